@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     from kineta.results.series import Extremes, Series
 
 #: Kinds of options for files of a result, with the endings that these may have.
-FILES = {"plot": (".png", ".svg", ".pdf"), "save": (".csv",), "run": (".nc", ".csv"), "page": ()}
+FILES = {
+    "plot": (".png", ".svg", ".pdf"),
+    "view": (".html", ".png", ".svg", ".pdf"),
+    "save": (".csv",),
+    "run": (".nc", ".csv"),
+    "page": (),
+}
 #: Kinds of options for the output of a result, which are no arguments of the function.
 TARGETS = (*FILES, "series", "run_series")
 
@@ -65,6 +71,8 @@ def run(task: Task, model: Path, settings: Settings, *, as_json: bool, **given: 
         found = task.object(task.record)(system, found)
     files = {x: given[x.name] for x in present if x.kind in FILES}
     _write(files, found, series)
+    if not (files or as_json):
+        files |= {x: found.show() for x in task.flat if x.kind == "view"}
     said = () if most is None else (most,)
     if as_json:
         written = {"files": [*map(str, files.values())]} if any(x.kind in FILES for x in task.flat) else {}
@@ -104,7 +112,7 @@ def check_target(option: Option, path: Path) -> None:
         raise ArgumentError(f"{option.typed}: expected a file {told}, found '{path}'.")
     if option.kind == "run" and path.suffix == ".nc" and not (find_spec("xarray") and find_spec("h5netcdf")):
         raise MissingPackageError("xarray", "xarray")
-    if option.kind == "plot" and find_spec("matplotlib") is None:
+    if option.kind in ("plot", "view") and path.suffix != ".html" and find_spec("matplotlib") is None:
         raise MissingPackageError("matplotlib", "plot")
     if not path.parent.is_dir():
         raise ArgumentError(f"{option.typed}: there is no folder '{path.parent}'.")
@@ -172,7 +180,7 @@ def _write(files: Mapping[Option, Path], found: Any, series: Sequence[str]) -> N
             found.save(path, *series)
         elif option.kind == "run":
             found.save(path)
-        elif option.kind == "page":
+        elif option.kind == "page" or path.suffix == ".html":
             from kineta.files import write
 
             write({path: found.page().encode()})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from kineta.algebra.expression import Expr, Scalar
@@ -201,6 +203,15 @@ class System(Description):
         which it is looked at.
         """
         return show(self, q, p=p, t=t, towards=towards, ax=ax)
+
+    def show(
+        self, path: str | Path | None = None, q: Any = None, *, p: Any = None, t: float = 0.0, to: float = 10.0
+    ) -> Path:
+        """Write a page of HTML in which the machine moves by its own equations from *q* for *to* seconds, by default one that is
+        opened in the browser; return its path. *q*, *p*, *t* are as for :meth:`picture`.
+        """
+        made: Path = import_module("kineta.tasks.posture").posture(self, q, p=p, t=t, to=to).show(path)
+        return made
 
     def _repr_html_(self) -> str:
         """The system in the language ``.kin``, as notebooks show it."""

@@ -360,6 +360,15 @@ class Result:
         """
         return show(self, t, case=case, towards=towards, ax=ax)
 
+    def show(self, path: str | Path | None = None) -> Path:
+        """Write a page of HTML in which the machine moves as in this run, and by its own equations once something is changed; by
+        default one that is opened in the browser. Return its path.
+
+        Raises :class:`ArgumentError` for a run of several cases, and for one from a file, which knows no model.
+        """
+        made: Path = import_module("kineta.page.document").show_run(self, path)
+        return made
+
     def animate(
         self, path: str | Path, *, case: int = 0, speed: float = 1.0, towards: Any = None, progress: bool = True
     ) -> None:

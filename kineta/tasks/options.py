@@ -82,7 +82,14 @@ def _table(meaning: str) -> Option:
 
 
 TOWARDS = Option("direction", "towards", "Look at it from this direction.", "from", "X,Y,Z")
-OUTPUT = plot("The picture to write (.png, .svg, .pdf).", word="output", short="o", required=True)
+OUTPUT = Option(
+    "view",
+    "view",
+    "Write the page (.html), or a picture (.png, .svg, .pdf), and open nothing.",
+    "output",
+    short="o",
+    metavar="FILE",
+)
 MACHINE = plot("Write a picture of the machine (.png, .svg, .pdf).")
 FORMALISM = choice(
     "formalism", "newton_euler", "What derives the equations.", "kineta.mechanics.formalisms.table:FORMALISMS"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from kineta.arrays import FloatArray
@@ -27,6 +29,7 @@ class Posture:
     q, v, p : coordinates (nq,), speeds (nv,) and parameters (np,)
     towards : the direction from which it is looked at; None for that of the model, or one that suits the machine
     notes : remarks, as on constraints that no position near meets
+    to : seconds in which a page shows it moving
     """
 
     system: System
@@ -36,6 +39,7 @@ class Posture:
     p: FloatArray
     towards: tuple[float, float, float] | None = None
     notes: tuple[str, ...] = field(default=())
+    to: float = 10.0
 
     def __repr__(self) -> str:
         return f"<Posture of '{self.system.name}': {len(self.scene.solids)} solids at t = {self.t:g} s>"
@@ -60,6 +64,15 @@ class Posture:
         """Draw the machine; returns the Matplotlib axes."""
         return draw(self, ax=ax)
 
+    def page(self) -> str:
+        """Return a page of HTML, complete in itself, in which the machine moves from here by its own equations."""
+        return str(import_module("kineta.page.document").posture_page(self))
+
+    def show(self, path: str | Path | None = None) -> Path:
+        """Write the page to a file ``.html``, by default one that is opened in the browser; return its path."""
+        made: Path = import_module("kineta.page.document").put(self.page(), self.system.name, path)
+        return made
+
 
 def posture(
     system: System,
@@ -70,12 +83,13 @@ def posture(
     t: float = 0.0,
     assembled: bool = True,
     towards: Any = None,
+    to: float = 10.0,
 ) -> Posture:
     """Return *system* assembled near *q*, *v*, by default near its initial state, at the time *t* [s].
 
     *q*, *v*, *p* as for :func:`~kineta.simulation.simulate.simulate`, of one case; *towards* is the direction, three numbers,
-    from which it is looked at. Without *assembled* the state is shown as given; so it is, with a note, where no state near it
-    meets the constraints.
+    from which it is looked at, and *to* the time [s] for which a page shows it moving. Without *assembled* the state is shown as
+    given; so it is, with a note, where no state near it meets the constraints.
     """
     values = parameters(a_system(system), p)
     q0, v0 = initial_state(system, q, v, values)
@@ -88,7 +102,9 @@ def posture(
             q0, v0 = found.q, found.v
         except SimulationError as error:
             notes.append(f"Shown as given: {error}")
-    return Posture(system, t, q0, v0, values, direction(towards), tuple(notes))
+    if not (to := finite("to", to)) > 0:
+        raise ArgumentError(f"Expected a time above zero for to, found {to:g} s.")
+    return Posture(system, t, q0, v0, values, direction(towards), tuple(notes), to)
 
 
 def direction(towards: Any) -> tuple[float, float, float] | None:

@@ -37,15 +37,18 @@ TASKS = (
         MOTIONS,
         verb="show",
         function="posture",
-        help="""Draw the machine.
+        help="""Show the machine as it moves, or draw it.
 
-        Assembled near its initial position, or near the guess: in the plane in which it moves, else in space.
+        Without --output a page opens in the browser in which it moves by its own equations: from its initial state
+        or near the guess.
 
-        kineta show double_pendulum.kin -o double_pendulum.png
+        kineta show double_pendulum.kin -o double_pendulum.html
+        kineta show double_pendulum.kin --to 20 -o longer.html
         kineta show fourbar.kin --q "theta=60 deg" --from 1,-2,1 -o fourbar.svg
         """,
         options=(
             o.OUTPUT,
+            o.time("to", "Seconds of motion in a page.", default=10.0),
             o.state("q", "A guess of coordinates"),
             o.AT,
             o.TOWARDS,

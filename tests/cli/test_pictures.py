@@ -59,13 +59,14 @@ FOURBAR = CART.with_name("fourbar.kin")
     quick_but(
         DRAWN := [
             ["show", FOURBAR, "-o", "a.png"],
+            ["show", FOURBAR, "--to", "1", "-o", "a.html"],
             ["check", FOURBAR, "--plot", "c.png"],
             ["show", FOURBAR, "--from", "1,-2,1", "--output", "b.svg"],
             ["assemble", FOURBAR, "--plot", "d.pdf"],
             ["equilibrium", FOURBAR, "--plot", "e.png"],
             ["place", FOURBAR, "--put", "mass.y=0.5", "--starts", "2", "--plot", "f.png"],
         ],
-        DRAWN[2:],
+        DRAWN[3:],
     ),
     ids=lambda options: " ".join(map(str, options[:1])),
 )
@@ -79,8 +80,8 @@ def test_the_machine_is_drawn(kineta: Command, here: Path, options: list[str]) -
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["show", CART], "Missing option '-o' / '--output'. See kineta show --help."),
-        (["show", CART, "-o", "a.jpg"], "--output: expected a file .png, .svg or .pdf, found 'a.jpg'."),
+        (["show", CART, "-o", "a.jpg"], "--output: expected a file .html, .png, .svg or .pdf, found 'a.jpg'."),
+        (["show", CART, "-o", "a.html", "--to", "0"], "Expected a time above zero for to, found 0 s."),
         (["show", CART, "-o", "a.png", "--from", "1,2"], "--from: expected three numbers, as in 1,-2,1, found '1,2'."),
         (["check", CART, "--plot", "a.txt"], "--plot: expected a file .png, .svg or .pdf, found 'a.txt'."),
     ],

@@ -98,7 +98,9 @@ def export_run(
     check_exported(equations.system)
     one_of(language, LANGUAGES, "a language")
     word("" if name is None else name, "the name of an exported run")
-    task = _problem(equations, t, (q, v, p), events, method, run_arguments.tolerances(rtol, atol, max_step), max_steps)
+    task = exported_problem(
+        equations, t, (q, v, p), events, method, run_arguments.tolerances(rtol, atol, max_step), max_steps
+    )
     code, told = run_code(task), run_names(task)
     prefix = identifier(told.model if name is None else name)
     if not prefix.strip("_"):
@@ -108,7 +110,7 @@ def export_run(
     return ExportedRun(told.model, written, *lists, told.units)
 
 
-def _problem(
+def exported_problem(
     equations: Equations,
     t: float | tuple[float, float],
     given: tuple[Any, Any, Any],
@@ -117,7 +119,7 @@ def _problem(
     limits: tuple[float, float, float],
     max_steps: int | None,
 ) -> SimulationProblem:
-    """The problem of the run; *given* are q, v, p, and *limits* tolerances and largest step."""
+    """The problem of a run that is exported; *given* are q, v, p, and *limits* tolerances and largest step."""
     control = StepControl(*limits, run_arguments.steps(max_steps, 0))
     method = one_of(method, TABLEAUX, "a method that can be exported")
     start = *given, None, None

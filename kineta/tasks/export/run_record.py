@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -88,16 +88,20 @@ def run_code(task: SimulationProblem) -> RunCode:
     return RunCode(record, first, second, third, fourth, functions)
 
 
+def not_exported(system: System) -> Iterator[tuple[str, Sequence[str]]]:
+    """Parts of a model without which its run could be exported: what they are, and their names."""
+    names = [s.name for s in system.switches]
+    if names and system.constraints:
+        yield "switches beside constraints", names
+    if names and not is_settable(system):
+        yield "switches that set inertia or directions", names
+    if system.programs:
+        yield "programs", [p.name for p in system.programs]
+
+
 def check_exported(system: System) -> None:
     """Raise :class:`ModelError` for a model whose motion is changed by more than its contacts."""
-    names = [s.name for s in system.switches]
-    _refuse(system, "switches beside constraints", names if system.constraints else [])
-    _refuse(system, "switches that set inertia or directions", [] if is_settable(system) else names)
-    _refuse(system, "programs", [p.name for p in system.programs])
-
-
-def _refuse(system: System, what: str, names: Sequence[str]) -> None:
-    if names:
+    for what, names in not_exported(system):
         listed = excerpt(f"'{name}'" for name in names)
         raise ModelError(
             f"Model '{system.name}': a run with {what} ({listed}) is not exported yet. Leave {listed} out if the motion does not"

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from kineta.codegen.kernels import web_assembly
+from kineta.codegen.kernels.tree import KernelTree
 from kineta.memory import BOOLEAN, INTEGER, REAL, FunctionType, Record
 from kineta.tasks.export.memory_image import Piece, Place
 from kineta.tasks.export.memory_image import places as places_in
@@ -21,27 +24,56 @@ from kineta.tasks.export.templates import filled
 _START = 1024
 
 
-def wasm_module(code: RunCode, told: RunNames, prefix: str) -> dict[str, bytes]:
-    """Contents by the names of files, which begin with *prefix*."""
+@dataclass(frozen=True)
+class WasmRun:
+    """A run as the bytes of a *module*, with what its loader knows of it: texts by their words in capitals; the memory from the
+    address *free* on is not used.
+    """
+
+    module: bytes
+    known: Mapping[str, Any]
+    free: int
+
+
+def wasm_run(
+    code: RunCode, told: RunNames, more: Mapping[KernelTree, str] = MappingProxyType({}), room: int = 0
+) -> WasmRun:
+    """The module of a run, with *more* kernels by the names under which it exports them, and so many more bytes of memory."""
     memory = code.memory
     places = _places(memory)
     data = [(places[name], _bytes(piece, memory, places)) for name, piece in memory.items()]
     roots = {tree: name.removeprefix("run_") for name, tree in code.functions.items()}
     roots |= {code.begin: "begin", code.advance: "advance", code.change: "change", code.observe: "observe"}
+    free = data[-1][0] + len(data[-1][1])
     module = web_assembly.source(
-        roots,
+        roots | dict(more),
         table=[*code.functions.values()],
         data=[(at, content.rstrip(b"\0")) for at, content in data if any(content)],
-        memory=data[-1][0] + len(data[-1][1]),
+        memory=free + room,
     )
-    loader = filled("run.mjs", _words(code, told, prefix, memory, places))
-    return {f"{prefix}_run.wasm": module, f"{prefix}_run.mjs": loader.encode()}
+    known = {
+        "OUTCOMES": {name: k for name, (k, _) in told.outcomes.items()},
+        "SENTENCES": [text for _, text in told.outcomes.values()],
+        "VERBS": [*CHANGES.values()],
+        "INFORMATION": _information(code, told, places),
+    }
+    return WasmRun(module, known, free)
 
 
-def _words(
-    code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piece], places: Mapping[str, int]
-) -> dict[str, str]:
-    """What stands in the loader in place of words in capitals."""
+def wasm_module(code: RunCode, told: RunNames, prefix: str) -> dict[str, bytes]:
+    """Contents by the names of files, which begin with *prefix*."""
+    made = wasm_run(code, told)
+    words = {name: json.dumps(x, indent=2 * (name[0] in "IS") or None) for name, x in made.known.items()}
+    words |= {
+        "TITLE": " ".join(told.model.split()),
+        "PARAMETER": f"{json.dumps(told.p[0])}: {told.p_values[0]!r}" if told.p else "",
+        "NAME": prefix,
+    }
+    return {f"{prefix}_run.wasm": made.module, f"{prefix}_run.mjs": filled("run.mjs", words).encode()}
+
+
+def _information(code: RunCode, told: RunNames, places: Mapping[str, int]) -> dict[str, Any]:
+    """Names, units, values, and the addresses of what a loader reads and writes."""
     record = code.record
     start = dict(zip(told.states, told.start.tolist(), strict=True))
     fields = ("t0", "rtol", "atol", "left", "t", "event"), ("t_end", "max_step", "rejected", "evaluations")
@@ -57,7 +89,7 @@ def _words(
     # Arrays without entries have no place, and are not read.
     known |= {name: places.get(f"root_{name}", 0) for name in ("given", "start", "state", "values")}
     known |= {"root": places["root"], "tau": places.get("root_given", 0) + 8 * len(told.p)}
-    about = {
+    return {
         "name": told.model,
         "q": [*told.q],
         "v": [*told.v],
@@ -72,17 +104,6 @@ def _words(
         "t0": record.t0,
         "t1": record.run.t_end,
         "places": known,
-    }
-    example = f"{json.dumps(told.p[0])}: {told.p_values[0]!r}" if told.p else ""
-    title = " ".join(told.model.split())
-    return {
-        "TITLE": title,
-        "PARAMETER": example,
-        "NAME": prefix,
-        "OUTCOMES": json.dumps({name: k for name, (k, _) in told.outcomes.items()}),
-        "SENTENCES": json.dumps([text for _, text in told.outcomes.values()], indent=2),
-        "VERBS": json.dumps([*CHANGES.values()]),
-        "INFORMATION": json.dumps(about, indent=2, ensure_ascii=True),
     }
 
 

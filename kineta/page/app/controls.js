@@ -1,0 +1,113 @@
+// Sliders for parameters and initial values, in groups that can be searched.
+import { data } from "./data.js";
+import { el, pretty, printed } from "./words.js";
+
+/** Sliders beyond which there is a field to search them. */
+const MANY = 16;
+
+/** Digits by which a value is read back as nearly itself. @param {number} x */
+const written = (x) => String(Math.abs(x) < 1e-12 ? 0 : Number(x.toPrecision(5))).replace("-", "−");
+
+export class Slider {
+  /** @param {{name: string, value: number, unit: string, range: [number, number], set: (x: number) => void}} of */
+  constructor({ name, value, unit, range, set }) {
+    Object.assign(this, { name, value, set });
+    this.range = range;
+    this.line = el("div", "control");
+    this.label = pretty(name);
+    this.label.title = `${name}; double click: back to ${value}`;
+    this.input = el("input");
+    this.box = el("input", "value");
+    this.input.type = "range";
+    [this.input.min, this.input.max] = range;
+    this.input.step = (range[1] - range[0]) / 400;
+    this.input.setAttribute("aria-label", unit ? `${name} in ${unit}` : name);
+    this.box.inputMode = "decimal";
+    this.box.setAttribute("aria-label", `${name}, number`);
+    this.input.oninput = () => this.change(Number(this.input.value));
+    this.box.onchange = () => {
+      const x = Number(this.box.value.replace("−", "-").replace(",", "."));
+      if (Number.isFinite(x) && this.box.value.trim()) this.change(x);
+      else this.show(this.now);
+    };
+    this.label.ondblclick = () => this.change(value);
+    this.line.append(this.label, this.input, this.box, el("span", "unit", unit));
+    this.show(value);
+  }
+
+  /** @param {number} x */
+  show(x) {
+    const [low, high] = this.range;
+    this.now = x;
+    this.input.value = x;
+    this.box.value = written(x);
+    this.input.style.setProperty("--part", `${(100 * (Math.min(high, Math.max(low, x)) - low)) / (high - low)}%`);
+    this.line.classList.toggle("changed", x !== this.value);
+  }
+
+  /** @param {number} x */
+  change(x) {
+    this.show(x);
+    this.set(x);
+  }
+}
+
+/** A range around a value. @param {number} x @param {string} unit */
+function around(x, unit) {
+  if (x === 0) return unit === "rad" ? [-Math.PI, Math.PI] : [-2, 2];
+  return x > 0 ? [0, 2.5 * x] : [2.5 * x, -2.5 * x];
+}
+
+/** The range of an initial value. @param {number} x @param {string} unit */
+function near(x, unit) {
+  if (unit === "rad") return [Math.min(-Math.PI, x - 1), Math.max(Math.PI, x + 1)];
+  const reach = Math.max({ "rad/s": 6, "m/s": 2 }[unit] ?? 1, 2.2 * Math.abs(x));
+  return [-reach, reach];
+}
+
+/** All sliders of the page, in `host`. @param {HTMLElement} host @param {any} page */
+export function controls(host, page) {
+  const parameters = data.parameters.map(
+    ({ name, value, unit }, k) => new Slider({ name, value, unit: printed(unit), range: around(value, unit), set: (x) => page.set("p", k, x) }),
+  );
+  const of = (word, names) => names.flatMap((name, k) =>
+    /\.q[wxyz]$/.test(name) ? [] : [new Slider({ name, value: data.start[word][k], unit: printed(data.units[name]), range: near(data.start[word][k], data.units[name]), set: (x) => page.set(word, k, x) })],
+  );
+  const start = { q: of("q", data.q), v: of("v", data.v) };
+  const all = [...parameters, ...start.q, ...start.v];
+  const section = (title, list) => {
+    if (!list.length) return;
+    const made = el("section");
+    made.append(el("h3", "", title), ...list.map((x) => x.line));
+    host.append(made);
+  };
+  if (all.length > MANY) {
+    const search = el("input", "search");
+    search.type = "search";
+    search.placeholder = `search ${all.length} values`;
+    search.setAttribute("aria-label", "search sliders");
+    search.oninput = () => {
+      for (const x of all) x.line.hidden = !x.name.toLowerCase().includes(search.value.toLowerCase());
+    };
+    host.append(search);
+  }
+  section("Parameters", parameters);
+  section("Coordinates at the start", start.q);
+  section("Speeds at the start", start.v);
+  const back = el("button", "wide", "Put everything back");
+  back.id = "back";
+  back.onclick = () => {
+    for (const x of all) x.show(x.value);
+    page.restore();
+  };
+  host.append(back);
+  return {
+    all,
+    /** The start as the constraints have it. */
+    settle: (q, v) => {
+      for (const x of start.q) x.show(q[data.q.indexOf(x.name)]);
+      for (const x of start.v) x.show(v[data.v.indexOf(x.name)]);
+    },
+  };
+}
+

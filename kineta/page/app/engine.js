@@ -1,0 +1,116 @@
+// The equations of the model at work: poses, runs, and the hand.
+import { Model, STATUS } from "../../tasks/export/templates/run.mjs";
+import { bytes, data, live } from "./data.js";
+
+export { STATUS };
+
+export class Engine {
+  static async make() {
+    const { instance } = await WebAssembly.instantiate(bytes(data.wasm), { math: Math });
+    return new Engine(instance.exports);
+  }
+
+  constructor(exports) {
+    this.exports = exports;
+    this.arena = data.module.arena;
+    this.numbers = new Float64Array(exports.memory.buffer);
+    this.memory = new DataView(exports.memory.buffer);
+    this.info = live ? data.module.known.INFORMATION : null;
+    /** @type {Model | null} */
+    this.model = live ? new Model(exports) : null;
+    this.frames = data.scene.owners.length;
+  }
+
+  /** An array of the arena. @param {string} name @param {number} size */
+  view(name, size) {
+    return this.numbers.subarray(this.arena[name] / 8, this.arena[name] / 8 + size);
+  }
+
+  /** Frames (12 numbers each), numbers of the solids and what moves, at a time in a state. @returns {Float64Array} */
+  seen(t, q, v, p) {
+    const { arena } = this;
+    this.numbers[arena.t / 8] = t;
+    this.view("q", q.length).set(q);
+    this.view("v", v.length).set(v);
+    this.view("p", p.length).set(p);
+    this.exports.scene(arena.t, arena.q, arena.v, arena.p, arena.seen);
+    return this.numbers.subarray(arena.seen / 8);
+  }
+
+  /** The whole state of the run at its time, quadratures included. */
+  get state() {
+    return new Float64Array(this.memory.buffer, this.info.places.state, this.info.size);
+  }
+
+  /** The parameters as they are in the run, where switches may have set them. */
+  get parameters() {
+    return new Float64Array(this.memory.buffer, this.info.places.given, data.parameters.length);
+  }
+
+  /** Energies, outputs, multipliers, then residuals. */
+  observe() {
+    this.exports.observe(this.info.places.root);
+    return new Float64Array(this.memory.buffer, this.info.places.values, this.info.observed.length + this.info.residuals);
+  }
+
+  /** All that the run is, to come back to it. */
+  snapshot() {
+    return new Uint8Array(this.memory.buffer, 0, this.arena.t).slice();
+  }
+
+  /** @param {Uint8Array} kept */
+  restore(kept) {
+    new Uint8Array(this.memory.buffer).set(kept);
+  }
+
+  /** Let the run go on beyond its end. @param {number} t */
+  extend(t) {
+    this.memory.setFloat64(this.info.places.t_end, t, true);
+  }
+
+  // -- the hand ---------------------------------------------------------------------------------------------------------
+
+  /** Forces on the speeds of a hand at a place of a body, and the place. @param {number[]} grip */
+  hand(t, q, v, grip) {
+    const { arena } = this, nv = v.length;
+    this.numbers[arena.t / 8] = t;
+    this.view("q", q.length).set(q);
+    this.view("v", nv).set(v);
+    this.view("p", data.parameters.length).set(this.parameters);
+    this.view("grip", grip.length).set(grip);
+    this.exports.hand(arena.t, arena.q, arena.v, arena.p, arena.grip, arena.held);
+    return { forces: this.view("held", nv).slice(), place: [...this.numbers.subarray(arena.held / 8 + nv, arena.held / 8 + nv + 3)] };
+  }
+
+  /** The mass that a hand feels at a place of a body: 3 over the trace of the accelerations by unit forces. */
+  felt(t, q, v, grip) {
+    const { arena, info } = this, nv = v.length, np = data.parameters.length;
+    const body = grip.slice(0, data.scene.bodies.length + 3);
+    const { place } = this.hand(t, q, v, [...body, 0, 0, 0, 0, 0]);
+    const accelerations = (tau) => {
+      this.view("given", np).set(this.parameters);
+      this.view("given", np + nv).set(tau, np);
+      this.view("y", info.size).set(q);
+      this.view("y", info.size).set(v, q.length);
+      this.exports.setup(arena.given, arena.block);
+      this.exports[info.accelerations.function](arena.t, arena.y, arena.block, arena.rates);
+      const first = arena.rates / 8 + info.accelerations.first;
+      return this.numbers.slice(first, first + nv);
+    };
+    const free = accelerations(new Float64Array(nv));
+    let mobility = 0;
+    for (let k = 0; k < 3; k++) {
+      const target = place.map((x, i) => x + (i === k ? 1 : 0));
+      const { forces } = this.hand(t, q, new Float64Array(nv), [...body, ...target, 1, 0]);
+      const moved = accelerations(forces);
+      for (let j = 0; j < nv; j++) mobility += forces[j] * (moved[j] - free[j]);
+    }
+    return { place, mass: mobility > 0 ? 3 / mobility : 1 };
+  }
+
+  /** Hold forces on the speeds from the present time on; a status. @param {Float64Array} tau */
+  hold(tau) {
+    new Float64Array(this.memory.buffer, this.info.places.tau, tau.length).set(tau);
+    return Number(this.exports.change(this.info.places.root));
+  }
+}

@@ -1,0 +1,117 @@
+// The hand that takes a body by the mouse: a cord from a place of the body to where one points.
+import * as THREE from "three";
+import { data, live } from "./data.js";
+import { $, digits } from "./words.js";
+
+/** Frequency [rad/s] and damping ratio of a body on the cord, and milliseconds of a frame to follow it. */
+const STIFF = 10, DAMPING = 0.8, SLICE = 12;
+
+export class Hand {
+  /** @param {any} page */
+  constructor(page) {
+    Object.assign(this, { page, ray: new THREE.Raycaster(), plane: new THREE.Plane(), target: new THREE.Vector3(), held: null });
+    const material = new THREE.MeshBasicMaterial({ color: "#e4572e" });
+    this.cord = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 12).translate(0, 0.5, 0), material);
+    this.knob = new THREE.Mesh(new THREE.SphereGeometry(1, 20, 14), material);
+    this.foot = this.knob.clone();
+    this.group = new THREE.Group();
+    this.group.add(this.cord, this.knob, this.foot);
+    this.group.visible = false;
+    page.stage.world.add(this.group);
+    if (!live) return;
+    const canvas = (this.canvas = page.stage.canvas);
+    canvas.addEventListener("pointerdown", (e) => this.take(e), true);
+    canvas.addEventListener("pointermove", (e) => this.move(e));
+    for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, () => this.drop());
+  }
+
+  point(e) {
+    const { left, top, width, height } = this.canvas.getBoundingClientRect();
+    this.ray.setFromCamera(new THREE.Vector2(((e.clientX - left) / width) * 2 - 1, 1 - ((e.clientY - top) / height) * 2), this.page.stage.camera);
+  }
+
+  under(e) {
+    this.point(e);
+    return this.ray.intersectObjects(this.page.machine.pickable, false)[0];
+  }
+
+  take(e) {
+    const { page } = this, hit = e.button === 0 && this.under(e);
+    if (!hit) return;
+    e.stopImmediatePropagation();
+    page.stage.orbit.enabled = false;
+    this.canvas.setPointerCapture(e.pointerId);
+    this.grasp(hit.object.userData.body, hit.point);
+  }
+
+  /** Take hold of a body at a place in ground axes. @param {number} body @param {THREE.Vector3} place */
+  grasp(body, place) {
+    const { page } = this, { run, engine, machine } = page;
+    if (page.recorded) page.again();
+    if (run.track.last < page.t && !run.done) run.more(200);
+    const row = run.track.row(page.t);
+    run.back(row);
+    page.t = run.track.t[row];
+    const { q, v } = run.track.state(page.t), name = data.scene.bodies[body];
+    machine.pose(engine.seen(page.t, q, v, page.values.p));
+    const frame = machine.frames[data.scene.places[name]];
+    const local = place.clone().applyMatrix4(frame.matrix.clone().invert());
+    const weights = data.scene.bodies.map((_, k) => (k === body ? 1 : 0));
+    const { mass } = engine.felt(page.t, q, v, [...weights, ...local.toArray(), 0, 0, 0, 0, 0]);
+    this.target.copy(place);
+    this.plane.setFromNormalAndCoplanarPoint(page.stage.camera.getWorldDirection(new THREE.Vector3()), place);
+    this.held = { local, frame, weights, stiffness: mass * STIFF ** 2, damping: 2 * DAMPING * STIFF * mass, owed: 0 };
+    this.canvas.classList.add("holding");
+    $("told").textContent = `${name} in hand · ${digits(mass, 3)} kg felt there`;
+    page.dirty = true;
+  }
+
+  move(e) {
+    if (this.held) {
+      this.point(e);
+      this.ray.ray.intersectPlane(this.plane, this.target);
+    } else if (e.buttons === 0) this.canvas.classList.toggle("over", Boolean(this.under(e)));
+  }
+
+  /** Follow the hand for so many seconds. @param {number} seconds */
+  pull(seconds) {
+    const { page, held } = this, { run, engine } = page, began = performance.now();
+    held.owed = Math.min(held.owed + seconds, 0.1);
+    while (held.owed >= run.dt && performance.now() - began < SLICE) {
+      const t = run.track.last, { q, v } = run.track.state(t);
+      const grip = [...held.weights, ...held.local.toArray(), ...this.target.toArray(), held.stiffness, held.damping];
+      if (!run.pull(engine.hand(t, q, v, grip).forces)) {
+        this.drop();
+        break;
+      }
+      held.owed -= run.dt;
+    }
+    page.t = run.track.last;
+  }
+
+  drop() {
+    if (!this.held) return;
+    const { page } = this, failed = page.run.track.message;
+    this.held = null;
+    this.group.visible = false;
+    page.stage.orbit.enabled = true;
+    this.canvas.classList.remove("holding");
+    if (failed) page.run.done = true;
+    else page.run.letGo();
+    page.fresh();
+    page.play(true);
+  }
+
+  draw() {
+    this.group.visible = Boolean(this.held);
+    if (!this.held) return;
+    const a = this.held.local.clone().applyMatrix4(this.held.frame.matrix), d = this.target.clone().sub(a), n = d.length(), w = 0.01 * this.page.stage.reach;
+    this.cord.position.copy(a);
+    this.cord.scale.set(0.5 * w, Math.max(n, 1e-9), 0.5 * w);
+    if (n > 1e-12) this.cord.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), d.divideScalar(n));
+    this.foot.position.copy(a);
+    this.foot.scale.setScalar(1.5 * w);
+    this.knob.position.copy(this.target);
+    this.knob.scale.setScalar(1.9 * w);
+  }
+}

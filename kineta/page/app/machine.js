@@ -1,0 +1,452 @@
+// The machine in three dimensions: solids on frames, and what moves them. What solids look like follows kineta.scene.construction.
+import * as THREE from "three";
+import { mergeGeometries } from "three/examples/jsm/utils/BufferGeometryUtils.js";
+import { data } from "./data.js";
+import { along, principal } from "./linear.js";
+import * as shapes from "./shapes.js";
+
+const scene = data.scene;
+const Y = new THREE.Vector3(0, 1, 0);
+/** Bodies beyond which a machine has many. */
+const MANY = 20;
+
+/** @typedef {import("./data.js").Solid} Solid */
+
+/** Where a solid between two frames begins and ends. @typedef {{mesh: THREE.Mesh, from: number, start: THREE.Vector3, to: number, end: THREE.Vector3, part: [number, number]}} Between */
+
+export class Machine {
+  constructor() {
+    this.root = new THREE.Group();
+    this.frames = scene.owners.map(() => {
+      const group = new THREE.Group();
+      group.matrixAutoUpdate = false;
+      this.root.add(group);
+      return group;
+    });
+    /** @type {Between[]} */
+    this.between = [];
+    /** @type {THREE.Mesh[]} */
+    this.pickable = [];
+    this.materials = new Map();
+    this.marks = { axes: [], frames: [], centres: [] };
+    this.shown = { axes: false, frames: false, centres: false };
+    this.radius = scene.radius;
+    this.size = scene.size;
+    this.rods = {};
+    for (const s of scene.solids) if (s.part === "body" && s.kind !== "inertia") this.rods[s.owner] = (this.rods[s.owner] ?? 0) + 1;
+  }
+
+  /** @param {string} colour @param {string} finish */
+  material(colour, finish = "body") {
+    const key = `${colour} ${finish}`;
+    if (!this.materials.has(key)) {
+      const metal = { body: [0.52, 0.06], joint: [0.42, 0.2], element: [0.4, 0.12], ground: [0.7, 0.1] }[finish] ?? [0.52, 0.06];
+      this.materials.set(key, new THREE.MeshStandardMaterial({ color: colour, roughness: metal[0], metalness: metal[1], side: finish === "skin" ? THREE.DoubleSide : THREE.FrontSide }));
+    }
+    return this.materials.get(key);
+  }
+
+  /** @param {Solid} s */
+  colour(s) {
+    const k = scene.bodies.indexOf(s.owner);
+    if (s.colour) return this.material(s.colour, s.skin ? "skin" : "body");
+    if (s.part === "body" && k >= 0) return this.material(scene.palette[k % scene.palette.length], s.skin ? "skin" : "body");
+    return this.material(scene.colours[s.part] ?? scene.colours.ground, s.part);
+  }
+
+  get joint() {
+    return this.material(scene.colours.joint, "joint");
+  }
+
+  /** Numbers of a solid by name, a vector where there are three. @param {Solid} s @param {string} name */
+  value(s, name) {
+    const found = s.numbers[name].map((k) => this.numbers[k]);
+    return found.length === 3 ? new THREE.Vector3(...found) : found;
+  }
+
+  // -- building -----------------------------------------------------------------------------------------------------------
+
+  /** All solids anew, from what was seen (frames, numbers). @param {Float64Array} seen */
+  build(seen) {
+    const first = 12 * this.frames.length;
+    this.numbers = seen.slice(first, first + scene.numbers);
+    for (const frame of this.frames) {
+      for (const child of [...frame.children]) {
+        child.geometry?.dispose();
+        frame.remove(child);
+      }
+    }
+    for (const x of this.between) {
+      x.mesh.geometry.dispose();
+      this.root.remove(x.mesh);
+    }
+    this.between = [];
+    this.pickable = [];
+    this.marks = { axes: [], frames: [], centres: [] };
+    const up = new THREE.Vector3(...scene.up.map((k) => this.numbers[k]));
+    this.up = up.lengthSq() > 0 ? up.normalize() : new THREE.Vector3();
+    for (const s of scene.solids) {
+      if (s.to < 0 || s.kind === "rail") (this[`_${s.kind}`] ?? this._sized).call(this, s);
+      if (s.to >= 0 && s.kind !== "rail") this.stretch(s);
+      this.mark(s);
+    }
+    this.merge();
+    for (const [name, frame] of Object.entries(scene.places)) if (name in this.rods || scene.bodies.includes(name)) this.triad(frame);
+    this.show();
+  }
+
+  /** @param {Solid} s */
+  add(s, geometry, material = this.colour(s), place = null, turn = null) {
+    const made = new THREE.Mesh(geometry, material);
+    if (place) made.position.copy(place);
+    if (turn) made.quaternion.copy(turn);
+    made.castShadow = made.receiveShadow = true;
+    made.userData.body = scene.bodies.indexOf(s.owner);
+    this.frames[s.frame].add(made);
+    if (made.userData.body >= 0) this.pickable.push(made);
+    return made;
+  }
+
+  /** @param {Solid} s @param {THREE.Vector3} a @param {THREE.Vector3} b */
+  bar(s, a, b, radius, material = this.colour(s), tip = radius) {
+    const d = b.clone().sub(a);
+    if (!(d.length() > 0)) return;
+    this.add(s, shapes.cylinder(radius, d.length(), tip, 24), material, a.clone().addScaledVector(d, 0.5), along(d));
+  }
+
+  _rod(s) {
+    const a = this.value(s, "start"), b = this.value(s, "end"), d = b.clone().sub(a), r = this.radius;
+    if (d.length() > 1e-9 * this.size) this.add(s, shapes.capsule(r, d.length()), this.colour(s), a.clone().addScaledVector(d, 0.5), along(d));
+  }
+
+  _hinge(s) {
+    const at = this.value(s, "at"), r = this.radius;
+    this.add(s, shapes.cylinder(1.5 * r, 3.2 * r), this.joint, at, along(this.value(s, "axis")));
+    this.foot(s, at);
+  }
+
+  _ball(s) {
+    const at = this.value(s, "at");
+    this.add(s, shapes.sphere(1.7 * this.radius), this.joint, at);
+    this.foot(s, at);
+  }
+
+  /** A stand for a joint that is fixed to the ground. */
+  foot(s, at) {
+    const weight = this.up.lengthSq() > 0, r = this.radius;
+    if (s.frame !== 0 || (scene.normal !== null && !weight)) return;
+    const up = weight ? this.up : new THREE.Vector3(0, 0, 1);
+    const ground = { ...s, owner: "" };
+    this.add(ground, shapes.cylinder(2.6 * r, 2.4 * r, 1.5 * r), this.material(scene.colours.ground, "ground"), at.clone().addScaledVector(up, -2.4 * r), along(up));
+  }
+
+  _pin(s) { this.knob(s, 1.35); }
+  _tip(s) { this.knob(s, 1.25); }
+  _dot(s) {
+    this.knob(s, 0.8);
+    this.beside(s, this.value(s, "at"));
+  }
+
+  knob(s, size) {
+    this.add(s, shapes.sphere(size * this.radius), this.joint, this.value(s, "at"));
+  }
+
+  /** A thin bar from a place beside the rods of its body to the nearest of them. */
+  beside(s, place) {
+    let best = new THREE.Vector3(), least = Infinity;
+    for (const other of scene.solids) {
+      if (other.kind !== "rod" || other.frame !== s.frame) continue;
+      const line = new THREE.Line3(this.value(other, "start"), this.value(other, "end"));
+      const foot = line.closestPointToPoint(place, true, new THREE.Vector3()), far = foot.distanceTo(place);
+      if (far < least) [best, least] = [foot, far];
+    }
+    if (least === Infinity) least = place.length();
+    if (least > 1.2 * this.radius) this.bar(s, best, place, 0.5 * this.radius);
+  }
+
+  _rail(s) {
+    const at = this.value(s, "at"), axis = this.value(s, "axis").normalize(), reach = 0.75 * this.size + 8 * this.radius;
+    const ground = { ...s, owner: "" };
+    this.bar(ground, at.clone().addScaledVector(axis, -reach), at.clone().addScaledVector(axis, reach), 0.4 * this.radius, this.material(scene.colours.element, "element"));
+    this.frames[s.frame].children.at(-1).userData.rail = true;
+  }
+
+  _hull(s) {
+    const places = s.numbers.points.map((k) => this.numbers[k]), com = this.value(s, "com"), n = scene.normal;
+    let points = Array.from({ length: places.length / 3 }, (_, k) => new THREE.Vector3(...places.slice(3 * k, 3 * k + 3)));
+    const span = new THREE.Box3().setFromPoints(points).getSize(new THREE.Vector3());
+    if (this.flat(points)) points = [...points, ...points.map((p) => com.clone().multiplyScalar(2).sub(p))];
+    if (n !== null && !(span.getComponent(n) > 0)) {
+      const thick = new THREE.Vector3().setComponent(n, 0.25 * Math.max(span.x, span.y, span.z));
+      points = [...points.map((p) => p.clone().sub(thick)), ...points.map((p) => p.clone().add(thick))];
+    }
+    const material = this.material(this.colour(s).color.getStyle(), "body").clone();
+    material.flatShading = true;
+    this.add(s, shapes.hull(points), material);
+  }
+
+  /** Whether points lie in a plane; in a plane motion, on a line. */
+  flat(points) {
+    const [origin, ...rest] = points, least = 1e-9 * this.size;
+    const a = rest.map((p) => p.clone().sub(origin)).find((d) => d.length() > least);
+    const normal = a && rest.map((p) => p.clone().sub(origin).cross(a)).find((d) => d.length() > least * this.size);
+    if (!normal) return true;
+    if (scene.normal !== null) return false;
+    normal.normalize();
+    return rest.every((p) => Math.abs(p.clone().sub(origin).dot(normal)) <= least);
+  }
+
+  _block(s) {
+    const r = this.radius, turn = along(this.value(s, "axis")), up = new THREE.Vector3(0, 0, 2.5 * r).applyQuaternion(turn);
+    this.add(s, shapes.box(7 * r, 7 * r, 5 * r), this.colour(s), this.value(s, "at").add(up), turn);
+  }
+
+  /** A plane that moves with its frame, as a round plate; that of the ground is the floor. */
+  _plane(s) {
+    if (s.frame === 0 || scene.normal !== null) return;
+    const axis = this.value(s, "axis").normalize(), thick = 0.6 * this.radius;
+    const at = this.value(s, "at").addScaledVector(axis, -thick / 2);
+    this.add(s, shapes.disk(0.75 * this.size, thick), this.colour(s), at, along(axis));
+  }
+
+  _triad(s) {
+    const length = 0.3 * this.size, r = this.radius;
+    for (let k = 0; k < 3; k++) {
+      const axis = new THREE.Vector3().setComponent(k, 1), material = this.material(scene.triad[k]);
+      this.bar(s, new THREE.Vector3(), axis.clone().multiplyScalar(length), 0.6 * r, material);
+      this.bar(s, axis.clone().multiplyScalar(length), axis.clone().multiplyScalar(1.27 * length), 1.6 * r, material, 0);
+    }
+  }
+
+  /** A body that its mass alone describes: a cart, a weight, a top, a cylinder, or a box of the same inertia. */
+  _inertia(s) {
+    const [mass] = this.value(s, "mass"), com = this.value(s, "com"), r = this.radius;
+    if (!(mass > 0)) return;
+    const { moments, axes } = principal(s.numbers.tensor.map((k) => this.numbers[k]));
+    const big = moments[2], rods = this.rods[s.owner] ?? 0, far = com.length();
+    const slide = scene.solids.find((x) => (x.kind === "rail" || x.kind === "slide") && x.owner === s.owner && x.to === s.frame);
+    if (slide && !rods) {
+      const turn = along(this.value(slide, "axis"));
+      this.add(s, slide.kind === "rail" ? shapes.box(3.6 * r, 3.6 * r, 6.4 * r) : shapes.cylinder(2.6 * r, 4.4 * r), this.colour(s), com, turn);
+      return;
+    }
+    const axial = scene.bodies.length === 1 ? this.axial(moments, axes, com) : null;
+    if (axial !== null) {
+      const radius = Math.sqrt((10 * axial) / (3 * mass)), tip = com.clone().multiplyScalar(4 / 3);
+      this.bar(s, new THREE.Vector3(), tip, 0.02 * radius, this.colour(s), radius);
+      this.bar(s, tip, com.clone().multiplyScalar(1.7), 0.08 * radius, this.joint);
+    } else if (!(big > 0) || rods) {
+      if (rods) this.beside(s, com);
+      else if (far > 1e-6 * this.size) this.bar(s, new THREE.Vector3(), com, r);
+      if (far > 1e-6 * this.size || !(big > 0)) this.add(s, shapes.sphere((big > 0 ? 1.6 : 2.6) * r), this.colour(s), com);
+    } else if (!this.value(s, "complete")[0]) {
+      const half = Math.min(Math.max(Math.sqrt((1.5 * big) / mass), 2 * r), 0.45 * this.size), sides = [1.9 * half, 1.9 * half, 1.9 * half];
+      sides[scene.normal ?? 2] *= scene.bodies.length > 1 ? 0.55 : 1;
+      this.add(s, shapes.box(...sides), this.colour(s), com);
+    } else {
+      if (far > 3 * r) this.bar(s, new THREE.Vector3(), com, 0.8 * r);
+      this.equivalent(s, mass, moments, axes, com);
+    }
+  }
+
+  /** The moment about the line to the centre of mass, where those across it are equal; else none. */
+  axial(moments, axes, com) {
+    for (const [i, j, k] of [[0, 1, 2], [1, 2, 0]]) {
+      if (Math.abs(moments[i] - moments[j]) < 0.004 * moments[2] && axes[k].clone().cross(com).length() < 1e-9) return com.length() > 0 ? moments[k] : null;
+    }
+    return null;
+  }
+
+  /** A cylinder, or else a box or ellipsoid, with these principal moments. */
+  equivalent(s, mass, moments, axes, com) {
+    const total = (moments[0] + moments[1] + moments[2]) / 2, thin = 0.35 * this.radius, many = scene.bodies.length > MANY;
+    const pairs = [[0, 1, 2], [1, 2, 0]].filter(([i, j]) => moments[j] - moments[i] < 0.004 * moments[2]);
+    const turn = new THREE.Quaternion().setFromRotationMatrix(new THREE.Matrix4().makeBasis(...axes));
+    if (pairs.length === 1 && !many) {
+      const [i, , k] = pairs[0], radius = Math.sqrt((2 * moments[k]) / mass);
+      const height = Math.sqrt(Math.max((12 * moments[i]) / mass - 3 * radius ** 2, (0.08 * radius) ** 2));
+      if (radius > 0.03 * height) {
+        const axis = along(axes[k]);
+        this.add(s, shapes.cylinder(radius, height, radius, 64), this.colour(s), com, axis);
+        this.add(s, shapes.cylinder(0.12 * radius, height * 1.01 + 0.02 * radius), this.joint, com.clone().addScaledVector(axes[i], 0.66 * radius), axis);
+        return;
+      }
+    }
+    const halves = moments.map((m) => Math.min(Math.sqrt(Math.max(((total - m) * (many ? 3.4 : 3)) / mass, thin ** 2)), 0.5 * this.size));
+    this.add(s, many ? shapes.ellipsoid(...halves) : shapes.box(...halves.map((h) => 2 * h)), this.colour(s), com, turn);
+  }
+
+  /** A solid with sizes: about its axis, turned, or along the axes of its frame. */
+  _sized(s) {
+    if (!(s.kind in shapes.SOLIDS)) return;
+    const sizes = s.numbers.sizes.map((k) => this.numbers[k]), turn = this.turn(s);
+    if ("start" in s.numbers) {
+      const a = this.value(s, "start"), d = this.value(s, "end").sub(a);
+      this.add(s, shapes.SOLIDS[s.kind](sizes[0], d.length()), this.colour(s), a.addScaledVector(d, 0.5), along(d));
+      return;
+    }
+    const at = this.value(s, "at");
+    this.add(s, shapes.SOLIDS[s.kind](...sizes), this.colour(s), at, turn);
+    if ((s.kind === "disk" && sizes.length === 1) || s.kind === "sphere") this.spot(s, sizes[0], at, turn);
+  }
+
+  /** Dark spots by which one sees a round body turn. */
+  spot(s, r, at, turn) {
+    if (s.kind === "disk") {
+      this.add(s, shapes.cylinder(0.1 * r, 0.075 * r), this.joint, at.clone().add(new THREE.Vector3(0.62 * r, 0, 0).applyQuaternion(turn)), turn);
+      return;
+    }
+    for (const [k, sign] of [[0, 1], [0, -1], [1, 1], [1, -1], [2, 1], [2, -1]]) {
+      const axis = new THREE.Vector3().setComponent(k, sign).applyQuaternion(turn);
+      this.add(s, shapes.cylinder(0.16 * r, 0.012 * r), this.joint, at.clone().addScaledVector(axis, 0.987 * r), along(axis));
+    }
+  }
+
+  turn(s) {
+    const turn = "axis" in s.numbers ? along(this.value(s, "axis")) : new THREE.Quaternion();
+    if (!("axes" in s.numbers)) return turn;
+    const R = s.numbers.axes.map((k) => this.numbers[k]);
+    const matrix = new THREE.Matrix4().set(R[0], R[1], R[2], 0, R[3], R[4], R[5], 0, R[6], R[7], R[8], 0, 0, 0, 0, 1);
+    return new THREE.Quaternion().setFromRotationMatrix(matrix).multiply(turn);
+  }
+
+  _mesh(s) {
+    if (!s.skin) {
+      const [mass] = this.value(s, "mass");
+      if (mass > 0 && this.value(s, "complete")[0]) {
+        const { moments, axes } = principal(s.numbers.tensor.map((k) => this.numbers[k]));
+        this.equivalent(s, mass, moments, axes, this.value(s, "com"));
+      } else this.add(s, shapes.box(6 * this.radius, 6 * this.radius, 6 * this.radius), this.colour(s), this.value(s, "at"), this.turn(s));
+      return;
+    }
+    const scale = this.value(s, "scale"), geometry = shapes.mesh(s.skin).scale(scale.x, scale.y, scale.z);
+    geometry.computeVertexNormals();
+    this.add(s, geometry, this.colour(s), this.value(s, "at"), this.turn(s));
+  }
+
+  /** A solid between two frames. @param {Solid} s */
+  stretch(s) {
+    const r = this.radius, start = this.value(s, "start" in s.numbers ? "start" : "at");
+    const end = "end" in s.numbers ? this.value(s, "end") : new THREE.Vector3();
+    if (s.kind.endsWith("_on_rail")) {
+      const axis = this.value(s, "axis").normalize();
+      start.addScaledVector(axis, -0.4 * this.size);
+      this.add(s, shapes.box(5 * r, 5 * r, 0.8 * r), this.material(scene.colours.ground, "ground"), start.clone().addScaledVector(axis, -0.4 * r), along(axis));
+    }
+    const steel = this.material(scene.colours.element, "element");
+    const place = (geometry, part) => {
+      const mesh = new THREE.Mesh(geometry, s.part === "joint" ? this.joint : steel);
+      mesh.castShadow = mesh.receiveShadow = true;
+      mesh.userData.body = -1;
+      this.root.add(mesh);
+      this.between.push({ mesh, from: s.frame, start, to: s.to, end, part });
+    };
+    const rod = (radius) => new THREE.CylinderGeometry(radius, radius, 1, 20).translate(0, 0.5, 0);
+    const kind = s.kind.replace("_on_rail", "");
+    if (kind === "spring") place(shapes.coil(1.6 * r, 0.24 * r), [0, 1]);
+    else if (kind === "damper") {
+      place(rod(0.9 * r), [0, 0.6]);
+      place(rod(0.4 * r), [0.6, 1]);
+    } else place(rod((kind === "slide" || kind === "link" ? 0.6 : 0.3) * r), [0, 1]);
+  }
+
+  // -- marks --------------------------------------------------------------------------------------------------------------
+
+  /** Joint axes and centres of mass, which are hidden at first. @param {Solid} s */
+  mark(s) {
+    const line = (a, b, colour) => {
+      const geometry = new THREE.BufferGeometry().setFromPoints([a, b]);
+      const made = new THREE.Line(geometry, new THREE.LineDashedMaterial({ color: colour, dashSize: this.radius, gapSize: 0.6 * this.radius, depthTest: false }));
+      made.computeLineDistances();
+      made.renderOrder = 3;
+      this.frames[s.frame].add(made);
+      return made;
+    };
+    if ("axis" in s.numbers && (s.kind === "hinge" || s.kind === "rail" || s.kind === "slide")) {
+      const at = this.value(s, "at"), axis = this.value(s, "axis").normalize().multiplyScalar(0.22 * this.size);
+      this.marks.axes.push(line(at.clone().sub(axis), at.clone().add(axis), "#c8575b"));
+    }
+    if ("com" in s.numbers && !("mass" in s.numbers && !(this.value(s, "mass")[0] > 0))) {
+      const material = new THREE.MeshBasicMaterial({ color: "#e4572e", depthTest: false });
+      const made = new THREE.Mesh(new THREE.SphereGeometry(0.7 * this.radius, 16, 12), material);
+      made.position.copy(this.value(s, "com"));
+      made.renderOrder = 3;
+      this.frames[s.frame].add(made);
+      this.marks.centres.push(made);
+    }
+  }
+
+  /** The axes of a frame. @param {number} k */
+  triad(k) {
+    const made = new THREE.AxesHelper(0.16 * this.size);
+    made.setColors(...scene.triad.map((c) => new THREE.Color(c)));
+    made.material.depthTest = false;
+    made.renderOrder = 3;
+    this.frames[k].add(made);
+    this.marks.frames.push(made);
+  }
+
+  show() {
+    for (const [name, list] of Object.entries(this.marks)) for (const x of list) x.visible = this.shown[name];
+  }
+
+  /** One mesh for all solids of a material on a frame. */
+  merge() {
+    for (const frame of this.frames) {
+      const groups = new Map();
+      for (const child of frame.children) {
+        if (!child.isMesh || child.renderOrder || child.userData.rail) continue;
+        const key = `${child.material.uuid} ${child.userData.body}`;
+        groups.set(key, [...(groups.get(key) ?? []), child]);
+      }
+      for (const list of groups.values()) {
+        if (list.length < 2) continue;
+        const placed = list.map((x) => {
+          x.updateMatrix();
+          const own = x.geometry.index ? x.geometry.toNonIndexed() : x.geometry.clone();
+          for (const name of Object.keys(own.attributes)) if (name !== "position" && name !== "normal") own.deleteAttribute(name);
+          return own.applyMatrix4(x.matrix);
+        });
+        const made = new THREE.Mesh(mergeGeometries(placed), list[0].material);
+        made.castShadow = made.receiveShadow = true;
+        made.userData = list[0].userData;
+        for (const x of list) {
+          frame.remove(x);
+          x.geometry.dispose();
+        }
+        this.pickable = this.pickable.filter((x) => !list.includes(x));
+        if (made.userData.body >= 0) this.pickable.push(made);
+        frame.add(made);
+      }
+    }
+  }
+
+  // -- moving -------------------------------------------------------------------------------------------------------------
+
+  /** Put all solids where they are seen. @param {Float64Array} F frames, 12 numbers each */
+  pose(F) {
+    this.frames.forEach((frame, k) => {
+      const o = 12 * k;
+      frame.matrix.set(F[o], F[o + 1], F[o + 2], F[o + 9], F[o + 3], F[o + 4], F[o + 5], F[o + 10], F[o + 6], F[o + 7], F[o + 8], F[o + 11], 0, 0, 0, 1);
+      frame.matrixWorldNeedsUpdate = true;
+    });
+    for (const { mesh, from, start, to, end, part } of this.between) {
+      const a = start.clone().applyMatrix4(this.frames[from].matrix), d = end.clone().applyMatrix4(this.frames[to].matrix).sub(a);
+      const length = d.length();
+      mesh.position.copy(a).addScaledVector(d, part[0]);
+      mesh.scale.set(1, Math.max(length * (part[1] - part[0]), 1e-9), 1);
+      if (length > 1e-12) mesh.quaternion.setFromUnitVectors(Y, d.divideScalar(length));
+      mesh.visible = length > 1e-9 * this.size;
+    }
+  }
+
+  /** What is seen of the machine now. */
+  box() {
+    this.root.updateMatrixWorld(true);
+    const found = new THREE.Box3();
+    this.root.traverse((x) => {
+      if (x.isMesh && !x.userData.rail && !x.renderOrder) found.expandByObject(x);
+    });
+    return found.isEmpty() ? new THREE.Box3(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1)) : found;
+  }
+}

@@ -1,0 +1,349 @@
+// The page: a machine that moves by its own equations.
+import * as THREE from "three";
+import { controls } from "./controls.js";
+import { data, live } from "./data.js";
+import { Engine, STATUS } from "./engine.js";
+import { Hand } from "./hand.js";
+import { Machine } from "./machine.js";
+import { Overlay } from "./overlay.js";
+import { Pane } from "./plots.js";
+import { csv, film, initial } from "./saving.js";
+import { Stage } from "./stage.js";
+import { LiveRun, recordedTrack } from "./track.js";
+import { $, digits, el, save } from "./words.js";
+
+/** Milliseconds of a frame for a run that is computed meanwhile. */
+const SLICE = 8;
+const NAME = data.model.replace(/[^\p{L}\d_-]/gu, "_") || "model";
+
+class Page {
+  constructor(engine) {
+    this.engine = engine;
+    this.values = { p: Float64Array.from(data.parameters, (p) => p.value), q: Float64Array.from(data.start.q), v: Float64Array.from(data.start.v) };
+    this.span = data.t;
+    [this.t] = data.t;
+    Object.assign(this, { playing: false, speed: 1, loop: true, dirty: true, ready: false, frames: [] });
+    this.run = live ? new LiveRun(engine, data.t) : null;
+    this.recorded = data.recorded ? recordedTrack(data.recorded) : null;
+    this.units = { kinetic_energy: "J", potential_energy: "J", energy: "J", work: "J", balance: "J", ...data.units, ...engine.info?.units };
+    this.panes = [];
+  }
+
+  /** The samples that are shown: recorded ones until something is changed. */
+  get track() {
+    return this.recorded ?? this.run.track;
+  }
+
+  get end() {
+    return this.recorded ? this.recorded.last : Math.max(this.run.end, this.span[1]);
+  }
+
+  // -- the run ------------------------------------------------------------------------------------------------------------
+
+  /** A value by its number among parameters p, coordinates q or speeds v at the start. */
+  set(word, k, x) {
+    this.values[word][k] = x;
+    this.again(word === "p");
+  }
+
+  restore() {
+    this.values.p.set(data.parameters.map((p) => p.value));
+    this.values.q.set(data.start.q);
+    this.values.v.set(data.start.v);
+    this.t = this.span[0];
+    this.again(true);
+  }
+
+  /** The motion anew from the present values. */
+  again(shapes = false) {
+    if (!live) return;
+    this.hand?.drop();
+    this.recorded = null;
+    const { p, q, v } = this.values;
+    this.run.begin(p, q, v);
+    if (this.run.track.rows) {
+      const first = this.run.track.state(this.span[0]);
+      this.sliders?.settle(first.q, first.v);
+      if (shapes) this.machine.build(this.engine.seen(this.span[0], first.q, first.v, p));
+    }
+    this.fresh();
+  }
+
+  /** The series are new. */
+  fresh() {
+    if (this.track.rows) for (const pane of this.panes) pane.draw();
+    this.ticks();
+    this.say();
+    this.dirty = true;
+    this.drawn = performance.now();
+  }
+
+  say() {
+    const told = $("told"), { track } = this;
+    told.replaceChildren();
+    if (this.recorded) {
+      const { recorded } = data;
+      told.append(`${live ? "recorded run, live when something is changed" : "recorded run"} · ${recorded.message} · ${recorded.steps} steps · energy balance ${digits(recorded.balance, 3)}${recorded.thinned ? ` · ${recorded.thinned}` : ""}`);
+      return;
+    }
+    if (track.message) {
+      told.append(el("b", "bad", track.message));
+      return;
+    }
+    const { steps } = this.engine.model.counts, largest = (x) => x.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+    const energies = ["kinetic_energy", "potential_energy"].map((n) => largest(track.column(n)));
+    const balance = this.run.pulled ? "" : ` · energy balance ${digits(largest(track.column("balance")) / Math.max(...energies, 1e-300), 3)}`;
+    const kept = this.engine.info.residuals ? ` · constraints kept to ${digits(largest(track.column("residual")), 3)}` : "";
+    told.append(el("b", "", `${digits(this.run.milliseconds, 3)} ms`), ` for ${digits(track.last - this.span[0], 3)} s · ${steps} steps${balance}${kept}`);
+  }
+
+  /** Impacts and changes of modes below the time. */
+  ticks() {
+    const shown = this.track.changes.slice(0, 400), [from] = this.span, span = this.end - from;
+    $("marks").replaceChildren(...shown.map(({ t, text }) => {
+      const mark = el("button", "mark");
+      mark.style.left = `${(100 * (t - from)) / span}%`;
+      mark.title = `${t.toFixed(3)} s: ${text}`;
+      mark.tabIndex = -1;
+      mark.onclick = () => this.seek(t);
+      return mark;
+    }));
+    $("time").min = from;
+    $("time").max = this.end;
+  }
+
+  // -- time ---------------------------------------------------------------------------------------------------------------
+
+  play(on = !this.playing) {
+    this.playing = on;
+    $("play").classList.toggle("playing", on);
+    $("play").setAttribute("aria-label", on ? "Pause" : "Play");
+    if (on && this.t >= this.end - 1e-9) this.t = this.span[0];
+    this.dirty = true;
+  }
+
+  seek(t) {
+    this.t = Math.max(this.span[0], Math.min(t, this.track.last));
+    this.dirty = true;
+  }
+
+  tick(now) {
+    requestAnimationFrame((next) => this.tick(next));
+    const seconds = Math.min(0.1, (now - this.clock) / 1000), began = performance.now();
+    this.clock = now;
+    if (this.run && !this.run.done && !this.hand.held) {
+      this.run.more(SLICE);
+      if (this.run.done || began - (this.drawn ?? 0) > 150) this.fresh();
+      this.dirty = true;
+    }
+    if (this.hand.held) {
+      this.hand.pull(seconds * this.speed);
+      this.dirty = true;
+    } else if (this.playing && this.track.rows) {
+      const { last } = this.track, done = this.recorded || this.run.done;
+      this.t += seconds * this.speed;
+      if (this.t >= last) {
+        const over = done && this.loop;
+        this.t = over ? this.span[0] : last;
+        if (over) this.stage.seen = null;
+        if (done && !this.loop) this.play(false);
+      }
+      this.dirty = true;
+    }
+    this.stage.orbit.update();
+    if (!this.dirty && !this.stage.changed) return;
+    this.show(now);
+    this.frames.push(performance.now() - began);
+    if (this.frames.length > 600) this.frames.shift();
+  }
+
+  show(now) {
+    this.dirty = this.stage.changed = false;
+    if (!this.track.rows) return;
+    const { q, v } = this.track.state(this.t), seen = this.engine.seen(this.t, q, v, this.values.p);
+    this.machine.pose(seen);
+    this.overlay.draw(seen);
+    this.hand.draw();
+    if (this.stage.follow) this.stage.accompany(this.machine.box().getCenter(new THREE.Vector3()));
+    this.stage.render();
+    const [from] = this.span, part = (t) => `${(100 * (t - from)) / (this.end - from)}%`, time = $("time");
+    time.value = this.t;
+    time.style.setProperty("--part", part(this.t));
+    time.style.setProperty("--known", part(this.track.last));
+    $("clock").textContent = this.t.toFixed(2);
+    if (now - (this.plotted ?? 0) < (this.hand.held ? 120 : 30)) {
+      this.dirty ||= !this.playing;
+      return;
+    }
+    this.plotted = now;
+    for (const pane of this.panes) {
+      if (this.hand.held) pane.draw();
+      else pane.plot.redraw(false);
+      pane.numbers();
+    }
+  }
+
+  // -- the page -----------------------------------------------------------------------------------------------------------
+
+  furnish() {
+    this.stage = new Stage($("view"));
+    this.machine = new Machine();
+    const { q, v } = this.track.rows ? this.track.state(this.span[0]) : this.values;
+    const seen = this.engine.seen(this.span[0], q, v, this.values.p);
+    this.machine.build(seen);
+    this.machine.pose(seen);
+    this.stage.world.add(this.machine.root);
+    this.stage.resize();
+    const all = this.machine.box();
+    for (let k = 0; k < 40 && this.track.rows; k++) {
+      const t = this.span[0] + ((this.track.last - this.span[0]) * k) / 39, at = this.track.state(t);
+      this.machine.pose(this.engine.seen(t, at.q, at.v, this.values.p));
+      all.union(this.machine.box());
+    }
+    this.machine.pose(this.engine.seen(this.span[0], q, v, this.values.p));
+    this.stage.furnish(this.machine, all, this.height());
+    this.overlay = new Overlay(this);
+    this.hand = new Hand(this);
+  }
+
+  /** The height of a floor on which the machine rolls or lies. */
+  height() {
+    const s = data.scene.solids.find((x) => x.kind === "plane" && x.frame === 0);
+    if (!s) return null;
+    const at = this.machine.value(s, "at"), n = this.machine.value(s, "axis").normalize();
+    const up = this.machine.up.lengthSq() > 0 ? this.machine.up : n;
+    return Math.abs(up.dot(n)) > 0.99 ? at.dot(up) : null;
+  }
+
+  connect() {
+    const on = (id, act) => { $(id).onclick = act; };
+    const toggle = (id, act) => on(id, () => {
+      const now = !$(id).classList.contains("on");
+      $(id).classList.toggle("on", now);
+      $(id).setAttribute("aria-pressed", String(now));
+      act(now);
+      this.dirty = true;
+    });
+    on("play", () => this.play());
+    on("reset", () => {
+      if (this.run?.pulled) this.again();
+      this.stage.seen = null;
+      this.seek(this.span[0]);
+    });
+    on("home", () => {
+      this.stage.view();
+      this.dirty = true;
+    });
+    for (const k of [0, 1, 2]) on(`along-${"xyz"[k]}`, () => this.stage.view(new THREE.Vector3().setComponent(k, k === 1 ? -1 : 1)));
+    toggle("flat", (now) => this.stage.perspective(!now));
+    toggle("loop", (now) => { this.loop = now; });
+    for (const name of ["axes", "frames", "centres"]) toggle(name, (now) => {
+      this.machine.shown[name] = now;
+      this.machine.show();
+    });
+    for (const name of ["trail", "velocity", "forces"]) toggle(name, (now) => { this.overlay.shown[name] = now; });
+    on("theme", () => {
+      const root = document.documentElement;
+      root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
+      this.dress();
+    });
+    on("png", () => {
+      this.stage.render();
+      $("view").toBlob((blob) => save(blob, `${NAME}.png`));
+    });
+    on("csv", () => save(new Blob([csv(this.track)], { type: "text/csv" }), `${NAME}.csv`));
+    on("webm", () => film(this, NAME));
+    on("state", () => {
+      $("line").value = initial(this);
+      $("dialog").showModal();
+      $("line").select();
+    });
+    $("time").oninput = () => this.seek(Number($("time").value));
+    $("speed").onchange = () => { this.speed = Number($("speed").value); };
+    for (const tab of document.querySelectorAll(".side .tab")) {
+      tab.onclick = () => {
+        for (const other of document.querySelectorAll(".side .tab")) {
+          other.classList.toggle("on", other === tab);
+          other.setAttribute("aria-selected", String(other === tab));
+          $(other.dataset.page).classList.toggle("on", other === tab);
+        }
+      };
+    }
+    addEventListener("keydown", (e) => this.key(e));
+    const resized = () => {
+      this.stage.resize();
+      for (const pane of this.panes) pane.resize();
+    };
+    for (const x of [$("view").parentElement, $("left")]) new ResizeObserver(resized).observe(x);
+  }
+
+  /** @param {KeyboardEvent} e */
+  key(e) {
+    const at = /** @type {HTMLElement} */ (e.target), range = at.getAttribute?.("type") === "range";
+    if ((/INPUT|SELECT|TEXTAREA/.test(at.tagName) && !range) || e.ctrlKey || e.metaKey || e.altKey) return;
+    const step = (n) => {
+      if (range && at.id !== "time") return false;
+      this.play(false);
+      this.seek(this.t + n * (e.shiftKey ? 0.1 : 0.01));
+      return true;
+    };
+    const acts = {
+      " ": () => (at.tagName === "BUTTON" && at.id !== "play" ? false : this.play()), ArrowRight: () => step(1), ArrowLeft: () => step(-1),
+      Home: () => (range && at.id !== "time" ? false : this.seek(this.span[0])), End: () => (range && at.id !== "time" ? false : this.seek(Infinity)),
+      x: () => $("along-x").click(), y: () => $("along-y").click(), z: () => $("along-z").click(), h: () => $("home").click(),
+      p: () => $("flat").click(), l: () => $("loop").click(), t: () => $("trail").click(), r: () => $("reset").click(), Escape: () => this.hand.drop(),
+    };
+    if (acts[e.key] && acts[e.key]() !== false) e.preventDefault();
+  }
+
+  dress() {
+    this.stage.dress();
+    this.machine.joint.color.set(document.documentElement.dataset.theme === "dark" ? "#aab3bf" : data.scene.colours.joint);
+    for (const pane of this.panes) pane.build();
+    this.dirty = true;
+  }
+
+  start() {
+    if (live && !this.recorded) this.again();
+    while (live && !this.recorded && !this.run.done && this.run.milliseconds < 400) this.run.more(50);
+    this.furnish();
+    if (live) this.sliders = controls($("controls"), this);
+    const why = [...data.notes, ...(live ? [] : [`Replayed: ${data.why}.`])];
+    for (const text of why.reverse()) $("controls").prepend(el("p", "note", text));
+    if (live && this.run.track.rows && !this.recorded) this.sliders.settle(this.run.track.state(this.span[0]).q, this.run.track.state(this.span[0]).v);
+    if (this.track.rows) this.panes = [new Pane($("left"), this, "Coordinates"), new Pane($("right"), this, "Energy")];
+    $("hint").textContent = live ? "Drag a body to pull it · drag beside it to turn · wheel to zoom" : "Drag to turn · wheel to zoom";
+    for (const speed of [0.1, 0.25, 0.5, 1, 2, 4]) {
+      const option = el("option", "", `${speed} ×`);
+      option.value = speed;
+      $("speed").append(option);
+    }
+    $("speed").value = "1";
+    $("forces").hidden = !data.scene.arrows.length;
+    this.connect();
+    this.dress();
+    this.fresh();
+    requestAnimationFrame((now) => {
+      this.clock = now;
+      this.tick(now);
+      this.ready = true;
+      if (!matchMedia("(prefers-reduced-motion: reduce)").matches) this.play(true);
+    });
+  }
+}
+
+const root = document.documentElement;
+root.dataset.theme ||= matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+/** A sentence in place of the machine. @param {string} text */
+const sorry = (text) => $("view").replaceWith(el("p", "sorry", text));
+if (typeof WebAssembly !== "object") sorry("This browser has no WebAssembly, by which the machine moves. Any of the last years has.");
+else if (!document.createElement("canvas").getContext("webgl2")) sorry("This browser has no WebGL, by which the machine is drawn; it may be switched off in its settings.");
+else {
+  Engine.make().then((engine) => {
+    const page = new Page(engine);
+    Object.assign(window, { kineta: page });
+    page.start();
+  });
+}
+
+export { STATUS };

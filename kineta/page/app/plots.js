@@ -1,0 +1,214 @@
+// Plots of series, linked to the time: tabs of groups of one unit, and one series over another.
+import uPlot from "uplot";
+import { data, live } from "./data.js";
+import { digits, el, pretty, printed } from "./words.js";
+
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const COLOURS = [...data.scene.palette, "#6b8f3a", "#c9699c", "#557a95", "#a0673c"];
+/** Series of a group that are shown at first, and points of a line at most. */
+const SHOWN = 8, POINTS = 1500;
+const QUATERNION = /\.q[wxyz]$/;
+
+/** @param {string[]} names of all series @param {Record<string, string>} units */
+export function groups(names, units) {
+  const { q, v } = data, turns = q.filter((n) => !QUATERNION.test(n));
+  const all = [{ title: "Coordinates", of: turns.length ? turns : q }, { title: "Speeds", of: v }];
+  const energies = ["kinetic_energy", "potential_energy", "energy", "work"];
+  const rest = names.filter((n) => ![...q, ...v, ...energies, "balance", "residual"].includes(n));
+  const forces = rest.filter((n) => n.startsWith("lambda.") || n.startsWith("tau."));
+  const outputs = rest.filter((n) => !forces.includes(n));
+  for (const [title, of] of [["Outputs", outputs], ["Forces", forces]]) {
+    const kinds = [...new Set(of.map((n) => printed(units[n])))];
+    for (const unit of kinds) all.push({ title: kinds.length > 1 && unit ? `${title} [${unit}]` : title, of: of.filter((n) => printed(units[n]) === unit) });
+  }
+  all.push({ title: "Energy", of: energies.filter((n) => names.includes(n) && (n !== "work" || !live || data.module.known.INFORMATION.works)) });
+  if (live) all.push({ title: "Balance", of: ["balance"] });
+  if (live && data.module.known.INFORMATION.residuals) all.push({ title: "Residual", of: ["residual"] });
+  all.push({ title: "Phase", of: names.slice(0, q.length + v.length), phase: [q[0], v[0]] });
+  return all;
+}
+
+export class Pane {
+  /** @param {HTMLElement} host @param {any} page @param {string} chosen title of the first group */
+  constructor(host, page, chosen) {
+    Object.assign(this, { host, page, hidden: new Set(), lines: [] });
+    const tabs = el("div", "tabs"), row = el("div", "plotrow");
+    tabs.setAttribute("role", "tablist");
+    this.body = el("div", "plot");
+    this.legend = el("div", "legend");
+    row.append(this.body, this.legend);
+    host.append(tabs, row);
+    const list = groups(page.track.names, page.units);
+    const choose = (group, tab) => {
+      for (const other of tabs.children) {
+        other.classList.toggle("on", other === tab);
+        other.setAttribute("aria-selected", String(other === tab));
+      }
+      this.group = group;
+      this.hidden = new Set(group.phase ? [] : group.of.slice(SHOWN));
+      this.build();
+    };
+    const made = list.map((group) => {
+      const tab = el("button", "tab", group.title);
+      tab.setAttribute("role", "tab");
+      tab.onclick = () => choose(group, tab);
+      tabs.append(tab);
+      return tab;
+    });
+    const first = Math.max(0, list.findIndex((g) => g.title.startsWith(chosen)));
+    choose(list[first], made[first]);
+  }
+
+  /** Columns of the series, thinned. */
+  data() {
+    const { track } = this.page, every = Math.max(1, Math.ceil(track.rows / POINTS)), n = Math.ceil(track.rows / every);
+    const thin = (x) => Float64Array.from({ length: n }, (_, k) => x[Math.min(k * every, track.rows - 1)]);
+    return [thin(track.t), ...this.lines.map((l) => thin(track.column(l.name)))];
+  }
+
+  build() {
+    this.plot?.destroy();
+    this.legend.replaceChildren();
+    const { page, group } = this;
+    const names = group.phase ?? group.of;
+    this.lines = names.map((name, i) => ({ name, colour: COLOURS[i % COLOURS.length], unit: printed(page.units[name]) }));
+    const ink = css("--soft"), font = `11px ${css("--font")}`;
+    const axis = { stroke: ink, font, grid: { stroke: css("--grid"), width: 1 }, ticks: { show: false }, gap: 4 };
+    const short = (x) => digits(x, Math.abs(x) >= 100 ? 3 : 2).replace(/\.0+$/, "");
+    const between = (x) => {
+      const low = Math.min(...x), high = Math.max(...x), room = 0.06 * (high - low) || 1;
+      return [low - room, high + room];
+    };
+    const phase = Boolean(group.phase);
+    const scales = phase
+      ? { x: { time: false, range: () => between(this.values[1]) }, y: { range: () => between(this.values[2]) } }
+      : { x: { time: false, range: () => [page.span[0], page.end] } };
+    this.values = this.data();
+    this.plot = new uPlot(
+      {
+        width: Math.max(160, this.body.clientWidth), height: Math.max(90, this.body.clientHeight),
+        legend: { show: false }, padding: [10, 18, 0, 0], scales,
+        cursor: { points: { show: false }, x: false, y: false, drag: { x: false, y: false } },
+        axes: [{ ...axis, size: 22, values: (_, v) => v.map((x) => short(x) + (!phase && x === v[v.length - 1] ? " s" : "")) }, { ...axis, size: 54, values: (_, v) => v.map(short) }],
+        series: [{}, ...this.lines.map((l) => ({ stroke: l.colour, width: 1.6, show: !phase && !this.hidden.has(l.name), points: { show: false } }))],
+        hooks: { draw: [(u) => (phase ? this.portrait(u) : this.cursor(u))] },
+      },
+      this.values, this.body,
+    );
+    if (phase) this.choices();
+    else this.chips();
+    this.seek();
+    this.numbers();
+  }
+
+  /** The time, and the values at it. */
+  cursor(u) {
+    const { page } = this, { top, height } = u.bbox, { ctx } = u, x = u.valToPos(page.t, "x", true), k = page.track.row(page.t);
+    ctx.save();
+    ctx.strokeStyle = css("--ink");
+    ctx.lineWidth = devicePixelRatio;
+    ctx.globalAlpha = 0.75;
+    ctx.beginPath();
+    ctx.moveTo(x, top);
+    ctx.lineTo(x, top + height);
+    ctx.stroke();
+    ctx.globalAlpha = 1;
+    this.lines.forEach((l, i) => {
+      if (!u.series[i + 1].show) return;
+      this.dot(u, x, u.valToPos(page.track.column(l.name)[k], "y", true), l.colour);
+    });
+    ctx.restore();
+  }
+
+  dot({ ctx }, x, y, colour) {
+    ctx.fillStyle = colour;
+    ctx.beginPath();
+    ctx.arc(x, y, 3.2 * devicePixelRatio, 0, 7);
+    ctx.fill();
+  }
+
+  /** One series over another, up to the time in colour. */
+  portrait(u) {
+    const { page } = this, [t, a, b] = this.values, { ctx } = u, k = page.track.row(page.t);
+    const at = (x, y) => [u.valToPos(x, "x", true), u.valToPos(y, "y", true)];
+    ctx.save();
+    ctx.lineWidth = 1.4 * devicePixelRatio;
+    for (const [colour, until] of [[css("--line"), Infinity], [COLOURS[0], page.t]]) {
+      ctx.strokeStyle = colour;
+      ctx.beginPath();
+      for (let i = 0; i < t.length && t[i] <= until; i++) ctx.lineTo(...at(a[i], b[i]));
+      ctx.stroke();
+    }
+    this.dot(u, ...at(...this.lines.map((l) => page.track.column(l.name)[k])), COLOURS[0]);
+    ctx.restore();
+  }
+
+  /** What lies along the axes of a portrait. */
+  choices() {
+    ["across", "up"].forEach((word, i) => {
+      const label = el("label", "choice", word), list = el("select");
+      for (const name of this.page.track.names) {
+        const option = el("option", "", name);
+        option.value = name;
+        list.append(option);
+      }
+      list.value = this.group.phase[i];
+      list.onchange = () => {
+        this.group.phase[i] = list.value;
+        this.build();
+      };
+      label.append(list);
+      this.legend.append(label);
+    });
+    this.chosen = [];
+  }
+
+  chips() {
+    const units = new Set(this.lines.map((l) => l.unit));
+    if (units.size === 1 && this.lines[0]?.unit) this.legend.append(el("div", "unit", `[${this.lines[0].unit}]`));
+    this.chosen = this.lines.map((l, i) => {
+      const chip = el("button", "chip"), dot = el("span", "dot"), value = el("span", "num");
+      dot.style.background = l.colour;
+      chip.append(dot, pretty(l.name), value);
+      chip.title = l.unit ? `${l.name} [${l.unit}]` : l.name;
+      chip.classList.toggle("off", this.hidden.has(l.name));
+      chip.onclick = () => {
+        const on = this.plot.series[i + 1].show;
+        this.plot.setSeries(i + 1, { show: !on });
+        chip.classList.toggle("off", on);
+        this.hidden[on ? "add" : "delete"](l.name);
+      };
+      this.legend.append(chip);
+      return value;
+    });
+  }
+
+  /** Pointing at a plot is pointing at a time. */
+  seek() {
+    const { over } = this.plot;
+    if (this.group.phase) return;
+    const to = (e) => this.page.seek(this.plot.posToVal(e.clientX - over.getBoundingClientRect().left, "x"));
+    over.onpointerdown = (e) => {
+      over.setPointerCapture(e.pointerId);
+      to(e);
+      over.onpointermove = to;
+    };
+    over.onpointerup = () => { over.onpointermove = null; };
+  }
+
+  /** The series have changed. */
+  draw() {
+    this.values = this.data();
+    this.plot.setData(this.values);
+  }
+
+  /** The time has changed. */
+  numbers() {
+    const { track, t } = this.page, k = track.row(t);
+    this.chosen.forEach((value, i) => { value.textContent = digits(track.column(this.lines[i].name)[k], 3); });
+  }
+
+  resize() {
+    this.plot.setSize({ width: Math.max(160, this.body.clientWidth), height: Math.max(90, this.body.clientHeight) });
+  }
+}

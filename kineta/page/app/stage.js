@@ -1,0 +1,178 @@
+// The stage: floor, light, camera and the views of it.
+import * as THREE from "three";
+import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { data } from "./data.js";
+
+const scene = data.scene;
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/** Angles of view: in perspective, and almost without. */
+const WIDE = 30, NARROW = 1.5;
+
+export class Stage {
+  /** @param {HTMLCanvasElement} canvas */
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
+    this.renderer.toneMappingExposure = 1.12;
+    this.world = new THREE.Scene();
+    this.camera = new THREE.PerspectiveCamera(WIDE, 1, 0.01, 1000);
+    this.orbit = new OrbitControls(this.camera, canvas);
+    this.orbit.enableDamping = true;
+    this.orbit.dampingFactor = 0.14;
+    this.changed = true;
+    this.orbit.addEventListener("change", () => { this.changed = true; });
+  }
+
+  /** Floor, light and the first view of a machine. @param {import("./machine.js").Machine} machine @param {THREE.Box3} all what its motion spans @param {number | null} height of a floor that the model has */
+  furnish(machine, all, height) {
+    const own = machine.box(), size = own.getSize(new THREE.Vector3()).length(), span = all.getSize(new THREE.Vector3());
+    const heavy = machine.up.lengthSq() > 0;
+    this.up = heavy ? machine.up.clone() : new THREE.Vector3().setComponent(scene.normal === 2 ? 1 : 2, 1);
+    const far = span.length() > 3 * size;
+    const reach = far ? 0.8 * size : 0.5 * Math.max(span.length(), size);
+    const center = (far ? own : all).getCenter(new THREE.Vector3());
+    Object.assign(this, { reach, center, size, follow: far });
+    const { up } = this, corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? all.max.x : all.min.x, k & 2 ? all.max.y : all.min.y, k & 4 ? all.max.z : all.min.z));
+    const seen = far ? own : all, half = seen.getSize(new THREE.Vector3()).multiplyScalar(0.5);
+    this.corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? half.x : -half.x, k & 2 ? half.y : -half.y, k & 4 ? half.z : -half.z));
+    const low = height ?? Math.min(...corners.map((c) => c.dot(up))) - 0.04 * size;
+    const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), up);
+    const ground = new THREE.PlaneGeometry(60 * reach, 60 * reach);
+    this.floor = new THREE.Mesh(ground, grid(reach));
+    this.shade = new THREE.Mesh(ground, new THREE.ShadowMaterial({ opacity: 0.2 }));
+    for (const x of [this.floor, this.shade]) {
+      x.quaternion.copy(turn);
+      x.position.copy(center).addScaledVector(up, low - center.dot(up));
+      x.visible = heavy || height !== null;
+      this.world.add(x);
+    }
+    this.shade.position.addScaledVector(up, 1e-3 * reach);
+    this.shade.receiveShadow = true;
+    this.sky = new THREE.HemisphereLight("#ffffff", "#b9b4aa", 1.5);
+    this.sky.position.copy(up);
+    this.sun = new THREE.DirectionalLight("#fff6e8", 2.6);
+    const side = Math.abs(up.z) > 0.5 ? new THREE.Vector3(0.5, -0.75, 0) : new THREE.Vector3(0.45, 0, 0.8);
+    this.sun.position.copy(center).addScaledVector(up, 3.2 * reach).addScaledVector(side, 2.6 * reach);
+    this.sun.target.position.copy(center);
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.radius = 5;
+    this.sun.shadow.bias = -4e-4;
+    this.sun.shadow.normalBias = 0.01 * reach;
+    Object.assign(this.sun.shadow.camera, { left: -2.6 * reach, right: 2.6 * reach, top: 2.6 * reach, bottom: -2.6 * reach, near: 0.01 * reach, far: 12 * reach });
+    const fill = new THREE.DirectionalLight("#dfe9ff", 0.7);
+    fill.position.copy(center).addScaledVector(side, -3 * reach).addScaledVector(up, reach);
+    this.world.add(this.sky, this.sun, this.sun.target, fill);
+    this.camera.up.copy(up);
+    this.view();
+  }
+
+  /** Where one looks from at first: along the normal of a plane, else from the right, the front and above. */
+  first() {
+    const { up } = this, n = scene.normal;
+    if (scene.towards.length) return new THREE.Vector3(...scene.towards);
+    const from = new THREE.Vector3();
+    if (n !== null && Math.abs(up.getComponent(n)) < 0.5) {
+      from.setComponent(n, n === 1 ? -1 : 1);
+      const across = [0, 1, 2].find((k) => k !== n && Math.abs(up.getComponent(k)) < 0.5);
+      return from.addScaledVector(up, 0.16).add(new THREE.Vector3().setComponent(across, 0.2));
+    }
+    if (Math.abs(up.z) > 0.5) return from.set(0.62, -1, 0.45).multiply(new THREE.Vector3(1, 1, Math.sign(up.z)));
+    return from.set(0.5, 0.3 * Math.sign(up.y || 1), 1);
+  }
+
+  /** Look from a direction, by default as at first. @param {THREE.Vector3} [from] */
+  view(from = this.first()) {
+    const tangent = Math.tan(THREE.MathUtils.degToRad(this.camera.fov / 2));
+    if (from.clone().normalize().cross(this.up).length() < 1e-3) from = from.clone().addScaledVector(new THREE.Vector3(0.3, -1, 0.2).cross(this.up), 1e-3);
+    // So far away that all corners are seen.
+    const back = from.clone().normalize(), right = this.up.clone().cross(back).normalize(), over = back.clone().cross(right);
+    const far = Math.max(...this.corners.map((c) => c.dot(back) + 1.22 * Math.max(Math.abs(c.dot(right)) / this.camera.aspect, Math.abs(c.dot(over))) / tangent));
+    this.camera.near = Math.max(far - 40 * this.reach, 0.02 * this.reach);
+    this.camera.far = far + 60 * this.reach;
+    this.camera.updateProjectionMatrix();
+    this.orbit.target.copy(this.center);
+    this.camera.position.copy(this.center).addScaledVector(from.clone().normalize(), far);
+    this.orbit.update();
+    this.changed = true;
+  }
+
+  /** Perspective, or lines that stay parallel to the eye. @param {boolean} on */
+  perspective(on) {
+    const from = this.camera.position.clone().sub(this.orbit.target);
+    const ratio = Math.tan(THREE.MathUtils.degToRad(this.camera.fov / 2));
+    this.camera.fov = on ? WIDE : NARROW;
+    from.multiplyScalar(ratio / Math.tan(THREE.MathUtils.degToRad(this.camera.fov / 2)));
+    const far = from.length();
+    this.camera.near = Math.max(far - 40 * this.reach, 0.02 * this.reach);
+    this.camera.far = far + 60 * this.reach;
+    this.camera.position.copy(this.orbit.target).add(from);
+    this.camera.updateProjectionMatrix();
+    this.orbit.update();
+    this.changed = true;
+  }
+
+  /** Let eye, light and floor go with a place. @param {THREE.Vector3} place */
+  accompany(place) {
+    const move = place.clone().sub(this.seen ?? place);
+    move.addScaledVector(this.up, -0.75 * move.dot(this.up));
+    this.seen = place.clone();
+    if (!(move.lengthSq() > 0)) return;
+    for (const x of [this.orbit.target, this.camera.position, this.sun.position, this.sun.target.position, this.center]) x.add(move);
+    const along = move.addScaledVector(this.up, -move.dot(this.up));
+    for (const x of [this.floor, this.shade]) x.position.add(along);
+    this.floor.material.uniforms.shift.value.add(this.local(along));
+  }
+
+  local(move) {
+    const own = move.clone().applyQuaternion(this.floor.quaternion.clone().invert());
+    return new THREE.Vector2(own.x, own.y);
+  }
+
+  /** Colours of the theme. */
+  dress() {
+    const dark = document.documentElement.dataset.theme === "dark", back = css("--stage");
+    this.world.background = new THREE.Color(back);
+    const { uniforms } = this.floor.material;
+    uniforms.ink.value.set(dark ? "#a9b6c8" : "#4a5361");
+    uniforms.base.value.set(back);
+    uniforms.strength.value = dark ? 0.3 : 0.3;
+    this.shade.material.opacity = dark ? 0.42 : 0.17;
+    this.sky.intensity = dark ? 1.15 : 1.75;
+    this.sky.groundColor.set(dark ? "#3b4048" : "#c9c4ba");
+    this.changed = true;
+  }
+
+  resize() {
+    const { width, height } = this.canvas.parentElement.getBoundingClientRect();
+    if (!width || !height) return;
+    this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    this.changed = true;
+  }
+
+  render() {
+    this.renderer.render(this.world, this.camera);
+  }
+}
+
+/** Lines of a floor that fade with the distance. @param {number} reach */
+function grid(reach) {
+  const size = 0.8 * reach, power = 10 ** Math.floor(Math.log10(size)), lead = size / power;
+  const cell = power * (lead > 4 ? 2 : lead > 2 ? 1 : 0.5);
+  return new THREE.ShaderMaterial({
+    transparent: true, depthWrite: false, side: THREE.DoubleSide,
+    uniforms: { cell: { value: cell }, ink: { value: new THREE.Color() }, base: { value: new THREE.Color() }, reach: { value: 9 * reach }, strength: { value: 0.3 }, shift: { value: new THREE.Vector2() } },
+    vertexShader: "varying vec2 p; void main() { p = position.xy; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); }",
+    fragmentShader: `varying vec2 p; uniform float cell, reach, strength; uniform vec3 ink, base; uniform vec2 shift;
+      float lines(vec2 x, float w) { vec2 g = abs(fract(x - 0.5) - 0.5) / fwidth(x); return 1.0 - min(min(g.x, g.y) / w, 1.0); }
+      void main() { float d = length(p) / reach, fade = 1.0 - smoothstep(0.15, 1.0, d); vec2 x = p + shift;
+        float a = max(0.45 * lines(x / cell, 1.0), lines(x / cell / 5.0, 1.2)) * fade * strength;
+        gl_FragColor = vec4(ink, a); }`,
+  });
+}

@@ -1,0 +1,215 @@
+// A motion as samples: computed in the page, or recorded.
+import { bytes, data } from "./data.js";
+import { STATUS } from "./engine.js";
+
+const nq = data.q.length, nv = data.v.length;
+/** Samples of a second, and of a run at least and at most. */
+const RATE = 240, LEAST = 600, MOST = 6000;
+/** States of the run that are kept to come back to. */
+const KEPT = 32;
+const ENERGIES = ["kinetic_energy", "potential_energy"];
+
+/** Times, and columns by name; what happened. */
+export class Track {
+  /** @param {string[]} names @param {number} room */
+  constructor(names, room) {
+    this.names = names;
+    this.place = new Map(names.map((name, k) => [name, k]));
+    this.rows = 0;
+    this.t = new Float64Array(room);
+    this.columns = names.map(() => new Float64Array(room));
+    /** @type {{t: number, text: string}[]} */
+    this.changes = [];
+    this.message = "";
+  }
+
+  get last() {
+    return this.rows ? this.t[this.rows - 1] : 0;
+  }
+
+  /** @param {number} n */
+  room(n) {
+    if (n <= this.t.length) return;
+    const more = (old) => {
+      const made = new Float64Array(Math.ceil(1.5 * n));
+      made.set(old);
+      return made;
+    };
+    this.t = more(this.t);
+    this.columns = this.columns.map(more);
+  }
+
+  /** @param {string} name @returns {Float64Array | undefined} */
+  column(name) {
+    return this.columns[this.place.get(name)]?.subarray(0, this.rows);
+  }
+
+  /** The row at or before a time. @param {number} t */
+  row(t) {
+    let low = 0, high = this.rows - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.t[middle] <= t) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** Coordinates and speeds at a time, between samples in proportion. @param {number} t */
+  state(t) {
+    const k = this.row(t), next = Math.min(k + 1, this.rows - 1), span = this.t[next] - this.t[k];
+    const s = span > 0 ? Math.min(1, Math.max(0, (t - this.t[k]) / span)) : 0;
+    const at = (j) => this.columns[j][k] + s * (this.columns[j][next] - this.columns[j][k]);
+    return {
+      q: Float64Array.from({ length: nq }, (_, j) => at(j)),
+      v: Float64Array.from({ length: nv }, (_, j) => at(nq + j)),
+    };
+  }
+}
+
+/** The samples that stand in the page. @param {import("./data.js").Recorded} recorded */
+export function recordedTrack(recorded) {
+  const numbers = (text) => new Float64Array(bytes(text).buffer);
+  const t = numbers(recorded.t), names = [...data.q, ...data.v];
+  const others = Object.keys(recorded.columns).filter((name) => !names.includes(name));
+  const track = new Track([...names, ...others, "energy"], 0);
+  track.t = t;
+  track.rows = t.length;
+  const columns = [...names, ...others].map((name) => numbers(recorded.columns[name]));
+  const [kinetic, potential] = ENERGIES.map((name) => columns[track.place.get(name)]);
+  track.columns = [...columns, kinetic.map((x, k) => x + potential[k])];
+  track.changes = recorded.changes.map(([at, text]) => ({ t: at, text }));
+  track.message = recorded.message;
+  return track;
+}
+
+/** A motion that is computed, slice by slice. */
+export class LiveRun {
+  /** @param {import("./engine.js").Engine} engine @param {[number, number]} span */
+  constructor(engine, span) {
+    this.engine = engine;
+    [this.start, this.end] = span;
+    this.span = span;
+    const samples = Math.min(MOST, Math.max(LEAST, Math.round((span[1] - span[0]) * RATE)));
+    this.dt = (span[1] - span[0]) / samples;
+    this.info = engine.info;
+    this.names = [...new Set([...this.info.states, ...this.info.observed, "energy", "work", "balance", "residual"])];
+    this.track = new Track(this.names, samples + 2);
+    this.done = true;
+  }
+
+  /** Begin anew from parameters, coordinates and speeds; a slice of the motion is there at once. */
+  begin(p, q, v, budget = 12) {
+    const { engine, info } = this, model = engine.model;
+    this.track = new Track(this.names, this.track.t.length);
+    this.end = this.span[1];
+    this.kept = [];
+    this.told = false;
+    this.milliseconds = 0;
+    this.pulled = false;
+    const named = (names, values) => Object.fromEntries(names.map((name, k) => [name, values[k]]));
+    this.status = model.begin({
+      p: named(Object.keys(info.parameters), p), q: named(data.q, q), v: named(data.v, v), t0: this.span[0], t1: this.span[1],
+    });
+    this.done = this.status !== STATUS.REACHED;
+    if (this.done) {
+      this.track.message = model.message(this.status);
+      return;
+    }
+    this.changed();
+    this.put();
+    this.more(budget);
+  }
+
+  /** Note the changes at the present time. */
+  changed() {
+    for (const { t, contact, what } of this.engine.model.changes) this.track.changes.push({ t, text: `${contact} ${what}` });
+  }
+
+  /** Record the present state. */
+  put() {
+    const { track, engine, info } = this, k = track.rows;
+    track.room(k + 1);
+    const y = engine.state, values = engine.observe(), n = info.states.length, m = info.observed.length;
+    track.t[k] = engine.model.time;
+    for (let j = 0; j < n; j++) track.columns[j][k] = y[j];
+    for (let j = 0; j < m; j++) track.columns[track.place.get(info.observed[j])][k] = values[j];
+    const set = (name, x) => { track.columns[track.place.get(name)][k] = x; };
+    const energy = values[0] + values[1], work = info.works ? y[n] : 0;
+    set("energy", energy);
+    set("work", work);
+    const first = track.columns[track.place.get("energy")][0] - track.columns[track.place.get("work")][0];
+    set("balance", energy - work - first);
+    let worst = 0;
+    for (let j = m; j < values.length; j++) worst = Math.max(worst, Math.abs(values[j]));
+    set("residual", worst);
+    track.rows++;
+  }
+
+  /** Go on for so many milliseconds. */
+  more(budget) {
+    const began = performance.now();
+    const each = Math.max(1, Math.ceil((this.end - this.start) / this.dt / KEPT));
+    while (!this.done && performance.now() - began < budget) {
+      if ((this.track.rows - 1) % each === 0) this.keep();
+      this.step(this.start + this.track.rows * this.dt);
+    }
+    this.milliseconds += performance.now() - began;
+  }
+
+  keep() {
+    if (this.kept[this.kept.length - 1]?.rows !== this.track.rows) this.kept.push({ rows: this.track.rows, memory: this.engine.snapshot() });
+  }
+
+  /** Go on to the time of the next sample. @param {number} t */
+  step(t) {
+    const { model } = this.engine, last = t >= this.end - 1e-9 * this.dt;
+    const to = last ? this.end : t;
+    while ((this.status = model.advance(to)) === STATUS.CHANGED || this.status === STATUS.EVENT) this.changed();
+    if (this.status === STATUS.REACHED || this.status === STATUS.ENDED) this.put();
+    if (this.status !== STATUS.REACHED || last) this.done = true;
+    if (this.status !== STATUS.REACHED) this.track.message = model.message(this.status);
+  }
+
+  // -- under the hand ---------------------------------------------------------------------------------------------------
+
+  /** Come back to the sample of a row, and forget what follows. @param {number} row */
+  back(row) {
+    const { track, engine } = this, kept = [...this.kept].reverse().find((x) => x.rows <= row + 1);
+    engine.restore(kept.memory);
+    track.rows = kept.rows;
+    track.changes = track.changes.filter((x) => x.t <= track.last);
+    this.done = false;
+    while (track.rows <= row && !this.done) this.step(this.start + track.rows * this.dt);
+    this.kept = this.kept.filter((x) => x.rows <= track.rows);
+    this.done = false;
+  }
+
+  /** A sample further under forces on the speeds; whether it was reached. @param {Float64Array} tau */
+  pull(tau) {
+    const next = this.start + this.track.rows * this.dt;
+    if (next > this.end - 1.5 * this.dt) {
+      this.end = next + 2 * this.dt;
+      this.engine.extend(this.end);
+    }
+    this.status = this.engine.hold(tau);
+    if (this.status === STATUS.REACHED) {
+      this.changed();
+      this.step(next);
+    } else this.track.message = this.engine.model.message(this.status);
+    this.pulled = true;
+    this.done = false;
+    return this.status === STATUS.REACHED;
+  }
+
+  /** Go on without the hand. */
+  letGo() {
+    const seconds = this.span[1] - this.span[0];
+    this.end = Math.max(this.span[1], this.track.last + 0.6 * seconds);
+    this.engine.extend(this.end);
+    this.status = this.engine.hold(new Float64Array(nv));
+    this.done = this.status !== STATUS.REACHED;
+    this.kept = this.kept.filter((x) => x.rows <= this.track.rows);
+    if (!this.done) this.keep();
+  }
+}

@@ -1,0 +1,54 @@
+// Names and numbers as they are read, and elements of the page. Names become text, never markup.
+
+const LETTERS = "alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ kappa κ lambda λ mu μ nu ν xi ξ pi π rho ρ sigma σ tau τ phi φ chi χ psi ψ omega ω".split(" ");
+const GREEK = new Map(LETTERS.flatMap((x, i) => (i % 2 ? [] : [[x, LETTERS[i + 1]]])));
+
+/** @param {string} id @returns {any} */
+export const $ = (id) => document.getElementById(id);
+
+/** An element. @param {string} tag @param {string} [kind] @param {string} [text] @returns {any} */
+export function el(tag, kind, text) {
+  const made = document.createElement(tag);
+  if (kind) made.className = kind;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+/** A name as it is printed: q1' as q with an index and a dot. @param {string} name */
+export function pretty(name) {
+  const made = el("span", "nm"), plain = name.replace(/'+$/, ""), dots = name.length - plain.length;
+  const match = plain.match(/^(\p{L}+?)_?(\d+|_[\p{L}\d_]+)?$/u);
+  if (plain.includes(".") || !match || (match[1].length > 2 && !GREEK.has(match[1]))) {
+    made.append(el("span", "word", plain.replace(/_energy$/, "").replaceAll("_", " ") + "′".repeat(dots)));
+    return made;
+  }
+  const letter = el("i", dots ? `d${Math.min(dots, 2)}` : "", GREEK.get(match[1]) ?? match[1]);
+  made.append(letter);
+  if (match[2]) made.append(el("sub", "", match[2].replace(/^_/, "")));
+  return made;
+}
+
+const RAISED = new Map([..."-0123456789"].map((c, k) => [c, "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"[k]]));
+
+/** A number with so many digits. @param {number} x @param {number} n */
+export function digits(x, n = 4) {
+  if (!Number.isFinite(x)) return "–";
+  const size = Math.abs(x);
+  if (size !== 0 && (size < 1e-3 || size >= 1e5)) {
+    const [lead, power] = x.toExponential(n - 2).split("e");
+    return `${lead}·10${[...String(Number(power))].map((c) => RAISED.get(c)).join("")}`.replace("-", "−");
+  }
+  return x.toFixed(Math.max(0, Math.min(n, n - 1 - Math.floor(Math.log10(size || 1))))).replace("-", "−");
+}
+
+/** A unit as it is printed. @param {string | undefined} unit */
+export const printed = (unit) => (unit && unit !== "?" ? unit.replaceAll("^2", "²").replaceAll("^3", "³").replaceAll("*", "·") : "");
+
+/** Let the browser save what is in a blob. @param {Blob} blob @param {string} name */
+export function save(blob, name) {
+  const link = el("a"), url = URL.createObjectURL(blob);
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}

@@ -1,0 +1,195 @@
+"""The file of a page: what it is told of a machine and its run, between the parts that all pages share."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import tempfile
+import webbrowser
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kineta.equations.equations import Equations, equations_of
+from kineta.equations.function import parameter_values
+from kineta.errors import ArgumentError, excerpt
+from kineta.files import path_of, write
+from kineta.model import units
+from kineta.model.dimensions import variable_units
+from kineta.numerics.tableaux import TABLEAUX
+from kineta.page.equations import equations_html, model_html
+from kineta.page.live_run import live_module, still_module
+from kineta.page.recorded_run import SAMPLES, is_pushed, recorded_run
+from kineta.page.skins import skins
+from kineta.results.result import Result
+from kineta.scene.assembly import scene
+from kineta.scene.construction import COLOURS, PALETTE, TRIAD
+from kineta.scene.machine import Machine
+from kineta.simulation.simulate import simulate
+from kineta.tasks.export.exported_run import exported_problem
+from kineta.tasks.export.run_record import not_exported
+from kineta.tasks.posture import Posture, posture
+
+#: Files of the page beside this one.
+_HERE = Path(__file__).parent
+#: Tolerances of runs in the page: those of ``simulate``.
+RTOL, ATOL = 1e-9, 1e-12
+#: Samples in a second of a run that is replayed.
+RATE = 240
+#: What a page may do: show itself, and run its own script and its module of WebAssembly. It loads nothing.
+_POLICY = (
+    "default-src 'none'; script-src '{script}' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
+    "media-src blob:; base-uri 'none'; form-action 'none'"
+)
+
+
+def posture_page(found: Posture) -> str:
+    """The page of a machine that moves from a posture."""
+    equations = equations_of(found.system)
+    why = "; ".join(f"{what} ({excerpt(names)})" for what, names in not_exported(found.system))
+    run = None
+    span = found.t, found.t + found.to
+    if not found.system.nv:
+        raise ArgumentError(f"Model '{found.system.name}': nothing in it moves; a picture (.png, .svg) shows it.")
+    if why:
+        samples = max(2, min(SAMPLES, round(found.to * RATE) + 1))
+        run = simulate(equations, span, q=found.q, v=found.v, p=found.p, samples=samples)
+    return _page(equations, found, span, run, why and f"{why} do not run in a page yet")
+
+
+def run_page(run: Result) -> str:
+    """The page of a run of one motion, which may be changed where the model runs in a page.
+
+    Raises :class:`ArgumentError` for a run of several cases, and for one from a file.
+    """
+    if run.system is None or run.cases is not None:
+        found = f"one of {len(run.cases)} cases: give case(i)" if run.cases else "one from a file, which knows no model"
+        raise ArgumentError(f"Run of '{run.model}': expected one motion of a known model to show, found {found}.")
+    system = run.system
+    p = parameter_values(system, dict(run.parameters))
+    nq = len(run.q_names)
+    at = posture(system, run.y[:nq, 0], run.y[nq : nq + len(run.v_names), 0], p, t=float(run.t[0]), assembled=False)
+    reasons = [f"{what} ({excerpt(names)}) do not run in a page yet" for what, names in not_exported(system)]
+    reasons += ["forces were given beside those of the model"] * is_pushed(run)
+    reasons += [f"the method {run.method} is not in the page"] * (run.method not in TABLEAUX)
+    reasons += ["it runs backwards in time"] * bool(run.t[-1] < run.t[0])
+    return _page(equations_of(system), at, (float(run.t[0]), float(run.t[-1])), run, "; ".join(reasons))
+
+
+def show_run(run: Result, path: str | Path | None) -> Path:
+    """Write the page of a run, or open it; return its path."""
+    return put(run_page(run), run.model, path)
+
+
+def put(page: str, name: str, path: str | Path | None) -> Path:
+    """Write a page to a file ``.html``, by default a temporary one of this *name*, which is opened; return its path."""
+    if path is None:
+        stem = re.sub(r"[^\w-]", "_", name)
+        target = Path(tempfile.mkdtemp(prefix="kineta-")) / f"{stem}.html"
+        write({target: page.encode()})
+        webbrowser.open(target.as_uri())
+        return target
+    path = path_of(path, "the path of a page")
+    if path.suffix != ".html":
+        raise ArgumentError(f"Expected a page '.html', found '{path.name}'.")
+    write({path: page.encode()})
+    return path
+
+
+def _page(equations: Equations, at: Posture, span: tuple[float, float], run: Result | None, why: str) -> str:
+    system = at.system
+    if why:
+        module = still_module(equations)
+    else:
+        limits = RTOL, ATOL, np.inf
+        task = exported_problem(equations, span, (at.q, at.v, at.p), (), "dop853", limits, None)
+        module, equations = live_module(task), task.equations
+        at = replace(at, q=task.y0[: system.nq], v=task.y0[system.nq : task.states])
+    data = {
+        "model": system.name,
+        "wasm": base64.b64encode(module.module).decode(),
+        **_names(at, {} if run is None else run.units),
+        "t": span,
+        "scene": _scene(at),
+        "module": {"known": module.known, "arena": module.arena},
+        "recorded": None if run is None else recorded_run(run),
+        "why": why,
+        "notes": at.notes,
+    }
+    script = _text("app.min.js").replace("</script", "<\\/script")
+    words = {
+        "POLICY": _POLICY.format(script=f"sha256-{base64.b64encode(sha256(script.encode()).digest()).decode()}"),
+        "TITLE": escape(system.name),
+        "SIZE": escape(system.size),
+        "STYLE": _text("app.min.css"),
+        "EQUATIONS": equations_html(equations),
+        "MODEL": model_html(system),
+        "DATA": json.dumps(data, ensure_ascii=True).replace("<", "\\u003c"),
+        "LICENCES": _text("licences.txt"),
+        "SCRIPT": script,
+    }
+    return re.sub("@([A-Z]+)@", lambda m: words[m[1]], _text("shell.html"))
+
+
+def _text(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+def _names(at: Posture, known: Mapping[str, str]) -> dict[str, Any]:
+    """Names, units and values of coordinates, speeds and parameters."""
+    system = at.system
+    free = [p for p in system.parameters if not p.fixed]
+    return {
+        "q": system.q_names,
+        "v": system.v_names,
+        "units": variable_units(system) | dict(known),
+        "start": {"q": at.q.tolist(), "v": at.v.tolist()},
+        "parameters": [
+            {"name": p.name, "value": x, "unit": "" if p.dimension is None else units.symbol(p.dimension)}
+            for p, x in zip(free, at.p.tolist(), strict=True)
+        ],
+    }
+
+
+def _scene(at: Posture) -> dict[str, Any]:
+    """The scene as plain data."""
+    found = scene(at.system)
+    machine = Machine(found, at.p, at.t, at.q, at.v)
+    dressed: Mapping[int, Any] = skins(found)
+    return {
+        "bodies": found.bodies,
+        "owners": found.frames,
+        "places": dict(found.places),
+        "solids": [
+            {
+                "kind": s.kind,
+                "frame": s.frame,
+                "to": s.to,
+                "owner": s.owner,
+                "part": s.part,
+                "name": "" if s.kind == "mesh" else s.name,
+                "colour": s.colour,
+                "numbers": dict(s.numbers),
+                "skin": dressed.get(k),
+            }
+            for k, s in enumerate(found.solids)
+        ],
+        "normal": found.normal,
+        "up": found.up,
+        "towards": list(at.towards) if at.towards else machine.numbers[list(found.towards)].tolist(),
+        "trails": [{"name": x.name, "at": x.at} for x in found.trails],
+        "arrows": [{"name": x.name, "at": x.at, "force": x.force} for x in found.arrows],
+        "hinges": dict(found.hinges),
+        "numbers": len(machine.numbers),
+        "radius": machine.radius,
+        "size": machine.size,
+        "palette": PALETTE,
+        "triad": TRIAD,
+        "colours": dict(COLOURS),
+    }

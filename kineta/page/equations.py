@@ -1,0 +1,64 @@
+"""What a page shows of the equations of a model, and its text, as HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import escape
+from itertools import islice
+
+from kineta.equations.equations import Equations
+from kineta.mechanics.quantities import COUNTED
+from kineta.model.io import dumps
+from kineta.model.system import System
+from kineta.notation.mathml import mathml
+
+#: Lines of equations that are shown, and the speeds of a model beyond which nobody reads them.
+LINES, READABLE = 160, 12
+#: Columns of the table of operations.
+_OPERATIONS = ("add", "mul", "div", "sqrt", "trig")
+#: Comments, words at the head of a statement, and numbers.
+_WORDS = re.compile(
+    r"(#[^\n]*)|(^\s*[a-z]+\b|\b(?:on|between|and|at|when|from|to)\b)|(\b\d+(?:\.\d+)?(?:e-?\d+)?\b)", re.M
+)
+
+
+def equations_html(equations: Equations) -> str:
+    """Operations of one evaluation, the equations of motion, and the constraints."""
+    rows = []
+    for name in COUNTED:
+        if equations.system.nv <= READABLE or name in ("inverse", "forward"):
+            counted = equations.operations(name).as_dict()
+            cells = "".join(f"<td>{counted.get(n, 0)}</td>" for n in _OPERATIONS)
+            rows.append(f"<tr><th scope='row'>{name.replace('_', ' ')}</th>{cells}</tr>")
+    heads = "".join(f"<th scope='col'>{n}</th>" for n in _OPERATIONS)
+    table = f"<table class='counts'><tr><td></td>{heads}</tr>{''.join(rows)}</table>"
+    body = f"<section><h3>Operations of one evaluation</h3>{table}</section>"
+    if equations.system.nv > READABLE:
+        told = f"{equations.system.nv} equations are too many to read; <code>kineta derive</code> prints them."
+        return f"{body}<section><h3>Equations of motion</h3><p class='note'>{told}</p></section>"
+    body += f"<section><h3>Equations of motion</h3>{_formulas(equations, 'inverse')}</section>"
+    if equations.system.constraints and not equations.system.quasi:
+        body += f"<section><h3>Constraints</h3>{_formulas(equations, 'constraints')}</section>"
+    return body
+
+
+def _formulas(equations: Equations, quantity: str) -> str:
+    lines = equations.formulas(quantity).latex()
+    shown = [f"<div class='equation'>{mathml(line)}</div>" for line in islice(lines, LINES)]
+    more = sum(1 for _ in lines)
+    return "".join(shown) + f"<p class='note'>and {more} more lines</p>" * bool(more)
+
+
+def model_html(system: System) -> str:
+    """The text of the model."""
+    return f"<pre>{''.join(_coloured(dumps(system)))}</pre>"
+
+
+def _coloured(text: str) -> Iterator[str]:
+    last = 0
+    for m in _WORDS.finditer(text):
+        kind = "c" if m[1] else "k" if m[2] else "n"
+        yield f"{escape(text[last : m.start()])}<span class='{kind}'>{escape(m[0])}</span>"
+        last = m.end()
+    yield escape(text[last:])

@@ -1,0 +1,89 @@
+"""A run in the page: the WebAssembly module of an exported run, with the poses of its machine and the forces of a hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kineta.codegen.kernels import web_assembly
+from kineta.codegen.kernels.straight_line import room, straight_line
+from kineta.codegen.kernels.tree import KernelTree
+from kineta.equations.equations import Equations
+from kineta.expr.program import StraightLineProgram
+from kineta.kernels.standalone.sincos import sine_and_cosine
+from kineta.kernels.translation import translate_unit
+from kineta.page.hand import hand
+from kineta.runtime.functions import SETUP
+from kineta.runtime.problem import SimulationProblem
+from kineta.scene.assembly import scene
+from kineta.tasks.export.run_names import run_names
+from kineta.tasks.export.run_record import run_code
+from kineta.tasks.export.wasm_module import wasm_run
+
+#: The first address of a module without a run.
+_START = 1024
+
+
+@dataclass(frozen=True)
+class PageModule:
+    """The bytes of a *module* of WebAssembly and what the page is told of it: words of the loader of a run, none without one;
+    addresses of the ``arena``, arrays for arguments and results of functions that are called by themselves.
+    """
+
+    module: bytes
+    known: Mapping[str, Any]
+    arena: Mapping[str, int]
+
+
+def live_module(task: SimulationProblem) -> PageModule:
+    """The module of the run of *task*, with its poses and the forces of a hand."""
+    code, told = run_code(task), run_names(task)
+    held, seen = hand(task.equations), scene(task.equations).program
+    made, system = task.made.code.programs, task.system
+    alone = made["free" if "free" in made else "rate"]
+    sizes = _poses(seen, system.nq, system.nv, len(told.p)) | {
+        "y": len(task.y0),
+        "given": len(task.made.p) + system.nv,
+        "block": made[SETUP].n_outputs + max(room(made[SETUP]), room(alone)),
+        "rates": alone.n_outputs,
+        "grip": held.inputs[-1].size,
+        "held": held.n_outputs + room(held),
+    }
+    more = _trees({"scene": seen, "hand": held})
+    found = wasm_run(code, told, more, 8 * sum(sizes.values()))
+    known = dict(found.known)
+    known["INFORMATION"] |= {
+        "size": len(task.y0),
+        "works": task.made.code.layout.works,
+        "residuals": task.made.code.layout.levels,
+        "accelerations": {"function": "free", "first": 0}
+        if "free" in made
+        else {"function": "rate", "first": system.nq},
+    }
+    return PageModule(found.module, known, _arena(sizes, found.free))
+
+
+def still_module(equations: Equations) -> PageModule:
+    """The module of the poses of the machine of *equations* alone, where its run is not computed in the page."""
+    seen, system = scene(equations).program, equations.system
+    sizes = _poses(seen, system.nq, system.nv, len(system.parameter_names))
+    arena = _arena(sizes, _START)
+    return PageModule(web_assembly.source(_trees({"scene": seen}), memory=_START + 8 * sum(sizes.values())), {}, arena)
+
+
+def _trees(programs: Mapping[str, StraightLineProgram]) -> dict[KernelTree, str]:
+    (sincos,) = translate_unit((sine_and_cosine,))
+    return {straight_line(program, name, sincos): name for name, program in programs.items()}
+
+
+def _poses(seen: StraightLineProgram, nq: int, nv: int, parameters: int) -> dict[str, int]:
+    """Numbers of the arrays that poses are computed from, and of their results."""
+    return {"t": 1, "q": nq, "v": nv, "p": parameters, "seen": seen.n_outputs + room(seen)}
+
+
+def _arena(sizes: Mapping[str, int], start: int) -> dict[str, int]:
+    found, at = dict[str, int](), start
+    for name, size in sizes.items():
+        found[name], at = at, at + 8 * size
+    return found

@@ -1,0 +1,51 @@
+"""The samples of a run that was computed before, as the page plays them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from kineta.arrays import FloatArray
+from kineta.errors import ArgumentError
+from kineta.results.result import Result, force_name
+
+#: Samples that stand in a page at most.
+SAMPLES = 3000
+
+
+def recorded_run(run: Result) -> dict[str, Any]:
+    """Times and series of a run of one motion, thinned to :data:`SAMPLES` samples; what happened, and how the run ended."""
+    if not len(run.t):
+        raise ArgumentError(f"Run of '{run.model}': expected a run with samples to show, found none.")
+    kept = np.unique(np.linspace(0, len(run.t) - 1, min(len(run.t), SAMPLES)).round().astype(int))
+    kept = kept[np.argsort(run.t[kept], kind="stable")]
+    series = {n: x for n, x in run.series.items() if np.ndim(x) == 1}
+    thinned = f"{len(run.t)} samples, of which every {len(run.t) / len(kept):.3g}th is shown" * (len(kept) < len(run.t))
+    return {
+        "t": packed(run.t[kept]),
+        "columns": {n: packed(np.asarray(x, float)[kept]) for n, x in series.items()},
+        "changes": [[float(t), what] for t, what in told(run)],
+        "message": run.message,
+        "thinned": thinned,
+        "steps": run.steps,
+        "balance": run.energy_balance,
+    }
+
+
+def told(run: Result) -> Iterable[tuple[float, str]]:
+    """What happens in a run, changes of modes and events, in the order of time."""
+    events = ((float(t), n) for n, times in zip(run.event_names, run.t_events, strict=False) for t in times)
+    return sorted([*run.changes, *events])
+
+
+def is_pushed(run: Result) -> bool:
+    """Whether forces were given to a run beside those of its model."""
+    return any(force_name(n) in run.outputs for n in run.v_names)
+
+
+def packed(values: FloatArray) -> str:
+    """Numbers as text: of 64 bits, little-endian, in base 64."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode()

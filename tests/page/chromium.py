@@ -1,0 +1,60 @@
+"""A Chromium on this machine, and pages in it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+#: The browser, and how it draws without a screen.
+CHROMIUM = shutil.which("chromium")
+ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
+
+
+@dataclass
+class Tab:
+    """A page that is open, and what its console has said and it has asked for from elsewhere."""
+
+    page: Any
+    said: list[str] = field(default_factory=list)
+
+    def do(self, script: str, given: Any = None) -> Any:
+        """The value of a function in JavaScript."""
+        return self.page.evaluate(script, given)
+
+    def computed(self) -> None:
+        """Wait until the run is computed to its end."""
+        self.page.wait_for_function("() => !kineta.run || kineta.run.done", timeout=20000)
+
+    def pixels(self) -> bytes:
+        """The picture of the machine."""
+        shot: bytes = self.page.locator("#view").screenshot()
+        return shot
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """A browser without a window."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield found
+        found.close()
+
+
+@contextmanager
+def opened(browser: Any, path: Path, width: int = 900, height: int = 560) -> Iterator[Tab]:
+    """A page from a file, at rest at its start."""
+    own = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
+    tab = Tab(own)
+    own.on("console", lambda m: tab.said.append(f"{m.type}: {m.text}"))
+    own.on("pageerror", lambda e: tab.said.append(f"error: {e}"))
+    own.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else tab.said.append(r.url))
+    own.goto(path.as_uri())
+    own.wait_for_function("() => window.kineta?.ready", timeout=20000)
+    yield tab
+    own.close()

@@ -1,0 +1,130 @@
+"""Pages in a real browser: they move, sliders and the hand act, numbers are those of ``kn.simulate``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from tests.page.chromium import CHROMIUM, browser, opened
+from tests.support import EXAMPLES
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine, in which pages are opened"),
+    pytest.mark.skipif(
+        find_spec("playwright") is None, reason="the package playwright, which steers Chromium, is not installed"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as found:
+        yield found
+
+
+def shown(folder: Path, name: str, to: float) -> Path:
+    return kn.load(EXAMPLES / f"{name}.kin").show(folder / f"{name}.html", to=to)
+
+
+#: The last state, by name.
+LAST = "() => Object.fromEntries(kineta.track.names.map((n) => [n, kineta.track.column(n).at(-1)]))"
+
+
+def test_a_page_plays_and_its_sliders_act_and_come_back_to_the_bit(chromium: Any, tmp_path: Path) -> None:
+    with opened(chromium, shown(tmp_path, "double_pendulum", 3.0)) as tab:
+        before = tab.pixels()
+        tab.page.keyboard.press("Space")
+        tab.page.wait_for_function("() => kineta.t > 0.3", timeout=20000)
+        tab.page.keyboard.press("Space")
+        assert tab.pixels() != before
+        tab.computed()
+        last = tab.do(LAST)
+        slider = tab.page.locator("#controls input[type=range]").first
+        slider.evaluate("(x) => { x.value = 1.7; x.dispatchEvent(new Event('input')); }")
+        tab.computed()
+        assert abs(tab.do(LAST)["q1"] - last["q1"]) > 1e-3
+        tab.page.click("#back")
+        tab.computed()
+        assert tab.do(LAST) == last
+        assert tab.said == []
+
+
+@pytest.mark.parametrize(("name", "to"), [("fourbar", 1.0), ("bouncing_ball", 2.0), ("bicycle", 1.0)])
+def test_numbers_are_those_of_simulate(chromium: Any, tmp_path: Path, name: str, to: float) -> None:
+    run = kn.simulate(kn.load(EXAMPLES / f"{name}.kin"), to)
+    with opened(chromium, shown(tmp_path, name, to)) as tab:
+        tab.computed()
+        last, changes = tab.do(LAST), tab.do("() => kineta.track.changes.map((x) => [x.t, x.text])")
+        for state in (*run.q_names, *run.v_names, "kinetic_energy"):
+            assert last[state] == pytest.approx(run[state][-1], rel=1e-9, abs=1e-9), state
+        assert [what for _, what in changes] == [what for _, what in run.changes]
+        np.testing.assert_allclose([t for t, _ in changes], [t for t, _ in run.changes], rtol=1e-9)
+        if not run.changes:
+            assert tab.do("() => kineta.engine.model.counts.steps") == run.steps
+        assert tab.said == []
+
+
+@pytest.mark.parametrize(("name", "body"), [("double_pendulum", 1), ("fourbar", 1), ("thrown_box", 0)])
+def test_a_body_that_is_pulled_follows(chromium: Any, tmp_path: Path, name: str, body: int) -> None:
+    pull = """async (body) => {
+        kineta.play(false);
+        const { machine, hand } = kineta, at = machine.box().getCenter(hand.target.clone());
+        hand.grasp(body, at);
+        const near = hand.held.local.clone(), target = at.clone();
+        target.setComponent(0, at.x + 0.3);
+        hand.target.copy(target);
+        const far = () => near.clone().applyMatrix4(hand.held.frame.matrix).distanceTo(target), before = far();
+        for (let k = 0; k < 120 && kineta.t < 0.6; k++) await new Promise(requestAnimationFrame);
+        const after = far(), end = kineta.t;
+        hand.drop();
+        return { before, after, end, changes: kineta.track.changes.length, off: Math.max(...kineta.track.column("residual")) };
+    }"""
+    with opened(chromium, shown(tmp_path, name, 2.0)) as tab:
+        found = tab.do(pull, body)
+        if name == "fourbar":  # which goes only where its bars let it
+            assert found["off"] < 1e-10
+        else:
+            assert found["after"] < 0.8 * found["before"]
+        assert found["end"] > 0.3
+        tab.computed()
+        assert all(map(np.isfinite, tab.do(LAST).values()))
+        assert tab.said == []
+
+
+def test_what_cannot_run_in_a_page_is_replayed_and_said(chromium: Any, tmp_path: Path) -> None:
+    path = shown(tmp_path, "elevator", 1.0)
+    with opened(chromium, path) as tab:
+        assert "Replayed: programs (ride) do not run in a page yet" in tab.page.inner_text("#controls")
+        run = kn.simulate(kn.load(EXAMPLES / "elevator.kin"), 1.0)
+        assert tab.do(LAST)["z"] == pytest.approx(run["z"][-1], rel=1e-9)
+        assert tab.said == []
+
+
+def test_a_result_is_replayed_until_something_is_changed(chromium: Any, tmp_path: Path) -> None:
+    run = kn.simulate(kn.load(EXAMPLES / "double_pendulum.kin"), 1.0, p={"m1": 2.0}, samples=50)
+    with opened(chromium, run.show(tmp_path / "run.html")) as tab:
+        assert tab.do("() => [...kineta.track.column('q1')]") == run["q1"].tolist()
+        tab.page.locator("#controls input[type=range]").first.evaluate(
+            "(x) => { x.value = 2.5; x.dispatchEvent(new Event('input')); }"
+        )
+        tab.computed()
+        live = kn.simulate(run.system, 1.0, p={"m1": 2.5})  # type: ignore[arg-type]
+        assert tab.do(LAST)["q1"] == pytest.approx(live["q1"][-1], rel=1e-9)
+        assert tab.said == []
+
+
+def test_a_telephone_shows_the_page_and_names_are_no_markup(chromium: Any, tmp_path: Path) -> None:
+    system = kn.load(EXAMPLES / "double_pendulum.kin")
+    object.__setattr__(system, "name", "<script>alert(1)</script>")  # the grammar of names refuses it
+    with opened(chromium, system.show(tmp_path / "evil.html"), 420, 800) as tab:
+        assert tab.page.inner_text("h1") == "<script>alert(1)</script>"
+        assert tab.do("() => document.documentElement.scrollWidth") <= 420
+        assert tab.page.locator("#view").bounding_box()["height"] > 200
+        assert tab.said == []

@@ -1,0 +1,136 @@
+"""Pages as text, and the functions of their modules: poses and the forces of a hand."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.equations.equations import equations_of
+from kineta.page.live_run import PageModule, live_module
+from kineta.scene.assembly import scene
+from kineta.scene.machine import Machine
+from kineta.tasks.export.exported_run import exported_problem
+from tests.kernels.wasm_machine import Instance
+from tests.support import EXAMPLES, ROOT
+
+APP = ROOT / "kineta" / "page" / "app"
+
+
+def data(page: str) -> dict[str, Any]:
+    """What a page is told."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    told: dict[str, Any] = json.loads(found[1])
+    return told
+
+
+@pytest.fixture(scope="module")
+def pendulum(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("page") / "pendulum.html"
+    return kn.load(EXAMPLES / "double_pendulum.kin").show(path, to=3.0).read_text()
+
+
+def test_a_page_is_complete_in_itself_and_small(pendulum: str) -> None:
+    assert len(pendulum) < 900_000
+    assert not re.search(r"""<(?:script|link|img)[^>]*\s(?:src|href)=["'](?!data:)""", pendulum)
+    assert "default-src 'none'" in pendulum
+    assert "three.js authors" in pendulum
+    assert "Leon Sorokin" in pendulum
+    told = data(pendulum)
+    assert (told["model"], told["t"], told["why"]) == ("double_pendulum", [0.0, 3.0], "")
+    assert told["module"]["known"]["INFORMATION"]["units"]["q1'"] == "rad/s"
+    assert re.search("<math>.*</math>", pendulum)
+
+
+def test_a_hostile_name_is_text(tmp_path: Path) -> None:
+    name = "</script><script>alert(1)</script>"
+    system = kn.load(EXAMPLES / "simple_pendulum.kin")
+    object.__setattr__(system, "name", name)  # the grammar of names refuses it
+    page = system.show(tmp_path / "a.html").read_text()
+    assert page.count("<script") == 3
+    assert data(page)["model"] == name
+    assert unescape(re.findall("<title>(.*)</title>", page)[0]) == name
+
+
+def module(system: kn.System) -> tuple[PageModule, Instance, Any]:
+    """The module of a run of *system* from its start, and its problem."""
+    limits = 1e-9, 1e-12, np.inf
+    task = exported_problem(equations_of(system), (0.0, 1.0), (None, None, None), (), "dop853", limits, None)
+    found = live_module(task)
+    return found, Instance(found.module), task
+
+
+def put(made: PageModule, instance: Instance, **arrays: Any) -> None:
+    for name, values in arrays.items():
+        instance.put(made.arena[name], np.asarray(values, "<f8").tobytes())
+
+
+def read(made: PageModule, instance: Instance, name: str, size: int) -> Any:
+    return np.frombuffer(instance.get(made.arena[name], 8 * size), "<f8")
+
+
+def test_poses_in_a_page_are_those_of_pictures() -> None:
+    system = kn.load(EXAMPLES / "cart_pendulum.kin")
+    made, instance, task = module(system)
+    q, v, p = np.linspace(0.3, 0.7, system.nq), np.linspace(-1, 1, system.nv), task.made.p
+    put(made, instance, t=[0.0], q=q, v=v, p=p)
+    at = made.arena
+    instance.call("scene", at["t"], at["q"], at["v"], at["p"], at["seen"])
+    pose = Machine(scene(system), p, 0.0, q, v).first
+    np.testing.assert_allclose(read(made, instance, "seen", pose.frames.size), pose.frames.ravel(), rtol=0, atol=1e-15)
+
+
+def test_a_hand_pulls_by_the_transposed_jacobian() -> None:
+    system = kn.load(EXAMPLES / "cart_pendulum.kin")
+    made, instance, task = module(system)
+    q, v, at = np.array([0.3, 0.5]), np.array([0.2, -0.4]), made.arena
+    body, target = system.tree[-1].name, np.array([1.0, 0.5, -0.25])
+    weights = [float(b.name == body) for b in system.tree]
+    put(made, instance, t=[0.0], q=q, v=v, p=task.made.p, grip=[*weights, 0, 0, 0, *target, 30.0, 4.0])
+    instance.call("hand", at["t"], at["q"], at["v"], at["p"], at["grip"], at["held"])
+    found = read(made, instance, "held", system.nv + 3)
+    equations = equations_of(system)
+    position, jacobian = (equations.function(f"{n}({body})", "numpy")(0.0, q, v) for n in ("position", "jacobian"))
+    J = np.asarray(jacobian)[:3]
+    np.testing.assert_allclose(found[system.nv :], position, atol=1e-15)
+    np.testing.assert_allclose(found[: system.nv], J.T @ (30.0 * (target - position) - 4.0 * (J @ v)), atol=1e-12)
+
+
+def test_runs_that_no_page_can_show() -> None:
+    run = kn.simulate(kn.load(EXAMPLES / "simple_pendulum.kin"), 0.1)
+    with pytest.raises(kn.ArgumentError, match=r"expected one motion of a known model to show, found one from a file"):
+        replace(run, system=None).show("a.html")
+    with pytest.raises(kn.ArgumentError, match=r"Expected a page '\.html', found 'a\.htm'\."):
+        run.show("a.htm")
+
+
+def test_a_page_without_a_name_is_opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("tempfile.mkdtemp", lambda prefix: str(tmp_path))
+    path = kn.load(EXAMPLES / "simple_pendulum.kin").show()
+    assert (path, opened) == (tmp_path / "simple_pendulum.html", [path.as_uri()])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    shutil.which("npm") is None or not (APP / "node_modules").is_dir(),
+    reason="there is no npm, or its packages are not in kineta/page/app: npm install brings them",
+)
+def test_the_bundle_is_that_of_its_sources(tmp_path: Path) -> None:
+    copy = tmp_path / "kineta"
+    shutil.copytree(ROOT / "kineta" / "page" / "app", copy / "page" / "app", symlinks=True)
+    shutil.copytree(ROOT / "kineta" / "tasks" / "export" / "templates", copy / "tasks" / "export" / "templates")
+    subprocess.run(["npm", "run", "--silent", "build"], cwd=copy / "page" / "app", check=True, capture_output=True)
+    for name in ("app.min.js", "app.min.css"):
+        assert (copy / "page" / name).read_bytes() == (ROOT / "kineta" / "page" / name).read_bytes(), name
