@@ -87,7 +87,7 @@ class ContactSolution(Record):
     friction : (contacts,) coefficients of friction of contacts at rest, or the friction of joints
     before : (speeds,) speeds before an impact; compression : (3 contacts,) impulses while contacts close
     active : (contacts,) indices of the contacts that act; label : (blocks,) islands
-    local : (4,) impulse of one contact
+    local : (4,) impulse of one contact; rates : (3,) along its rows
     """
 
     response: Reals
@@ -101,6 +101,7 @@ class ContactSolution(Record):
     active: Integers
     label: Integers
     local: Reals
+    rates: Reals
 
 
 class ContactMode(Record):
@@ -151,9 +152,15 @@ class IslandWork(Record):
     free, next, gradient, step, slope : (speeds,) each
     lift : (contacts,) De Saxcé's terms; force : (3 contacts,) forces so far; projected : (3 contacts,) their projections, with
         derivatives ``cones`` (9 contacts,)
-    hessian : (n (n + 2),)
+    hessian : (n (n + 2),), of which ``factored`` says whether its factors serve
+    compliance : of contacts, relative to their Delassus operators; energy : at the speeds v
     """
 
+    n: int
+    blocks: int
+    factored: int
+    compliance: float
+    energy: float
     inertia: Reals
     place: Integers
     massless: Integers

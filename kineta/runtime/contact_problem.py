@@ -256,7 +256,7 @@ def stepping_data(
 def _solution(p: ContactProblem, entries: int) -> ContactSolution:
     m = p.contacts
     sizes = {"response": entries, "delassus": 9 * m, "target": 3 * m, "impulse": 3 * m, "least": m, "friction": m}
-    sizes |= {"before": p.speeds, "compression": 3 * m, "local": 4}
+    sizes |= {"before": p.speeds, "compression": 3 * m, "local": 4, "rates": 3}
     return ContactSolution(
         **{name: np.zeros(size) for name, size in sizes.items()}, active=_zeros(m), label=_zeros(p.blocks)
     )
@@ -280,7 +280,8 @@ def _island_work(p: ContactProblem, inertia: int) -> IslandWork:
     sizes = {"inertia": inertia, "lift": m, "force": 3 * m, "projected": 3 * m, "cones": 9 * m, "hessian": n * (n + 2)}
     sizes |= dict.fromkeys(("free", "next", "gradient", "step", "slope"), n)
     places = {"place": _zeros(n), "massless": _zeros(n), "own": _zeros(p.blocks)}
-    return IslandWork(**{name: np.zeros(size) for name, size in sizes.items()}, **places)
+    numbers = {"n": 0, "blocks": 0, "factored": 0, "compliance": 0.0, "energy": 0.0}
+    return IslandWork(**numbers, **{name: np.zeros(size) for name, size in sizes.items()}, **places)
 
 
 def _problem(found: ContactTermsArrays, nv: int, touches: Sequence[UnilateralConstraint]) -> ContactProblem:

@@ -21,9 +21,10 @@ HELD = 1e-9
 def factor(A: Reals, n: int) -> None:
     """LU factors of a block, in place: unit lower factors, and the reciprocals of the pivots on the diagonal.
 
-    The matrix is definite on the speeds and on the multipliers behind them, so that no pivoting is needed.
+    The matrix is definite on the speeds and on the multipliers behind them, so that no pivoting is needed. Zeros beyond the
+    last entries of rows and columns so far stay zeros (the envelope).
     """
-    massive = n
+    massive, last = n, 0
     while massive > 0 and A[n * n + massive - 1] > 0.0:
         massive -= 1
     for k in range(n):
@@ -32,9 +33,13 @@ def factor(A: Reals, n: int) -> None:
                 A[n * n + n + i] = REGULARISATION * fabs(A[i * n + i]) + tolerances.LEAST_DIVISOR
                 A[i * n + i] -= A[n * n + n + i]
         A[k * n + k] = 1.0 / A[k * n + k]
-        for i in range(k + 1, n):
+        at = n - 1
+        while at > last and A[k * n + at] == 0.0 and A[at * n + k] == 0.0:
+            at -= 1
+        last = max(last, at)
+        for i in range(k + 1, last + 1):
             A[i * n + k] *= A[k * n + k]
-            for j in range(k + 1, n):
+            for j in range(k + 1, last + 1):
                 A[i * n + j] -= A[i * n + k] * A[k * n + j]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms
-from kineta.kernels.contact.block_inertia import push, rate_along
+from kineta.kernels.contact.block_inertia import push, rates_along
 from kineta.kernels.contact.friction_cone import contact_impulse, joint_impulse, kinetic_friction
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import maximum
@@ -16,12 +16,14 @@ def relax(
 ) -> float:
     """The impulse of the contact c with friction mu beside all others, and the speeds v after it; its change of velocity."""
     D, r, b, x = solution.delassus[9 * c :], solution.impulse[3 * c :], solution.target[3 * c :], solution.local
-    u = rate_along(problem, terms, c, 1, v) + b[1] - D[3] * r[0] - D[4] * r[1] - D[5] * r[2]
+    rates = solution.rates
+    rates_along(problem, terms, c, v, rates)
+    u = rates[1] + b[1] - D[3] * r[0] - D[4] * r[1] - D[5] * r[2]
     if problem.has_normal[c] == 0:
         joint_impulse(D, u, mu, x)
     else:
-        n = rate_along(problem, terms, c, 0, v) + b[0] - D[0] * r[0] - D[1] * r[1] - D[2] * r[2]
-        w = rate_along(problem, terms, c, 2, v) + b[2] - D[6] * r[0] - D[7] * r[1] - D[8] * r[2]
+        n = rates[0] + b[0] - D[0] * r[0] - D[1] * r[1] - D[2] * r[2]
+        w = rates[2] + b[2] - D[6] * r[0] - D[7] * r[1] - D[8] * r[2]
         contact_impulse(D, n, u, w, mu, solution.least[c], x)
     dn, du, dw = x[0] - r[0], x[1] - r[1], x[2] - r[2]
     r[0], r[1], r[2] = x[0], x[1], x[2]

@@ -13,14 +13,17 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms, IslandWork
-from kineta.kernels.contact.block_inertia import factor, push, rate_along, substitute
+from kineta.kernels.contact.block_inertia import factor, push, rates_along, substitute
 from kineta.kernels.contact.friction_cone import kinetic_friction, project_onto_cone, project_onto_interval
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import maximum
 from kineta.memory import Integers, Reals
 
-#: Compliance of a contact, relative to its Delassus operator.
-COMPLIANCE = 1e-4
+#: Compliance of a contact, relative to its Delassus operator; that to which it falls, by a factor where a repetition leaves
+#: more than a part of the change of the one before: forces that are not unique wander at the pace of the compliance.
+COMPLIANCE, LEAST_COMPLIANCE, STIFFER, SLOW = 1e-4, 1e-7, 0.1, 0.25
+#: Part of the step before beyond which a step with the factors of an earlier one wants factors of its own.
+CHORD = 0.1
 #: Repetitions of the forces, which converge linearly, more slowly with more friction; and Newton steps for each.
 REPETITIONS = 100
 STEPS = 30
@@ -33,10 +36,10 @@ ACCEPTED = 1e3
 
 
 @kernel
-def compliance(solution: ContactSolution, c: int) -> float:
+def compliance(solution: ContactSolution, work: IslandWork, c: int) -> float:
     """The compliance R of a contact."""
     D = solution.delassus[9 * c :]
-    return COMPLIANCE * max(D[0], max(D[4], D[8]))
+    return work.compliance * max(D[0], max(D[4], D[8]))
 
 
 @kernel
@@ -50,19 +53,25 @@ def contact_energy(
     v: Reals,
 ) -> float:
     """Projected forces and their derivatives at the speeds v; the energy of the contacts."""
-    energy = 0.0
+    energy, rates = 0.0, solution.rates
     for a in range(count):
         c = active[a]
-        b, f, x, R = solution.target[3 * c :], work.force[3 * c :], work.projected[3 * c :], compliance(solution, c)
-        u = f[1] - (rate_along(problem, terms, c, 1, v) + b[1]) / R
+        rates_along(problem, terms, c, v, rates)
+        b, f, x, R = (
+            solution.target[3 * c :],
+            work.force[3 * c :],
+            work.projected[3 * c :],
+            compliance(solution, work, c),
+        )
+        u = f[1] - (rates[1] + b[1]) / R
         if problem.has_normal[c] == 0:
             project_onto_interval(u, kinetic_friction(terms, c), x, work.cones[9 * c :])
             energy += R * x[1] * (u - x[1])  # an interval is no cone
         else:
             project_onto_cone(
-                f[0] - (rate_along(problem, terms, c, 0, v) + b[0] + work.lift[c]) / R,
+                f[0] - (rates[0] + b[0] + work.lift[c]) / R,
                 u,
-                f[2] - (rate_along(problem, terms, c, 2, v) + b[2]) / R,
+                f[2] - (rates[2] + b[2]) / R,
                 kinetic_friction(terms, c),
                 x,
                 work.cones[9 * c :],
@@ -82,11 +91,11 @@ def lift_normals(
     v: Reals,
 ) -> float:
     """De Saxcé's terms at the speeds v; their largest change."""
-    most = 0.0
+    most, rates = 0.0, solution.rates
     for a in range(count):
         c = active[a]
-        du = rate_along(problem, terms, c, 1, v) + solution.target[3 * c + 1]
-        dw = rate_along(problem, terms, c, 2, v) + solution.target[3 * c + 2]
+        rates_along(problem, terms, c, v, rates)
+        du, dw = rates[1] + solution.target[3 * c + 1], rates[2] + solution.target[3 * c + 2]
         s = kinetic_friction(terms, c) * sqrt(du * du + dw * dw) if problem.has_normal[c] != 0 else 0.0
         most = maximum(most, fabs(s - work.lift[c]))
         work.lift[c] = s
@@ -94,10 +103,10 @@ def lift_normals(
 
 
 @kernel
-def kinetic_energy(problem: ContactProblem, work: IslandWork, blocks: int, v: Reals) -> float:
+def kinetic_energy(problem: ContactProblem, work: IslandWork, v: Reals) -> float:
     """The kinetic energy of v - free, and its gradient."""
     energy, M, speeds = 0.0, work.inertia, problem.block_speeds
-    for k in range(blocks):
+    for k in range(work.blocks):
         b = work.own[k]
         first, at = problem.block_start[b], problem.inertia_start[b]
         n = problem.block_start[b + 1] - first
@@ -111,8 +120,8 @@ def kinetic_energy(problem: ContactProblem, work: IslandWork, blocks: int, v: Re
 
 
 @kernel
-def collect_island(problem: ContactProblem, work: IslandWork, active: Integers, count: int, v: Reals) -> int:
-    """The blocks of the island of the *active* contacts and their number; v become the free speeds."""
+def collect_island(problem: ContactProblem, work: IslandWork, active: Integers, count: int, v: Reals) -> None:
+    """The blocks of the island of the *active* contacts; v become the free speeds."""
     n, blocks = 0, 0
     for a in range(count):
         for j in range(problem.coupled_start[active[a]], problem.coupled_start[active[a] + 1]):
@@ -130,31 +139,46 @@ def collect_island(problem: ContactProblem, work: IslandWork, active: Integers, 
                     work.massless[n] = 1 if work.inertia[problem.inertia_start[b] + size * size + i] > 0.0 else 0
                     work.free[speed] = v[speed]
                     n += 1
-    return blocks
+    work.blocks, work.n = blocks, n
 
 
 @kernel
-def assemble_island(
+def assemble_gradient(
+    problem: ContactProblem, terms: ContactTerms, work: IslandWork, active: Integers, count: int
+) -> None:
+    """The negative gradient of the energy as the *slope* (n,)."""
+    d, place = work.slope, work.place
+    for k in range(work.blocks):
+        for i in range(problem.block_start[work.own[k]], problem.block_start[work.own[k] + 1]):
+            d[place[problem.block_speeds[i]]] = -work.gradient[problem.block_speeds[i]]
+    for a in range(count):
+        c = active[a]
+        start = problem.row_start[c]
+        size = problem.row_start[c + 1] - start
+        speeds, W, x = problem.row_speeds[start:], terms.jacobian[3 * start :], work.projected[3 * c :]
+        for j in range(size):
+            d[place[speeds[j]]] += W[j] * x[0] + W[size + j] * x[1] + W[2 * size + j] * x[2]
+
+
+@kernel
+def assemble_hessian(
     problem: ContactProblem,
     terms: ContactTerms,
     solution: ContactSolution,
     work: IslandWork,
     active: Integers,
     count: int,
-    blocks: int,
-    n: int,
 ) -> None:
-    """The Hessian (n, n) of the energy, and the negative gradient as the *slope* (n,)."""
-    H, d, place = work.hessian, work.slope, work.place
-    for i in range(n * n):
+    """The factors of the Hessian (n, n) of the energy."""
+    H, n, place = work.hessian, work.n, work.place
+    for i in range(n * (n + 2)):
         H[i] = 0.0
-    for k in range(blocks):
+    for k in range(work.blocks):
         b = work.own[k]
         first, at = problem.block_start[b], problem.inertia_start[b]
         size = problem.block_start[b + 1] - first
         for i in range(size):
             row = place[problem.block_speeds[first + i]]
-            d[row] = -work.gradient[problem.block_speeds[first + i]]
             for j in range(size):
                 H[row * n + place[problem.block_speeds[first + j]]] = work.inertia[at + i * size + j]
             H[row * n + row] -= work.inertia[at + size * size + size + i]
@@ -163,33 +187,30 @@ def assemble_island(
         start = problem.row_start[c]
         size = problem.row_start[c + 1] - start
         speeds, W = problem.row_speeds[start:], terms.jacobian[3 * start :]
-        G, x, R = work.cones[9 * c :], work.projected[3 * c :], 1.0 / compliance(solution, c)
+        G, R = work.cones[9 * c :], 1.0 / compliance(solution, work, c)
         for j in range(size):
             w0, w1, w2 = W[j], W[size + j], W[2 * size + j]
             column = place[speeds[j]]
-            d[column] += w0 * x[0] + w1 * x[1] + w2 * x[2]
             a0 = R * (G[0] * w0 + G[1] * w1 + G[2] * w2)
             a1 = R * (G[3] * w0 + G[4] * w1 + G[5] * w2)
             a2 = R * (G[6] * w0 + G[7] * w1 + G[8] * w2)
             if a0 != 0.0 or a1 != 0.0 or a2 != 0.0:
                 for i in range(size):
                     H[place[speeds[i]] * n + column] += W[i] * a0 + W[size + i] * a1 + W[2 * size + i] * a2
+    factor(H, n)
+    work.factored = 1
 
 
 @kernel
-def newton_step(work: IslandWork, n: int) -> float:
-    """The Newton *step* (n,); the largest change of a speed in it."""
-    H, d = work.hessian, work.step
-    for i in range(n):
-        d[i] = work.slope[i]
-        H[n * n + i] = 0.0
-        H[n * n + n + i] = 0.0
-    factor(H, n)
-    substitute(H, n, d)
+def newton_step(work: IslandWork) -> float:
+    """The Newton *step* (n,) with the factors so far; the largest change of a speed in it."""
     most = 0.0
-    for i in range(n):
+    for i in range(work.n):
+        work.step[i] = work.slope[i]
+    substitute(work.hessian, work.n, work.step)
+    for i in range(work.n):
         if work.massless[i] == 0:
-            most = maximum(most, fabs(d[i]))
+            most = maximum(most, fabs(work.step[i]))
     return most
 
 
@@ -201,26 +222,25 @@ def line_search(
     work: IslandWork,
     active: Integers,
     count: int,
-    blocks: int,
-    n: int,
     v: Reals,
-    energy: float,
 ) -> float:
-    """The part of the step that decreases the *energy* at v enough, zero where none does; the speeds *next* after it."""
+    """The part of the step that decreases the energy enough, zero where none does; the speeds *next* after it."""
     slope = 0.0
-    for i in range(n):
+    for i in range(work.n):
         if work.massless[i] == 0:
             slope -= work.slope[i] * work.step[i]
-    part, less = 1.0, False
+    part, less, now, own = 1.0, False, 0.0, 0.0
     while part > SHORTEST and not less:
-        for k in range(blocks):
+        for k in range(work.blocks):
             for i in range(problem.block_start[work.own[k]], problem.block_start[work.own[k] + 1]):
                 speed = problem.block_speeds[i]
                 work.next[speed] = v[speed] + part * work.step[work.place[speed]]
-        now = kinetic_energy(problem, work, blocks, work.next)
+        now = kinetic_energy(problem, work, work.next)
         own = contact_energy(problem, terms, solution, work, active, count, work.next)
-        less = now + own <= energy + DECREASE * part * slope + tolerances.RESIDUAL_TOLERANCE * fabs(energy)
+        less = now + own <= work.energy + DECREASE * part * slope + tolerances.RESIDUAL_TOLERANCE * fabs(work.energy)
         part *= 1.0 if less else 0.5
+    if less:
+        work.energy = now + own
     return part if less else 0.0
 
 
@@ -232,28 +252,36 @@ def minimise(
     work: IslandWork,
     active: Integers,
     count: int,
-    blocks: int,
-    n: int,
     v: Reals,
     tolerance: float,
 ) -> int:
     """The speeds v of least energy for the forces so far; the number of Newton steps, negative where one of them does not
     decrease the energy, which is not made: it is a failure unless it is so small that the energy is at its rounding error.
+
+    Factors serve on while steps with them converge fast.
     """
-    steps, done, failed = 0, False, False
+    steps, done, failed, part, last = 0, False, False, 0.0, 0.0
     while steps < STEPS and not (done or failed):
-        energy = kinetic_energy(problem, work, blocks, v)
-        own = contact_energy(problem, terms, solution, work, active, count, v)
-        assemble_island(problem, terms, solution, work, active, count, blocks, n)
-        most = newton_step(work, n)
-        part = line_search(problem, terms, solution, work, active, count, blocks, n, v, energy + own)
-        failed = part <= 0.0 and not most <= ACCEPTED * tolerance
-        for k in range(blocks):
+        if part <= 0.0:
+            now = kinetic_energy(problem, work, v)
+            own = contact_energy(problem, terms, solution, work, active, count, v)
+            work.energy = now + own
+        assemble_gradient(problem, terms, work, active, count)
+        fresh = work.factored == 0
+        if fresh:
+            assemble_hessian(problem, terms, solution, work, active, count)
+        most = newton_step(work)
+        part = line_search(problem, terms, solution, work, active, count, v)
+        failed = fresh and part <= 0.0 and not most <= ACCEPTED * tolerance
+        for k in range(work.blocks):
             for i in range(problem.block_start[work.own[k]], problem.block_start[work.own[k] + 1]):
                 if part > 0.0:
                     v[problem.block_speeds[i]] = work.next[problem.block_speeds[i]]
+        if part < 1.0 or (steps > 0 and most > CHORD * last):
+            work.factored = 0
+        last = most
         steps += 1
-        done = most * part <= tolerance
+        done = most * part <= tolerance and (fresh or part > 0.0)
     return -steps if failed else steps
 
 
@@ -272,10 +300,8 @@ def solve_island(
     """Speeds v after the impulses of the *active* contacts of an island, from speeds after those so far, by at most so many
     *repetitions* of the forces; the number of Newton steps, negative without a solution.
     """
-    n = 0
-    blocks = collect_island(problem, work, active, count, v)
-    for k in range(blocks):
-        n += problem.block_start[work.own[k] + 1] - problem.block_start[work.own[k]]
+    collect_island(problem, work, active, count, v)
+    work.compliance, work.factored = COMPLIANCE, 0
     for a in range(count):
         c = active[a]
         r = solution.impulse[3 * c :]
@@ -286,16 +312,21 @@ def solve_island(
     lift_normals(problem, terms, solution, work, active, count, v)
     steps, turns, moved, failed = 0, 0, 2.0 * tolerance, False
     while turns < repetitions and moved > tolerance and not failed:
-        more = minimise(problem, terms, solution, work, active, count, blocks, n, v, tolerance)
-        moved = lift_normals(problem, terms, solution, work, active, count, v)
+        before = moved
+        more = minimise(problem, terms, solution, work, active, count, v, tolerance)
+        lifted = lift_normals(problem, terms, solution, work, active, count, v)
+        moved = lifted
         for a in range(count):
             c = active[a]
-            R = compliance(solution, c)
+            R = compliance(solution, work, c)
             for i in range(3):
                 moved = maximum(moved, R * fabs(work.projected[3 * c + i] - work.force[3 * c + i]))
                 work.force[3 * c + i] = work.projected[3 * c + i]
         failed = more < 0
         steps += -more if failed else more
+        if turns > 0 and moved > SLOW * before and lifted < SLOW * moved and work.compliance > LEAST_COMPLIANCE:
+            work.compliance *= STIFFER
+            work.factored = 0
         turns += 1
     for a in range(count):
         for i in range(3):

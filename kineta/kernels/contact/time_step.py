@@ -28,12 +28,14 @@ from kineta.memory import Integers, Reals
 REACH = 20.0
 #: Part of a penetration that is taken back in a step.
 TAKEN_BACK = 0.2
+#: Part of the change in a sweep that the next leaves at most, else sweeps end.
+QUICK = 0.3
 #: Sweeps before Newton's method takes over, and those in which it fails.
 SWEEPS, LAST_SWEEPS = 5, 200
 #: Change of a velocity at which impulses are found, relative to the largest velocity [m/s], at least 1.
 FOUND = 1e-8
 #: Part of it to which Newton's method goes on: errors of speeds are errors of forces in the next step.
-FINER = 1e-3
+FINER, FINEST = 1e-3, 1e-5
 #: Repetitions of forces from those of the last step on, which change little.
 FEW = 12
 #: Velocity at which penetrations are taken back, below which they are not.
@@ -130,12 +132,12 @@ def aim(run: SteppingData, c: int, ahead: float, h: float) -> None:
     else:
         rebound = law[2] * max(0.0, -terms.velocity[3 * c]) if ahead <= 0.0 else 0.0
         wanted = -gap / h
-        run.plain[c] = drift + max(0.0, -wanted)
+        run.plain[c] = drift + (gap / h if gap > LEAST * h else 0.0)
         if wanted > 0.0:
             wanted *= TAKEN_BACK
             wanted = wanted if wanted > LEAST else 0.0
         solution.target[3 * c] = drift - max(rebound, wanted)
-        if gap > 0.0 and rebound <= 0.0:
+        if gap > LEAST * h and rebound <= 0.0:
             solution.target[3 * c] = drift + gap / h
 
 
@@ -165,11 +167,15 @@ def begin_cold(run: SteppingData, active: Integers, count: int) -> None:
 
 
 @kernel
-def sweeps(run: SteppingData, active: Integers, count: int, most: int, tolerance: float) -> bool:
-    """At *most* so many sweeps over the *active* contacts; whether they find impulses."""
-    made, change, motion = 0, 2.0 * tolerance, run.motion
-    while made < most and change > tolerance:
+def sweeps(run: SteppingData, active: Integers, count: int, most: int, part: float, tolerance: float) -> bool:
+    """At *most* so many sweeps over the *active* contacts, while each leaves this *part* of the change before; whether they find
+    impulses.
+    """
+    made, change, fast, motion = 0, 2.0 * tolerance, True, run.motion
+    while made < most and change > tolerance and fast:
+        before = change
         change = sweep(motion.problem, motion.terms, motion.solution, active, count, run.tried)
+        fast = made == 0 or change < part * before
         made += 1
     return change <= tolerance
 
@@ -180,7 +186,7 @@ def solve_contacts(run: SteppingData, active: Integers, count: int, tolerance: f
     none, at last without restitution and without taking penetrations back.
     """
     motion = run.motion
-    tries, found = 0, sweeps(run, active, count, SWEEPS, tolerance)
+    tries, found = 0, sweeps(run, active, count, SWEEPS, QUICK, FINEST * tolerance)
     while tries < 3 and not found:
         if tries > 0:
             begin_cold(run, active, count)
@@ -204,7 +210,7 @@ def solve_contacts(run: SteppingData, active: Integers, count: int, tolerance: f
         run.plainly += 1
     if not found:
         begin_cold(run, active, count)
-        found = sweeps(run, active, count, LAST_SWEEPS, tolerance)
+        found = sweeps(run, active, count, LAST_SWEEPS, 1.0, tolerance)
         run.unsolved += 0 if found else 1
 
 

@@ -137,6 +137,7 @@ def problem_of(
         active=np.arange(contacts, dtype=np.int64),
         label=np.zeros(len(own), dtype=np.int64),
         local=np.zeros(4),
+        rates=np.zeros(3),
     )
     return RandomProblem(problem, terms, solution, K, W, mu, massless)
 
@@ -197,6 +198,7 @@ def island_work(p: RandomProblem) -> IslandWork:
     """Working memory of Newton's method."""
     n, m = len(p.K), len(p.mu)
     return IslandWork(
+        **{"n": 0, "blocks": 0, "factored": 0, "compliance": 0.0, "energy": 0.0},
         inertia=np.zeros(len(p.terms.inertia)),
         place=np.zeros(n, dtype=np.int64),
         massless=np.zeros(n, dtype=np.int64),

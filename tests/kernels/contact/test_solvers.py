@@ -173,7 +173,7 @@ def test_newton_over_speeds_finds_the_laws_of_all_contacts(seed: int) -> None:
         active = p.solution.active[first:]
         count = machine_code(islands.gather_island)(p.problem, active, m - first, p.solution.label)
         steps = machine_code(solve_island)(p.problem, p.terms, p.solution, work, active, count, v, 1e-12, REPETITIONS)
-        assert 0 < steps < 200
+        assert 0 < steps < 300  # steps with the factors of an earlier one among them
         first += count
     r, u = p.solution.impulse, p.W @ v + p.solution.target
     moved = np.linalg.solve(p.K, p.W.T @ r)
