@@ -198,7 +198,11 @@ def island_work(p: RandomProblem) -> IslandWork:
     """Working memory of Newton's method."""
     n, m = len(p.K), len(p.mu)
     return IslandWork(
-        **{"n": 0, "blocks": 0, "factored": 0, "compliance": 0.0, "energy": 0.0},
+        n=0,
+        blocks=0,
+        factored=0,
+        compliance=0.0,
+        energy=0.0,
         inertia=np.zeros(len(p.terms.inertia)),
         place=np.zeros(n, dtype=np.int64),
         massless=np.zeros(n, dtype=np.int64),
