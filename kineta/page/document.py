@@ -18,14 +18,14 @@ import numpy as np
 
 from kineta.equations.equations import Equations, equations_of
 from kineta.equations.function import parameter_values
-from kineta.errors import ArgumentError, excerpt
+from kineta.errors import ArgumentError, SimulationError, excerpt
 from kineta.files import path_of, write
 from kineta.model import units
 from kineta.model.dimensions import variable_units
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.page.equations import equations_html, model_html
 from kineta.page.live_run import live_module, still_module
-from kineta.page.recorded_run import SAMPLES, is_pushed, recorded_run
+from kineta.page.recorded_run import SAMPLES, Recorded, is_pushed, recorded_run, still
 from kineta.page.skins import skins
 from kineta.results.result import Result
 from kineta.scene.assembly import scene
@@ -41,7 +41,7 @@ _HERE = Path(__file__).parent
 #: Tolerances of runs in the page: those of ``simulate``.
 RTOL, ATOL = 1e-9, 1e-12
 #: Samples in a second of a run that is replayed.
-RATE = 240
+RATE = 120
 #: What a page may do: show itself, and run its own script and its module of WebAssembly. It loads nothing.
 _POLICY = (
     "default-src 'none'; script-src '{script}' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -59,8 +59,12 @@ def posture_page(found: Posture) -> str:
         raise ArgumentError(f"Model '{found.system.name}': nothing in it moves; a picture (.png, .svg) shows it.")
     if why:
         samples = max(2, min(SAMPLES, round(found.to * RATE) + 1))
-        run = simulate(equations, span, q=found.q, v=found.v, p=found.p, samples=samples)
-    return _page(equations, found, span, run, why and f"{why} do not run in a page yet")
+        try:
+            run = simulate(equations, span, q=found.q, v=found.v, p=found.p, samples=samples)
+        except SimulationError as error:
+            return _page(equations, found, span, still(found, str(error)), str(error))
+    recorded = None if run is None else recorded_run(run)
+    return _page(equations, found, span, recorded, why and f"{why} do not run in a page yet")
 
 
 def run_page(run: Result) -> str:
@@ -79,7 +83,7 @@ def run_page(run: Result) -> str:
     reasons += ["forces were given beside those of the model"] * is_pushed(run)
     reasons += [f"the method {run.method} is not in the page"] * (run.method not in TABLEAUX)
     reasons += ["it runs backwards in time"] * bool(run.t[-1] < run.t[0])
-    return _page(equations_of(system), at, (float(run.t[0]), float(run.t[-1])), run, "; ".join(reasons))
+    return _page(equations_of(system), at, (float(run.t[0]), float(run.t[-1])), recorded_run(run), "; ".join(reasons))
 
 
 def show_run(run: Result, path: str | Path | None) -> Path:
@@ -102,7 +106,7 @@ def put(page: str, name: str, path: str | Path | None) -> Path:
     return path
 
 
-def _page(equations: Equations, at: Posture, span: tuple[float, float], run: Result | None, why: str) -> str:
+def _page(equations: Equations, at: Posture, span: tuple[float, float], recorded: Recorded | None, why: str) -> str:
     system = at.system
     if why:
         module = still_module(equations)
@@ -114,11 +118,11 @@ def _page(equations: Equations, at: Posture, span: tuple[float, float], run: Res
     data = {
         "model": system.name,
         "wasm": base64.b64encode(module.module).decode(),
-        **_names(at, {} if run is None else run.units),
+        **_names(at, {} if recorded is None else recorded["units"]),
         "t": span,
         "scene": _scene(at),
         "module": {"known": module.known, "arena": module.arena},
-        "recorded": None if run is None else recorded_run(run),
+        "recorded": recorded,
         "why": why,
         "notes": at.notes,
     }

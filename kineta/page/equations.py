@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import escape
-from itertools import islice
 
 from kineta.equations.equations import Equations
 from kineta.mechanics.quantities import COUNTED
@@ -13,8 +12,8 @@ from kineta.model.io import dumps
 from kineta.model.system import System
 from kineta.notation.mathml import mathml
 
-#: Lines of equations that are shown, and the speeds of a model beyond which nobody reads them.
-LINES, READABLE = 160, 12
+#: Characters of equations that are shown, and the speeds of a model beyond which nobody reads them.
+SHOWN, READABLE = 40_000, 12
 #: Columns of the table of operations.
 _OPERATIONS = ("add", "mul", "div", "sqrt", "trig")
 #: Comments, words at the head of a statement, and numbers.
@@ -44,8 +43,10 @@ def equations_html(equations: Equations) -> str:
 
 
 def _formulas(equations: Equations, quantity: str) -> str:
-    lines = equations.formulas(quantity).latex()
-    shown = [f"<div class='equation'>{mathml(line)}</div>" for line in islice(lines, LINES)]
+    lines, shown, size = equations.formulas(quantity).latex(), list[str](), 0
+    while size < SHOWN and (line := next(lines, "")):
+        shown.append(f"<div class='equation'>{mathml(line)}</div>")
+        size += len(shown[-1])
     more = sum(1 for _ in lines)
     return "".join(shown) + f"<p class='note'>and {more} more lines</p>" * bool(more)
 

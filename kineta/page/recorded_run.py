@@ -11,12 +11,15 @@ import numpy as np
 from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError
 from kineta.results.result import Result, force_name
+from kineta.tasks.posture import Posture
 
+#: Samples of a run as plain data.
+Recorded = dict[str, Any]
 #: Samples that stand in a page at most.
 SAMPLES = 3000
 
 
-def recorded_run(run: Result) -> dict[str, Any]:
+def recorded_run(run: Result) -> Recorded:
     """Times and series of a run of one motion, thinned to :data:`SAMPLES` samples; what happened, and how the run ended."""
     if not len(run.t):
         raise ArgumentError(f"Run of '{run.model}': expected a run with samples to show, found none.")
@@ -32,7 +35,16 @@ def recorded_run(run: Result) -> dict[str, Any]:
         "thinned": thinned,
         "steps": run.steps,
         "balance": run.energy_balance,
+        "units": dict(run.units),
     }
+
+
+def still(at: Posture, why: str) -> Recorded:
+    """The one sample of a machine whose run cannot be computed, and *why*."""
+    states = zip((*at.system.q_names, *at.system.v_names), [*at.q, *at.v], strict=True)
+    columns = {n: packed(np.array([x])) for n, x in states}
+    told = {"changes": [], "message": why, "thinned": "", "steps": 0, "balance": 0.0, "units": {}}
+    return {"t": packed(np.array([at.t])), "columns": columns, **told}
 
 
 def told(run: Result) -> Iterable[tuple[float, str]]:

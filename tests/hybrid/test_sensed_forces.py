@@ -141,7 +141,9 @@ def test_forces_that_switches_watch_have_units() -> None:
 def test_control_reads_outputs_and_forces_alone() -> None:
     system = kn.loads(BALL)
     for name in ("x", "kinetic_energy", ""):
-        with pytest.raises(kn.ArgumentError, match=f"The control reads '{name}'; expected an output of the model, or a force"):
+        with pytest.raises(
+            kn.ArgumentError, match=f"The control reads '{name}'; expected an output of the model, or a force"
+        ):
             kn.simulate(system, 0.1, tau=kn.sampled(lambda t, q, v, y: [0.0, 0.0], 10, reads=name))
     run = kn.simulate(system, 0.1, tau=kn.sampled(lambda t, q, v: [0.0, 0.0], 10, reads=()))
     assert run.success

@@ -67,7 +67,7 @@ def test_numbers_are_those_of_simulate(chromium: Any, tmp_path: Path, name: str,
         assert [what for _, what in changes] == [what for _, what in run.changes]
         np.testing.assert_allclose([t for t, _ in changes], [t for t, _ in run.changes], rtol=1e-9)
         if not run.changes:
-            assert tab.do("() => kineta.engine.model.counts.steps") == run.steps
+            assert tab.do("() => kineta.run.steps") == run.steps
         assert tab.said == []
 
 

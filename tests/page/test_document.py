@@ -62,6 +62,12 @@ def test_a_hostile_name_is_text(tmp_path: Path) -> None:
     assert unescape(re.findall("<title>(.*)</title>", page)[0]) == name
 
 
+def test_a_machine_whose_run_cannot_be_computed_stands_at_its_start(tmp_path: Path) -> None:
+    told = data(kn.load(EXAMPLES / "car_chain.kin").show(tmp_path / "a.html").read_text())
+    assert "no control on x1' changes it" in told["why"] == told["recorded"]["message"]
+    assert set(told["recorded"]["columns"]) == {*told["q"], *told["v"]}
+
+
 def module(system: kn.System) -> tuple[PageModule, Instance, Any]:
     """The module of a run of *system* from its start, and its problem."""
     limits = 1e-9, 1e-12, np.inf

@@ -42,7 +42,7 @@ export class Slider {
     this.input.value = x;
     this.box.value = written(x);
     this.input.style.setProperty("--part", `${(100 * (Math.min(high, Math.max(low, x)) - low)) / (high - low)}%`);
-    this.line.classList.toggle("changed", x !== this.value);
+    this.line.classList.toggle("changed", Math.abs(x - this.value) > 1e-12 * Math.max(1, Math.abs(x)));
   }
 
   /** @param {number} x */

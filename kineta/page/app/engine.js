@@ -53,6 +53,13 @@ export class Engine {
     return new Float64Array(this.memory.buffer, this.info.places.values, this.info.observed.length + this.info.residuals);
   }
 
+  /** The steps that were made of so many, which may then be made again. @param {number} most */
+  steps(most) {
+    const left = Number(this.memory.getBigInt64(this.info.places.left, true));
+    this.memory.setBigInt64(this.info.places.left, BigInt(most), true);
+    return most - left;
+  }
+
   /** All that the run is, to come back to it. */
   snapshot() {
     return new Uint8Array(this.memory.buffer, 0, this.arena.t).slice();

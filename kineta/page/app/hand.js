@@ -49,9 +49,8 @@ export class Hand {
     const { page } = this, { run, engine, machine } = page;
     if (page.recorded) page.again();
     if (run.track.last < page.t && !run.done) run.more(200);
-    const row = run.track.row(page.t);
-    run.back(row);
-    page.t = run.track.t[row];
+    run.back(run.track.row(page.t));
+    page.t = run.track.last;
     const { q, v } = run.track.state(page.t), name = data.scene.bodies[body];
     machine.pose(engine.seen(page.t, q, v, page.values.p));
     const frame = machine.frames[data.scene.places[name]];

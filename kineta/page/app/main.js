@@ -35,7 +35,7 @@ class Page {
   }
 
   get end() {
-    return this.recorded ? this.recorded.last : Math.max(this.run.end, this.span[1]);
+    return this.recorded ? Math.max(this.recorded.last, this.span[0] + 1e-3) : Math.max(this.run.end, this.span[1]);
   }
 
   // -- the run ------------------------------------------------------------------------------------------------------------
@@ -83,14 +83,15 @@ class Page {
     told.replaceChildren();
     if (this.recorded) {
       const { recorded } = data;
-      told.append(`${live ? "recorded run, live when something is changed" : "recorded run"} · ${recorded.message} · ${recorded.steps} steps · energy balance ${digits(recorded.balance, 3)}${recorded.thinned ? ` · ${recorded.thinned}` : ""}`);
+      if (!recorded.steps) told.append(el("b", "bad", recorded.message));
+      else told.append(`${live ? "recorded run, live when something is changed" : "recorded run"} · ${recorded.message} · ${recorded.steps} steps${recorded.thinned ? ` · ${recorded.thinned}` : ""}`);
       return;
     }
     if (track.message) {
       told.append(el("b", "bad", track.message));
       return;
     }
-    const { steps } = this.engine.model.counts, largest = (x) => x.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+    const { steps } = this.run, largest = (x) => x.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
     const energies = ["kinetic_energy", "potential_energy"].map((n) => largest(track.column(n)));
     const balance = this.run.pulled ? "" : ` · energy balance ${digits(largest(track.column("balance")) / Math.max(...energies, 1e-300), 3)}`;
     const kept = this.engine.info.residuals ? ` · constraints kept to ${digits(largest(track.column("residual")), 3)}` : "";
@@ -145,7 +146,6 @@ class Page {
       if (this.t >= last) {
         const over = done && this.loop;
         this.t = over ? this.span[0] : last;
-        if (over) this.stage.seen = null;
         if (done && !this.loop) this.play(false);
       }
       this.dirty = true;
@@ -227,7 +227,6 @@ class Page {
     on("play", () => this.play());
     on("reset", () => {
       if (this.run?.pulled) this.again();
-      this.stage.seen = null;
       this.seek(this.span[0]);
     });
     on("home", () => {
@@ -319,6 +318,7 @@ class Page {
       $("speed").append(option);
     }
     $("speed").value = "1";
+    $("trail").classList.toggle("on", this.overlay.shown.trail);
     $("forces").hidden = !data.scene.arrows.length;
     this.connect();
     this.dress();

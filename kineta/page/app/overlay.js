@@ -11,7 +11,8 @@ export class Overlay {
   constructor(page) {
     this.page = page;
     this.moving = 12 * scene.owners.length + scene.numbers;
-    this.shown = { trail: false, velocity: false, forces: false };
+    // Of a machine that goes far away, the path tells where it is.
+    this.shown = { trail: page.stage.follow, velocity: false, forces: false };
     this.group = new THREE.Group();
     page.stage.world.add(this.group);
     // Paths that the model shows, or that of the last body.

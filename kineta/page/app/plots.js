@@ -25,7 +25,7 @@ export function groups(names, units) {
   if (live) all.push({ title: "Balance", of: ["balance"] });
   if (live && data.module.known.INFORMATION.residuals) all.push({ title: "Residual", of: ["residual"] });
   all.push({ title: "Phase", of: names.slice(0, q.length + v.length), phase: [q[0], v[0]] });
-  return all;
+  return all.filter((g) => g.of.length);
 }
 
 export class Pane {

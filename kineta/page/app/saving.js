@@ -21,7 +21,7 @@ export function csv(track) {
 export function film(page, name) {
   const button = $("webm"), type = ["video/webm;codecs=vp9", "video/webm"].find((x) => window.MediaRecorder?.isTypeSupported(x));
   if (!type) {
-    $("told").textContent = "This browser records no films; kineta writes them, too: result.animate(\"run.webm\").";
+    $("told").textContent = "This browser records no films; kineta writes them, too: result.animate().";
     return;
   }
   if (page.filming) {

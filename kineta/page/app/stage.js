@@ -7,6 +7,8 @@ const scene = data.scene;
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 /** Angles of view: in perspective, and almost without. */
 const WIDE = 30, NARROW = 1.5;
+/** What a motion spans, in sizes of the machine, beyond which the eye goes with the machine. */
+const FAR = 9;
 
 export class Stage {
   /** @param {HTMLCanvasElement} canvas */
@@ -31,12 +33,12 @@ export class Stage {
     const own = machine.box(), size = own.getSize(new THREE.Vector3()).length(), span = all.getSize(new THREE.Vector3());
     const heavy = machine.up.lengthSq() > 0;
     this.up = heavy ? machine.up.clone() : new THREE.Vector3().setComponent(scene.normal === 2 ? 1 : 2, 1);
-    const far = span.length() > 3 * size;
-    const reach = far ? 0.8 * size : 0.5 * Math.max(span.length(), size);
+    const far = span.length() > FAR * size;
+    const reach = far ? 1.6 * size : 0.5 * Math.max(span.length(), size);
     const center = (far ? own : all).getCenter(new THREE.Vector3());
     Object.assign(this, { reach, center, size, follow: far });
     const { up } = this, corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? all.max.x : all.min.x, k & 2 ? all.max.y : all.min.y, k & 4 ? all.max.z : all.min.z));
-    const seen = far ? own : all, half = seen.getSize(new THREE.Vector3()).multiplyScalar(0.5);
+    const seen = far ? own : all, half = seen.getSize(new THREE.Vector3()).multiplyScalar(far ? 1 : 0.5);
     this.corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? half.x : -half.x, k & 2 ? half.y : -half.y, k & 4 ? half.z : -half.z));
     const low = height ?? Math.min(...corners.map((c) => c.dot(up))) - 0.04 * size;
     const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), up);
@@ -90,7 +92,7 @@ export class Stage {
     if (from.clone().normalize().cross(this.up).length() < 1e-3) from = from.clone().addScaledVector(new THREE.Vector3(0.3, -1, 0.2).cross(this.up), 1e-3);
     // So far away that all corners are seen.
     const back = from.clone().normalize(), right = this.up.clone().cross(back).normalize(), over = back.clone().cross(right);
-    const far = Math.max(...this.corners.map((c) => c.dot(back) + 1.22 * Math.max(Math.abs(c.dot(right)) / this.camera.aspect, Math.abs(c.dot(over))) / tangent));
+    const far = Math.max(...this.corners.map((c) => c.dot(back) + 1.15 * Math.max(Math.abs(c.dot(right)) / this.camera.aspect, Math.abs(c.dot(over))) / tangent));
     this.camera.near = Math.max(far - 40 * this.reach, 0.02 * this.reach);
     this.camera.far = far + 60 * this.reach;
     this.camera.updateProjectionMatrix();
@@ -118,11 +120,10 @@ export class Stage {
   /** Let eye, light and floor go with a place. @param {THREE.Vector3} place */
   accompany(place) {
     const move = place.clone().sub(this.seen ?? place);
-    move.addScaledVector(this.up, -0.75 * move.dot(this.up));
     this.seen = place.clone();
     if (!(move.lengthSq() > 0)) return;
     for (const x of [this.orbit.target, this.camera.position, this.sun.position, this.sun.target.position, this.center]) x.add(move);
-    const along = move.addScaledVector(this.up, -move.dot(this.up));
+    const along = move.clone().addScaledVector(this.up, -move.dot(this.up));
     for (const x of [this.floor, this.shade]) x.position.add(along);
     this.floor.material.uniforms.shift.value.add(this.local(along));
   }
@@ -138,7 +139,6 @@ export class Stage {
     this.world.background = new THREE.Color(back);
     const { uniforms } = this.floor.material;
     uniforms.ink.value.set(dark ? "#a9b6c8" : "#4a5361");
-    uniforms.base.value.set(back);
     uniforms.strength.value = dark ? 0.3 : 0.3;
     this.shade.material.opacity = dark ? 0.42 : 0.17;
     this.sky.intensity = dark ? 1.15 : 1.75;
@@ -167,12 +167,13 @@ function grid(reach) {
   const cell = power * (lead > 4 ? 2 : lead > 2 ? 1 : 0.5);
   return new THREE.ShaderMaterial({
     transparent: true, depthWrite: false, side: THREE.DoubleSide,
-    uniforms: { cell: { value: cell }, ink: { value: new THREE.Color() }, base: { value: new THREE.Color() }, reach: { value: 9 * reach }, strength: { value: 0.3 }, shift: { value: new THREE.Vector2() } },
+    uniforms: { cell: { value: cell }, ink: { value: new THREE.Color() }, reach: { value: 9 * reach }, strength: { value: 0.3 }, shift: { value: new THREE.Vector2() } },
     vertexShader: "varying vec2 p; void main() { p = position.xy; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); }",
-    fragmentShader: `varying vec2 p; uniform float cell, reach, strength; uniform vec3 ink, base; uniform vec2 shift;
+    fragmentShader: `varying vec2 p; uniform float cell, reach, strength; uniform vec3 ink; uniform vec2 shift;
       float lines(vec2 x, float w) { vec2 g = abs(fract(x - 0.5) - 0.5) / fwidth(x); return 1.0 - min(min(g.x, g.y) / w, 1.0); }
       void main() { float d = length(p) / reach, fade = 1.0 - smoothstep(0.15, 1.0, d); vec2 x = p + shift;
         float a = max(0.45 * lines(x / cell, 1.0), lines(x / cell / 5.0, 1.2)) * fade * strength;
+        vec2 w = fwidth(x) / cell; a *= 1.0 - smoothstep(0.15, 0.7, max(w.x, w.y));
         gl_FragColor = vec4(ink, a); }`,
   });
 }

@@ -5,8 +5,12 @@ import { STATUS } from "./engine.js";
 const nq = data.q.length, nv = data.v.length;
 /** Samples of a second, and of a run at least and at most. */
 const RATE = 240, LEAST = 600, MOST = 6000;
+/** Steps after which the run stops to look at the clock, and steps at most, of the smallness that no page waits for. */
+const STEPS = 100, MOST_STEPS = 300_000;
 /** States of the run that are kept to come back to. */
 const KEPT = 32;
+/** Samples between states that are kept while a hand pulls. */
+const HELD = 12;
 const ENERGIES = ["kinetic_energy", "potential_energy"];
 
 /** Times, and columns by name; what happened. */
@@ -72,12 +76,12 @@ export function recordedTrack(recorded) {
   const numbers = (text) => new Float64Array(bytes(text).buffer);
   const t = numbers(recorded.t), names = [...data.q, ...data.v];
   const others = Object.keys(recorded.columns).filter((name) => !names.includes(name));
-  const track = new Track([...names, ...others, "energy"], 0);
+  const track = new Track([...names, ...others, ...(others.includes(ENERGIES[0]) ? ["energy"] : [])], 0);
   track.t = t;
   track.rows = t.length;
   const columns = [...names, ...others].map((name) => numbers(recorded.columns[name]));
   const [kinetic, potential] = ENERGIES.map((name) => columns[track.place.get(name)]);
-  track.columns = [...columns, kinetic.map((x, k) => x + potential[k])];
+  track.columns = kinetic ? [...columns, kinetic.map((x, k) => x + potential[k])] : columns;
   track.changes = recorded.changes.map(([at, text]) => ({ t: at, text }));
   track.message = recorded.message;
   return track;
@@ -107,9 +111,10 @@ export class LiveRun {
     this.told = false;
     this.milliseconds = 0;
     this.pulled = false;
+    this.steps = 0;
     const named = (names, values) => Object.fromEntries(names.map((name, k) => [name, values[k]]));
     this.status = model.begin({
-      p: named(Object.keys(info.parameters), p), q: named(data.q, q), v: named(data.v, v), t0: this.span[0], t1: this.span[1],
+      p: named(Object.keys(info.parameters), p), q: named(data.q, q), v: named(data.v, v), t0: this.span[0], t1: this.span[1], maxSteps: STEPS,
     });
     this.done = this.status !== STATUS.REACHED;
     if (this.done) {
@@ -157,8 +162,11 @@ export class LiveRun {
     this.milliseconds += performance.now() - began;
   }
 
-  keep() {
-    if (this.kept[this.kept.length - 1]?.rows !== this.track.rows) this.kept.push({ rows: this.track.rows, memory: this.engine.snapshot() });
+  /** Keep what the run is now. @param {boolean} held whether what follows is pulled by a hand, and cannot be computed again */
+  keep(held = false) {
+    const { rows } = this.track;
+    this.kept = this.kept.filter((x) => x.rows < rows || (x.rows === rows && !held && !x.held));
+    if (this.kept.at(-1)?.rows !== rows) this.kept.push({ rows, held, memory: this.engine.snapshot() });
   }
 
   /** Go on to the time of the next sample. @param {number} t */
@@ -166,6 +174,8 @@ export class LiveRun {
     const { model } = this.engine, last = t >= this.end - 1e-9 * this.dt;
     const to = last ? this.end : t;
     while ((this.status = model.advance(to)) === STATUS.CHANGED || this.status === STATUS.EVENT) this.changed();
+    this.steps += this.engine.steps(STEPS);
+    if (this.status === STATUS.OUT_OF_STEPS && this.steps < MOST_STEPS) return;
     if (this.status === STATUS.REACHED || this.status === STATUS.ENDED) this.put();
     if (this.status !== STATUS.REACHED || last) this.done = true;
     if (this.status !== STATUS.REACHED) this.track.message = model.message(this.status);
@@ -173,14 +183,14 @@ export class LiveRun {
 
   // -- under the hand ---------------------------------------------------------------------------------------------------
 
-  /** Come back to the sample of a row, and forget what follows. @param {number} row */
+  /** Come back to the sample of a row, or to one shortly before where a hand has pulled; forget what follows. @param {number} row */
   back(row) {
-    const { track, engine } = this, kept = [...this.kept].reverse().find((x) => x.rows <= row + 1);
+    const { track, engine } = this, kept = this.kept.findLast((x) => x.rows <= row + 1);
     engine.restore(kept.memory);
     track.rows = kept.rows;
     track.changes = track.changes.filter((x) => x.t <= track.last);
     this.done = false;
-    while (track.rows <= row && !this.done) this.step(this.start + track.rows * this.dt);
+    while (track.rows <= row && !this.done && !kept.held) this.step(this.start + track.rows * this.dt);
     this.kept = this.kept.filter((x) => x.rows <= track.rows);
     this.done = false;
   }
@@ -192,10 +202,11 @@ export class LiveRun {
       this.end = next + 2 * this.dt;
       this.engine.extend(this.end);
     }
+    if (this.track.rows % HELD === 0 || !this.kept.at(-1).held) this.keep(true);
     this.status = this.engine.hold(tau);
     if (this.status === STATUS.REACHED) {
       this.changed();
-      this.step(next);
+      for (let k = 0; k < 20 && (k === 0 || this.status === STATUS.OUT_OF_STEPS); k++) this.step(next);
     } else this.track.message = this.engine.model.message(this.status);
     this.pulled = true;
     this.done = false;
@@ -209,7 +220,6 @@ export class LiveRun {
     this.engine.extend(this.end);
     this.status = this.engine.hold(new Float64Array(nv));
     this.done = this.status !== STATUS.REACHED;
-    this.kept = this.kept.filter((x) => x.rows <= this.track.rows);
     if (!this.done) this.keep();
   }
 }
