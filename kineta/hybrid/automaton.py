@@ -62,6 +62,7 @@ class HybridRun(SampledRun):
         end, jumped, held = self._run.problem.t1, False, False
         if self.contacts is not None and (heard := self._heard(self.contacts.struck)):
             yield from self._transition(self.task.t0, self.problem.y0, heard, end, self.control.made)
+            self._loop.zeros()  # at the start there are none
             jumped = True
         while self.ended is None:
             t, y, fired = self.task.t0, self.problem.y0, None
@@ -95,12 +96,14 @@ class HybridRun(SampledRun):
         return np.flatnonzero(hears.reshape(switches, -1)[:, [*struck]].any(axis=1)).tolist() if switches else []
 
     def _transition(self, t: float, y: FloatArray, fired: list[int], end: float, old: BoundSystem) -> Iterator[Segment]:
-        """Change the mode after the *old* one and integrate on to the time *end*; the last segment where a switch ends the
-        run.
+        """Change the mode after the *old* one and integrate on to the time *end*; the last segment where a switch, or
+        an event that it sets off, ends the run.
         """
         y = self._changed(t, y, fired, old)
-        if self.ended is not None:
-            yield Segment(t, y, np.array([t]), y[None], None, "", odd=False, mode=self.control.made)
+        over = self.ended is not None
+        if over or self._loop.has_ended:
+            zeros = None if over else self._loop.zeros()
+            yield Segment(t, y, np.array([t]), y[None], None, "", odd=False, zeros=zeros, mode=self.control.made)
             return
         self._loop.restart(self._posed(t, y, end), np.inf if self.contacts is None else self.contacts.flight())
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from kineta.arrays import FloatArray, IntArray
+from kineta.arrays import FloatArray
 from kineta.integration import loop_abi
 from kineta.integration.loop_abi import RunData, SwitchData
 from kineta.integration.problem import Problem
 from kineta.integration.run_memory import run_data, set_contacts, set_functions, set_switches
-from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, Segment, Transitions
+from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, EventRows, Segment, Transitions
 from kineta.numerics.tableaux import Tableau
 
 #: Largest number of steps between two pauses, and bytes of their record.
@@ -108,6 +108,11 @@ class NativeRun:
             set_switches(data, problem, self.chunk // 2)
 
     @property
+    def has_ended(self) -> bool:
+        """Whether the last wanted zero of an event is found."""
+        return self._data.events.ended
+
+    @property
     def switches(self) -> SwitchData:
         """The switches of the run."""
         return self._data.switches
@@ -116,7 +121,7 @@ class NativeRun:
         """The record of the run at the time *t* in a state *y* where the events *fired* have zeros, before they act."""
         data, events = self._data, self._data.events
         data.t, data.array("new")[:] = t, y
-        data.contacts.made, events.found = 0, len(fired)
+        data.contacts.made, events.found, events.ended = 0, len(fired), False
         if fired:
             events.array("which")[: len(fired)], events.array("times")[: len(fired)] = fired, t
         return data
@@ -153,10 +158,10 @@ class NativeRun:
         data, events, contacts, n = self._data, self._data.events, self._data.contacts, self.n
         t0, y0 = data.t, data.array("y").copy()
         data.allowed = min(self._steps, self.left)
-        data.accepted, events.found, events.undefined, contacts.made = 0, 0, False, 0
+        data.accepted, events.undefined, contacts.made = 0, False, 0
         began = time.perf_counter()
         status = self._integrate(data)
-        k, found, made = data.accepted, events.found, contacts.made
+        k, made = data.accepted, contacts.made
         self._pace(k, time.perf_counter() - began)
         self.left -= k - made
         t, sizes = data.array("times")[:k].copy(), data.array("sizes")[:k].copy()
@@ -169,12 +174,13 @@ class NativeRun:
             solution = DenseOutput(*ends, sizes, dense.copy())
         end = None if status in (loop_abi.PAUSED, loop_abi.EVENT) else FAILURES.get(status, "")
         return Segment(
-            t0, y0, t, y, solution, end, events.undefined, self._zeros(found), self._transitions(made), self.problem
+            t0, y0, t, y, solution, end, events.undefined, self.zeros(), self._transitions(made), self.problem
         )
 
-    def _zeros(self, found: int) -> tuple[IntArray, FloatArray, FloatArray]:
-        """The event zeros since the last pause."""
-        events, n = self._data.events, self.n
+    def zeros(self) -> EventRows:
+        """The event zeros since they were last read."""
+        events, n, found = self._data.events, self.n, self._data.events.found
+        events.found = 0
         if not found:
             return np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, n))
         states = events.array("states")[: found * n].reshape(found, n)

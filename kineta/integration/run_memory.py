@@ -122,7 +122,7 @@ def _event_data(problem: Problem, zeros: int) -> EventData:
     events, n = problem.events, len(problem.y0)
     if events is None:
         return EventData()
-    room = zeros + MOST * events.n
+    room = zeros + (MOST + 1) * events.n
     return EventData(
         n=events.n,
         directions=events.directions,

@@ -16,6 +16,10 @@ STEP_UNDERFLOW = "the step size became too small to be seen in the time"
 NOT_FINITE = "the accelerations are not finite, however small the step"
 
 
+#: Event zeros: event index (m,), times (m,) and states (m, n).
+EventRows = tuple[IntArray, FloatArray, FloatArray]
+
+
 @dataclass(frozen=True, slots=True)
 class Transitions:
     """Transitions of contacts: the ``rows`` (k,) of the states after them, which are no steps, and the ``flags`` (k, n) of the
@@ -31,7 +35,7 @@ class Segment:
     """Accepted steps from (t0, y0): times (k,), states (k, n), and the solution between them.
 
     ``end`` is None while the run goes on, ``""`` at its end, and a sentence at a failure. ``zeros`` are event zeros located
-    by the method: event index (m,), times (m,) and states (m, n); with ``odd`` the events of the last step are still to be
+    by the method; with ``odd`` the events of the last step are still to be
     located. ``changed`` are transitions of contacts. ``problem`` is the last solved problem, ``mode`` the caller's mode
     at its start, ``later`` the rows from which on other modes hold, with these modes; ``jumped`` marks a start (t0, y0) that
     differs from the end of the previous segment, and ``held`` one from which on other sampled forces are held.
@@ -44,7 +48,7 @@ class Segment:
     solution: Callable[[FloatArray | float], FloatArray] | None
     end: str | None
     odd: bool = True
-    zeros: tuple[IntArray, FloatArray, FloatArray] | None = None
+    zeros: EventRows | None = None
     changed: Transitions | None = None
     problem: Problem | None = None
     mode: Any = None
@@ -64,6 +68,13 @@ class Segment:
         """The mode at the time *t*."""
         ((_, mode),) = self.modes(np.array([t]))
         return mode
+
+    def is_jump(self, t: float, y: FloatArray) -> bool:
+        """Whether y is the state after a transition at the time *t*."""
+        if t == self.t0 and (y == self.y0).all():
+            return True
+        rows = () if self.changed is None else self.changed.rows
+        return any(self.t[row] == t and (self.y[row] == y).all() for row in rows)
 
     @property
     def last_mode(self) -> Any:

@@ -14,7 +14,7 @@ from kineta.kernels.machine_code import machine_code, machine_code_in_lanes
 from kineta.kernels.runge_kutta import first_step
 from kineta.kernels.sampling import note_case, observe
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
-from kineta.kernels.switching import begin_marks, begin_switches, look_at, set_block
+from kineta.kernels.switching import begin_marks, begin_switches, look_before, set_block
 from kineta.kernels.transition import carry_over, is_carried_out, keep_mode
 from kineta.kernels.vectors import copy
 from kineta.memory import LaneRecord
@@ -197,14 +197,14 @@ def take_sample(method: LoopMethod, run: RunData) -> int:
         run.rate(run.time, run.y, run.block, run.k)
         run.evaluations += 1
         return GOES_ON
-    look_at(run, run.t, run.y, run.switches.old)
+    look_before(method, run, run.t, run.y)
     begin_marks(method, run)
     hold(method, run)
     copy(run.y, run.new, run.n)
     carry_over(method, run, True)
     if run.events.undefined:
         return GIVEN_UP
-    return EVENT if run.switches.stopped >= 0 else GOES_ON
+    return EVENT if run.events.ended else GOES_ON
 
 
 @kernel

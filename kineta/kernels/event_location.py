@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from kineta.integration.loop_abi import RunData
-from kineta.kernels.event_start import evaluate_events
+from kineta.kernels.event_start import ROUNDING, evaluate_events
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.runge_kutta import state_at
 from kineta.kernels.stage_evaluation import LoopMethod
-from kineta.kernels.vectors import copy
+from kineta.kernels.vectors import copy, largest
 from kineta.kernels.zero_search import event_value, put_extremum, put_point, zero
 from kineta.memory import Reals
 from kineta.numerics.roots import AWAY, DIP, PARTS
@@ -155,6 +155,37 @@ def found(run: RunData, i: int, x: float, t: float, h: float, end: float) -> Non
     e.left[i] -= 1
     if e.left[i] == 0:
         e.ended = True
+
+
+@kernel
+def look_across(run: RunData, t: float, y: Reals) -> None:
+    """Evaluate the caller's events before a transition at the time t in the state y."""
+    if run.contacts.watched > 0:
+        evaluate_events(run, t, y, run.events.values[run.events.n :])
+
+
+@kernel
+def note_jumps(method: LoopMethod, run: RunData, t: float, y: Reals) -> None:
+    """Note zeros of the caller's events that have jumped over zero, by more than rounding and projections move them, to values
+    after a transition at the time t, in the state y.
+    """
+    c, e = run.contacts, run.events
+    before, moved = e.values[e.n :], 0.0
+    if c.watched > 0:
+        evaluate_events(run, t, y, e.tried)
+        moved = ROUNDING * max(1.0, largest(y, c.work))
+        if method.touching:
+            moved = max(moved, c.transitions.same)
+    for i in range(c.watched):
+        least = max(moved, 2.0 * e.errors[i])
+        counted = counts(run, i, before[i], e.tried[i])
+        if counted and fabs(before[i]) > least and fabs(e.tried[i]) > least:
+            if method.sampling:
+                run.sampling.cases[e.found] = run.sampling.number
+            copy(y, run.between, run.n)
+            found(run, i, 1.0, t, 0.0, t)
+            if method.sampling and e.ended:
+                run.sampling.ended = i
 
 
 @kernel

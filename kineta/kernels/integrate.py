@@ -154,7 +154,7 @@ def accept(method: LoopMethod, run: RunData, t: float, h: float, end: float, err
             else:
                 switch(method, run, dense, t, h, before)
         if run.contacts.changed:
-            return GOES_ON
+            return EVENT if e.ended else GOES_ON
     if method.sampling:
         sample(method, run, dense, t, h, before)
     else:

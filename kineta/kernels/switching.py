@@ -10,6 +10,7 @@ from kineta.integration.contact_records import BOUND, CLOSED, FLAGS, IMPACT_NUMB
 from kineta.integration.loop_abi import AT_ONCE, DIRECTIONS, GUARDS, RunData
 from kineta.kernels.contact.motion import move
 from kineta.kernels.contact.state_terms import CHANGED
+from kineta.kernels.event_location import look_across, note_jumps
 from kineta.kernels.event_start import ROUNDING, evaluate_events
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.sampling import is_calm
@@ -90,7 +91,11 @@ def change_at(method: LoopMethod, run: RunData, held: bool) -> bool:
     look_before(method, run, run.t, run.new)
     if held:
         set_block(method, run)
-    return is_switched(method, run, run.t, run.new)
+    able, e = is_switched(method, run, run.t, run.new), run.events
+    e.found = 0
+    if able:
+        note_jumps(method, run, run.t, run.between)
+    return able
 
 
 @kernel
@@ -102,6 +107,7 @@ def look_before(method: LoopMethod, run: RunData, t: float, y: Reals) -> None:
         c.position(run.time, y, run.block, c.after)
         c.velocity(run.time, c.after, run.block, y)
     look_at(run, t, y, run.switches.old)
+    look_across(run, t, y)
 
 
 @kernel

@@ -8,6 +8,7 @@ from kineta.integration.loop_abi import RunData
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
 from kineta.kernels.contact.motion import read_mode
 from kineta.kernels.contact.state_terms import CHANGED
+from kineta.kernels.event_location import note_jumps
 from kineta.kernels.event_start import ROUNDING, evaluate_events, look_at_start
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.runge_kutta import record
@@ -183,13 +184,15 @@ def go_on_after(method: LoopMethod, run: RunData, t: float) -> None:
     """Go on from the state ``between`` after a change at the time t."""
     c, e = run.contacts, run.events
     copy(run.between, run.y, run.n)
-    run.t = t
+    run.t, c.changed = t, True
+    note_jumps(method, run, t, run.y)
+    if e.ended:
+        return
     run.time[0] = t
     run.rate(run.time, run.y, run.block, run.k)
     run.evaluations += 1
     for i in range(c.watched, e.n):
         e.left[i] = 1
-    c.changed = True
     if method.touching:
         run.size = min(run.size, c.transitions.flight)
         run.constraints.low = lowest_pivot(run, run.k)
@@ -224,7 +227,7 @@ def is_alone_carried_out(run: RunData, t: float, state: Reals, row: int) -> bool
     """
     c, e, made = run.contacts, run.events, run.contacts.transitions.made
     before = e.values[e.n :]
-    if c.first > c.watched:
+    if c.first > 0:
         evaluate_events(run, t, state, before)
     changed = is_carried_out(run, t, state, row)
     if changed and c.first > c.watched:

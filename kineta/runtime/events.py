@@ -40,7 +40,7 @@ class Event:
 
     A zero at the start, up to rounding, is none of a run. Of every step the ends and three places between them are looked at:
     zeros are where the value has changed its sign from one to the next, or has come to be a number or ceased to be one, and on
-    both sides of a dip through zero between two of them. A jump through zero is one; a pole is not. The state of a zero is
+    both sides of a dip through zero between two of them. A jump through zero, at a transition too, is one; a pole is not. The state of a zero is
     on it, or just past it.
     """
 
@@ -97,7 +97,8 @@ class EventWatch:
             zeros += self._over_last_step(segment)
         for i, t, y in sorted(zeros, key=lambda zero: abs(zero[1] - segment.t0)):
             at = y[None].copy()
-            self._settled(np.array([t]), at, segment.mode_at(t))
+            if not segment.is_jump(t, y):
+                self._settled(np.array([t]), at, segment.mode_at(t))
             self.found[i].append((t, at[0]))
             if len(self.found[i]) == int(self.events[i].terminal):
                 self.ended = self.events[i].name

@@ -98,7 +98,7 @@ class Recorder:
         until = None if end is None else end[0]
         if segment.held:
             self._pass_sample(segment)
-        if segment.t[-1] != segment.t0:  # else a switch has ended the run
+        if segment.t[-1] != segment.t0:  # else a switch, or an event at one, has ended the run
             self.steps += len(segment.t) - (0 if segment.changed is None else len(segment.changed.rows))
         before = segment.t[-2] if len(segment.t) > 1 else segment.t0
         self.last_step = float(abs(segment.t[-1] - before))

@@ -239,3 +239,34 @@ def test_what_falls_from_the_zero_at_which_it_starts_is_found_so_far_beyond(beyo
     fall = EventStep(0.0, np.zeros(1), 1.0, -np.ones(1), lambda t: -t[None], lambda t, y: y, -np.array(PARTS)[:, None])
     events = Events(0, np.array([-1]), np.array([0]), np.array([1e-12]), np.array([beyond]))
     assert [t for _, t in fall.zeros(events, [0])] == pytest.approx(times, abs=1e-15)
+
+
+BOUNCE = """gravity 9.81; B | Sx(x), Sz(z) = 2; coordinates x, z; initial z = 1, x' = 0.3; output z;
+contact floor : point between B and ground axis (0, 0, 1), restitution = 0.8;"""
+
+
+@pytest.mark.parametrize("given", [{}, {"samples": 11}, {"samples": 11, "v": [[0.3, 0.0], [0.3, 0.1]]}])
+def test_a_jump_over_zero_at_an_impact_is_an_event(given: dict[str, Any]) -> None:
+    falls, fast = kn.symbol("z'"), kn.event(kn.symbol("z'") + 1, direction=1)
+    strikes = np.sqrt(2 / 9.81) * np.array([1, 2.6])
+    run = kn.simulate(kn.loads(BOUNCE), 1.5, events=[falls, fast, kn.symbol("z")], **given)
+    run = run if run.cases is None else run.case(0)
+    assert run.t_events[0][::2] == pytest.approx(strikes, abs=1e-9)
+    assert run.y_events[0][0, 3] == pytest.approx(0.8 * np.sqrt(2 * 9.81), abs=1e-9)  # the state just past it
+    assert run.t_events[1] == pytest.approx(strikes, abs=1e-9)
+    assert run.t_events[2] == pytest.approx(strikes, abs=1e-9)  # a zero, and no jump
+    ended = kn.simulate(kn.loads(BOUNCE), 1.5, events=kn.event(kn.symbol("z'"), terminal=True), **given)
+    ended = ended if ended.cases is None else ended.case(0)
+    assert ended.t[-1] == pytest.approx(strikes[0], abs=1e-9)
+    assert ended["z'"][-1] > 0
+
+
+@pytest.mark.parametrize("given", [{}, {"samples": 11}])
+def test_a_jump_over_zero_by_a_switch_is_an_event(given: dict[str, Any]) -> None:
+    text = "parameters u = -1; M | Sx(x) = 1; coordinates x; force f = u on x; initial x = 1; "
+    system = kn.loads(text + "when a : x <= 0 : x' = 1, u = 0.5*u;")
+    run = kn.simulate(system, 5.0, events=kn.symbol("x'"), **given)
+    assert run.t_events[0] == pytest.approx(np.sqrt(2) + np.array([0, 2]), abs=1e-9)
+    ended = kn.simulate(system, 5.0, events=kn.event(kn.symbol("x'"), terminal=1), **given)
+    assert (ended.t[-1], ended["x'"][-1]) == (pytest.approx(np.sqrt(2), abs=1e-9), 1.0)
+    assert ended.steps <= run.steps

@@ -22,6 +22,7 @@ from kineta.integration.loop_abi import (
     RunData,
     Setup,
 )
+from kineta.kernels.event_location import note_jumps
 from kineta.kernels.event_start import look_at_start
 from kineta.kernels.integrate import integrate
 from kineta.kernels.language import copysign, fabs, kernel
@@ -38,7 +39,7 @@ from kineta.kernels.standalone.contact_changes import (
     end_step,
     release,
 )
-from kineta.kernels.standalone.switches import ZERO_AHEAD, act, act_after, find_switch, is_heard
+from kineta.kernels.standalone.switches import ZERO_AHEAD, act, act_after, find_switch, hear
 from kineta.kernels.switching import begin_marks, begin_switches, look_at
 from kineta.kernels.vectors import copy, largest, largest_change, normalise
 from kineta.memory import Integers, Reals, Record
@@ -143,9 +144,7 @@ def begin(method: RunMethod, m: StandaloneRun) -> int:
         c.low, c.hops, c.guarded = lowest_pivot(run, run.k), 0, False
     run.size = first_step(method.loop, run)
     if method.loop.touching and method.switching:
-        status = hear_start(method, m)
-        if status != REACHED:
-            return status
+        hear(run, m.changes, m.t0)
     begin_events(method, m)
     m.before, m.t = m.t0, m.t0
     copy(run.y, m.base, run.n)
@@ -234,7 +233,7 @@ def advance(method: RunMethod, m: StandaloneRun, t: float) -> int:
     way = copysign(1.0, run.t_end - m.t0)
     while not m.ended:
         next = earliest_zero(m, way)
-        if next >= 0 and way * (e.times[next] - t) <= 0.0:
+        if next >= 0 and way * (e.times[next] - t) <= 0.0 and not is_behind(method, m, next):
             report(method, m, next)
             return ENDED if m.ended else EVENT
         if (method.loop.touching or method.switching) and m.changes.ahead != 0 and m.changes.at <= t:
@@ -246,6 +245,16 @@ def advance(method: RunMethod, m: StandaloneRun, t: float) -> int:
         if status != REACHED:
             return status
     return ENDED
+
+
+@kernel
+def is_behind(method: RunMethod, m: StandaloneRun, zero: int) -> bool:
+    """Whether a zero is a jump by the change ahead."""
+    e, behind = m.run.events, False
+    if method.loop.touching or method.switching:
+        x = m.changes
+        behind = x.ahead != 0 and e.times[zero] == x.at
+    return behind and largest_change(e.states[zero * m.run.n :], m.run.y, m.run.n) == 0.0
 
 
 @kernel
@@ -266,18 +275,6 @@ def pass_change(method: RunMethod, m: StandaloneRun) -> int:
 
 
 @kernel
-def hear_start(method: RunMethod, m: StandaloneRun) -> int:
-    """Let the switches act that hear an impact of the first mode; REACHED, or why the run cannot go on."""
-    run, status, heard = m.run, REACHED, is_heard(m.run)
-    if heard:
-        copy(run.y, m.changes.state, run.n)
-        look_at(run, m.t0, run.y, run.switches.old)
-        status = act_after(method.loop, run, m.changes, m.t0)
-        m.ended = run.switches.stopped >= 0
-    return status
-
-
-@kernel
 def switch_over(method: RunMethod, m: StandaloneRun) -> int:
     """Let the switches ahead act; CHANGED, or why the run cannot go on."""
     run, x, e = m.run, m.changes, m.run.events
@@ -290,6 +287,8 @@ def switch_over(method: RunMethod, m: StandaloneRun) -> int:
     for i in range(run.contacts.watched, e.n):
         e.left[i] = 1
     copy(run.y, m.base, run.n)
+    if x.at != m.t0:
+        note_jumps(method.loop, run, x.at, run.y)
     return CHANGED
 
 

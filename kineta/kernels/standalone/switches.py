@@ -42,15 +42,17 @@ def find_switch(method: LoopMethod, run: RunData, x: ContactChanges) -> None:
 
 
 @kernel
-def is_heard(run: RunData) -> bool:
-    """Mark the switches that hear the impacts of the first mode; whether there are any."""
+def hear(run: RunData, x: ContactChanges, t: float) -> None:
+    """Put the switches that hear the impacts of the first mode, at the time t, ahead of the run."""
     s, heard = run.switches, False
     for k in range(s.count):
         s.next[k] = 0
         mark_hearing(run, k, 0)
         s.fired[k] = s.next[k]
         heard = heard or s.next[k] != 0
-    return heard
+    if heard:
+        x.ahead, x.at = ZERO_AHEAD, t
+        copy(run.y, x.state, run.n)
 
 
 @kernel

@@ -16,7 +16,7 @@ import pytest
 import kineta as kn
 from kineta.tasks.export.run_names import CONTACT_OUTCOMES
 from tests.models import COMPASS
-from tests.support import EXAMPLES, slow
+from tests.support import EXAMPLES, ROOT, slow
 from tests.tasks.export.unfused import unfused
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
@@ -385,6 +385,37 @@ def test_contacts_are_those_of_simulate_to_the_last_bit(
     assert impacts == [tuple(impact) for impact in result.impacts]
     assert zeros == [t for found in result.t_events for t in found.tolist()]
     assert [row[1] for row in changes]
+
+
+@pytest.mark.slow
+def test_what_hears_an_impact_at_the_start_switches_behind_it(tmp_path: Path) -> None:
+    """The first state is that before; speeds that jump over zero are events behind the change."""
+    system = kn.loads("""model hit; gravity 9.81; parameters e = 0.8, n = 0; B | Sx(x), Sz(z) = 2; coordinates x, z; output n;
+    initial x' = 0.3, z' = -2; contact floor : point between B and ground axis (0, 0, 1), restitution = e;
+    when turn : floor strikes : n = n + 1, x' = -x';""")
+    with unfused():
+        result = kn.simulate(system, 0.4, samples=2, events=[kn.symbol("x'")])
+    run = InC(tmp_path, kn.export_run(system, 0.4, events=[kn.symbol("x'")]), "hit")
+    assert run.begin() == REACHED
+    assert run.state()[:4] == result.y[:4, 0].tolist() == [0, 0, 0.3, 1.6]
+    found, status = list[Any](), CHANGED
+    while status not in (REACHED, ENDED):
+        status = run.advance(0.4)
+        found.append((status, run.function("time")(run.run), run.state()[2]))
+    struck = result.t_events[0][0]
+    assert found == [(CHANGED, 0.0, -0.3), (CHANGED, struck, 0.3), (EVENT, struck, 0.3), (REACHED, 0.4, 0.3)]
+    assert run.state()[:4] == result.y[:4, -1].tolist()
+
+
+def test_numbers_of_outcomes_stay() -> None:
+    names = """REACHED ENDED EVENT STEP_TOO_SMALL NOT_FINITE OUT_OF_STEPS UNDEFINED_EVENT INCONSISTENT CHANGED PENETRATES
+    NO_IMPULSES NO_FORCES INADMISSIBLE NO_SLOPE HELD NEGATIVE FULL ENDLESS BACKWARDS UNSETTABLE"""
+    assert {name: number for name, (number, _) in CONTACT_OUTCOMES.items()} == {
+        n: k for k, n in enumerate(names.split())
+    }
+    page = (ROOT / "docs" / "cli.md").read_text()
+    for name, (number, _) in CONTACT_OUTCOMES.items():
+        assert f"| {number} | `{name}` |" in page
 
 
 @pytest.mark.slow
