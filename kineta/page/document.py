@@ -189,6 +189,7 @@ def _scene(at: Posture) -> dict[str, Any]:
         "towards": list(at.towards) if at.towards else machine.numbers[list(found.towards)].tolist(),
         "trails": [{"name": x.name, "at": x.at} for x in found.trails],
         "arrows": [{"name": x.name, "at": x.at, "force": x.force} for x in found.arrows],
+        "touches": [{"name": x.name, "at": x.at, "axes": x.axes, "friction": x.friction} for x in found.touches],
         "hinges": dict(found.hinges),
         "numbers": len(machine.numbers),
         "radius": machine.radius,

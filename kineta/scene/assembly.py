@@ -32,6 +32,7 @@ def _scene(d: Derivation) -> Scene:
     described.shapes(made)
     trails, arrows, towards = described.trails(made), described.arrows(made), described.towards(made)
     grips = {c.name: made.shown(d.kinematics.position(place(c)).refs) for c in holding(s.system.constraints)}
+    touches = described.touches(made)
     up = made.number(neg(x) for x in s.expression(*s.system.gravity))
     frames = [x for R, r in made.frames for x in (*R.refs, *r.refs)]
     outputs = {
@@ -52,6 +53,7 @@ def _scene(d: Derivation) -> Scene:
         towards=towards,
         trails=trails,
         arrows=arrows,
+        touches=touches,
         hinges=made.hinges,
         grips=grips,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kineta.expr.graph import neg
+from kineta.mechanics.contact.unilateral_rows import lowest
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.model.appearance import colours
 from kineta.model.appearance.mark import Mark
@@ -11,15 +12,17 @@ from kineta.model.appearance.viewpoint import Viewpoint
 from kineta.model.axis import Z
 from kineta.model.body import GROUND, Inertia, Station
 from kineta.model.coercion import vector
+from kineta.model.compound import primitive
 from kineta.model.constraints import placement
+from kineta.model.contacts.contact import Contact
 from kineta.model.elements.damper import Damper
 from kineta.model.elements.force import Force
 from kineta.model.elements.generalized import GeneralizedForce
 from kineta.model.elements.spring import Spring
 from kineta.model.system import System
-from kineta.scene.scene import BODY, FIXED, Arrow, Solid, Trail
+from kineta.scene.scene import BODY, FIXED, Arrow, Solid, Touch, Trail
 from kineta.scene.stage import Stage, mass
-from kineta.spatial.rotation import rodrigues
+from kineta.spatial.rotation import normals, rodrigues
 from kineta.spatial.vector import Vector, identity
 
 
@@ -80,6 +83,21 @@ def arrows(stage: Stage) -> tuple[Arrow, ...]:
                 if station.body != GROUND:
                     at = on.kinematics.position(station)
                     found.append(Arrow(own.of, stage.shown(at.refs), stage.shown(force.refs)))
+    return tuple(found)
+
+
+def touches(stage: Stage) -> tuple[Touch, ...]:
+    """The contacts with planes, each at its places."""
+    d, found = stage.d, []
+    for contact in primitive(d.symbols.system.contacts):
+        if not isinstance(contact, Contact) or contact.height is not None:
+            continue
+        axes, n = d.kinematics.axes(contact.end.body), d.symbols.direction(contact.normal)
+        directions = [x for e in (n, *normals(n)) for x in (axes @ e).refs]
+        for name, start in zip(contact.places(d.symbols.system), contact.starts, strict=True):
+            place = d.kinematics.position(start) + axes @ lowest(d.elements, contact, start, name)
+            friction = d.elements.expression(contact.friction)
+            found.append(Touch(name, stage.shown(place.refs), stage.shown(directions), stage.shown(friction)))
     return tuple(found)
 
 

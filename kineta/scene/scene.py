@@ -55,6 +55,18 @@ class Arrow:
     force: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A contact of this *name* with a plane: the places of where it acts, of its normal and two directions along the plane, in
+    ground axes (9), and of its coefficient of friction, among what moves with the scene.
+    """
+
+    name: str
+    at: tuple[int, ...]
+    axes: tuple[int, ...]
+    friction: tuple[int, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Scene:
     """The machine of a model.
@@ -65,7 +77,7 @@ class Scene:
     normal : the number of the ground axis to which all motion is normal; None for motion in space
     up : against gravity, in ground axes: (3,) places among the numbers
     towards : the direction of sight, as up, where the model gives one
-    trails, arrows : the paths and the forces that are shown
+    trails, arrows : the paths and the forces that are shown; touches : the contacts with planes
     hinges : of each body, the frame at whose origin its joint acts on it
     grips : of each loop or rolling, the place (3,) where it acts, among what moves
     """
@@ -81,5 +93,6 @@ class Scene:
     towards: tuple[int, ...] = ()
     trails: tuple[Trail, ...] = ()
     arrows: tuple[Arrow, ...] = ()
+    touches: tuple[Touch, ...] = ()
     hinges: Mapping[str, int] = field(default_factory=dict)
     grips: Mapping[str, tuple[int, ...]] = field(default_factory=dict)

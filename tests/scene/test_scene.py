@@ -183,3 +183,14 @@ def test_pictures_ask_for_matplotlib_alone_when_they_are_drawn() -> None:
         "scene(kn.load('examples/fourbar.kin')); assert not {'matplotlib', 'trimesh'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+def test_contacts_are_where_they_touch() -> None:
+    own = machine(load("bouncing_ball"))
+    (touch,) = own.scene.touches
+    place, axes = (own.first.moving[list(x)] for x in (touch.at, touch.axes))
+    centre, r = own.first.frame(own.scene.places["Ball"])[1], own.p[1]
+    np.testing.assert_allclose(place, centre - [0, 0, r], atol=1e-15)
+    np.testing.assert_allclose(axes[:3], [0, 0, 1])
+    box = scene(load("thrown_box")).touches
+    assert [x.name for x in box] == [f"floor.{c}" for c in "ABCDEFGH"]

@@ -17,7 +17,7 @@ from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.mechanics.constraints.relative_kinematics import RelativeKinematics
-from kineta.mechanics.constraints.rolling_residuals import SHAPES
+from kineta.mechanics.constraints.rolling_residuals import SHAPES, ShapeContact
 from kineta.mechanics.constraints.rows import Row, anywhere, row_of, vanishes
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.model.body import Station
@@ -118,11 +118,9 @@ def _contact(on: Elements, contact: Contact) -> Iterator[UnilateralConstraint]:
 
 def _on_plane(on: Elements, contact: Contact, start: Station, name: str) -> tuple[Row, Row, Row]:
     """The gap between a shape and a plane, and the velocities of slip along it."""
-    given = (contact.shape, contact.sizes, start, contact.end, contact.normal, contact.axis)
-    rolling = Rolling(name, *given, location=contact.location)
     sight = RelativeKinematics(on.kinematics, contact.end.body)
     u, w = normals(n := on.direction(contact.normal))
-    geometry = SHAPES[contact.shape](on, rolling, sight, n, on.expression(*contact.sizes))
+    geometry = _geometry(on, contact, start, name, sight)
     above = sight.position(start)
     symbols = on.mechanism.symbols
     drift = Vector(on.graph, *symbols.rates(above.sum.refs))
@@ -133,6 +131,19 @@ def _on_plane(on: Elements, contact: Contact, start: Station, name: str) -> tupl
         row_of(symbols, f"{name}.u", u.dot(velocity), order=1),
         row_of(symbols, f"{name}.w", w.dot(velocity), order=1),
     )
+
+
+def _geometry(on: Elements, contact: Contact, start: Station, name: str, sight: RelativeKinematics) -> ShapeContact:
+    """Where a shape touches a plane, seen from its body."""
+    given = (contact.shape, contact.sizes, start, contact.end, contact.normal, contact.axis)
+    rolling = Rolling(name, *given, location=contact.location)
+    n, sizes = on.direction(contact.normal), on.expression(*contact.sizes)
+    return SHAPES[contact.shape](on, rolling, sight, n, sizes)
+
+
+def lowest(on: Elements, contact: Contact, start: Station, name: str) -> Vector:
+    """The way from the *start* of a contact with a plane to its lowest place, in the axes of the body of the plane."""
+    return _geometry(on, contact, start, name, RelativeKinematics(on.kinematics, contact.end.body)).arm
 
 
 def _on_ground(on: Elements, contact: Contact, name: str) -> tuple[Row, Row, Row]:

@@ -75,6 +75,7 @@ export function controls(host, page) {
   );
   const start = { q: of("q", data.q), v: of("v", data.v) };
   const all = [...parameters, ...start.q, ...start.v];
+  host.classList.toggle("long", all.some((x) => x.name.length > 11));
   const section = (title, list) => {
     if (!list.length) return;
     const made = el("section");

@@ -240,7 +240,7 @@ class Page {
       this.machine.shown[name] = now;
       this.machine.show();
     });
-    for (const name of ["trail", "velocity", "forces"]) toggle(name, (now) => { this.overlay.shown[name] = now; });
+    for (const name of ["trail", "velocity", "forces", "cones"]) toggle(name, (now) => { this.overlay.shown[name] = now; });
     on("theme", () => {
       const root = document.documentElement;
       root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
@@ -319,7 +319,8 @@ class Page {
     }
     $("speed").value = "1";
     $("trail").classList.toggle("on", this.overlay.shown.trail);
-    $("forces").hidden = !data.scene.arrows.length;
+    $("forces").hidden = !(data.scene.arrows.length || data.scene.touches.length);
+    $("cones").hidden = !data.scene.touches.length;
     this.connect();
     this.dress();
     this.fresh();

@@ -12,7 +12,7 @@ export class Overlay {
     this.page = page;
     this.moving = 12 * scene.owners.length + scene.numbers;
     // Of a machine that goes far away, the path tells where it is.
-    this.shown = { trail: page.stage.follow, velocity: false, forces: false };
+    this.shown = { trail: page.stage.follow, velocity: false, forces: false, cones: false };
     this.group = new THREE.Group();
     page.stage.world.add(this.group);
     // Paths that the model shows, or that of the last body.
@@ -23,6 +23,7 @@ export class Overlay {
     this.trails = trails.map((at, k) => ({ at, line: this.line(scene.trails.length ? scene.palette[k % scene.palette.length] : "#e4572e") }));
     this.velocities = Object.values(scene.places).filter((k) => scene.owners[k]).map((k) => ({ at: this.last(k), arrow: this.arrow("#4f9d69") }));
     this.forces = scene.arrows.map((x) => ({ x, arrow: this.arrow("#c8575b") }));
+    this.touches = scene.touches.map((x) => ({ x, arrow: this.arrow("#d9432f"), cone: this.cone() }));
   }
 
   /** The centre of mass of the body of a frame, or its origin. @param {number} frame */
@@ -43,10 +44,19 @@ export class Overlay {
   }
 
   arrow(colour) {
-    const made = new THREE.Group(), material = new THREE.MeshBasicMaterial({ color: colour });
+    const made = new THREE.Group(), material = new THREE.MeshBasicMaterial({ color: colour, depthTest: false });
     const shaft = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 12).translate(0, 0.5, 0), material);
     const head = new THREE.Mesh(new THREE.ConeGeometry(2.4, 6, 16).translate(0, 3, 0), material);
+    for (const x of [shaft, head]) x.renderOrder = 4; // before the bodies, in which forces often act
     made.add(shaft, head);
+    this.group.add(made);
+    return made;
+  }
+
+  /** A cone of friction, from its tip along y. */
+  cone() {
+    const material = new THREE.MeshBasicMaterial({ color: "#e8a13c", transparent: true, opacity: 0.28, depthWrite: false, side: THREE.DoubleSide });
+    const made = new THREE.Mesh(new THREE.ConeGeometry(1, 1, 40, 1, true).rotateX(Math.PI).translate(0, 0.5, 0), material);
     this.group.add(made);
     return made;
   }
@@ -71,10 +81,11 @@ export class Overlay {
 
   /** @param {Float64Array} seen now */
   draw(seen) {
-    const { page, shown } = this, { t, track } = page, now = Float64Array.from(seen.subarray(0, this.moving + 6 * scene.arrows.length + 3 * scene.trails.length + 3));
+    const { page, shown } = this, { t, track } = page, now = seen.slice();
     for (const { line } of this.trails) line.visible = shown.trail;
     for (const { arrow } of this.velocities) arrow.visible = false;
     for (const { arrow } of this.forces) arrow.visible = false;
+    for (const { arrow, cone } of this.touches) arrow.visible = cone.visible = false;
     if (shown.trail) this.paths();
     if (shown.velocity) {
       const h = 1e-3, before = Math.max(page.span[0], t - h), after = Math.min(track.last, t + h);
@@ -86,11 +97,34 @@ export class Overlay {
       this.fastest = Math.max(this.fastest ?? 0, ...speeds.map((v) => v.length()), 1e-12);
       this.velocities.forEach(({ at, arrow }, k) => this.put(arrow, at(now), speeds[k].multiplyScalar((0.4 * page.machine.size) / this.fastest)));
     }
-    if (shown.forces) {
+    if (shown.forces || shown.cones) this.contacts(now);
+    if (shown.forces && this.forces.length) {
       const forces = this.forces.map(({ x }) => new THREE.Vector3(...x.force.map((k) => now[this.moving + k])));
       this.largest = Math.max(this.largest ?? 0, ...forces.map((f) => f.length()), 1e-12);
       this.forces.forEach(({ x, arrow }, k) => this.put(arrow, x.at.map((i) => now[this.moving + i]), forces[k].multiplyScalar((0.5 * page.machine.size) / this.largest)));
     }
+  }
+
+  /** Forces of contacts at the sample before the time, within their cones of friction. @param {Float64Array} now */
+  contacts(now) {
+    const { track, t, machine } = this.page, k = track.row(t), at = (places) => places.map((i) => now[this.moving + i]);
+    const forces = this.touches.map(({ x }) => {
+      const axes = at(x.axes), force = new THREE.Vector3();
+      ["n", "u", "w"].forEach((row, i) => force.addScaledVector(new THREE.Vector3(...axes.slice(3 * i, 3 * i + 3)), track.column(`lambda.${x.name}.${row}`)?.[k] ?? 0));
+      return force;
+    });
+    // The largest force of this run but for peaks, which arrows would be small beside.
+    this.pressed = Math.max(0.97 * (this.pressed ?? 0), ...forces.map((f) => f.length()), 1e-12);
+    this.touches.forEach(({ x, arrow, cone }, i) => {
+      const place = at(x.at), normal = new THREE.Vector3(...at(x.axes).slice(0, 3)), scale = (0.45 * machine.size) / this.pressed;
+      const high = 0.8 * forces[i].dot(normal) * scale, [friction] = at(x.friction);
+      this.put(arrow, place, forces[i].multiplyScalar(scale));
+      cone.visible = this.shown.cones && high > 0 && friction > 0;
+      if (!cone.visible) return;
+      cone.position.set(...place);
+      cone.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), normal);
+      cone.scale.set(friction * high, high, friction * high);
+    });
   }
 
   paths() {
