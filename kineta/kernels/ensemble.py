@@ -28,11 +28,13 @@ def ensemble_loop(tableau: Tableau, lanes: int, *, projecting: bool = False) -> 
     return machine_code_in_lanes(lanes, integrate_cases, LoopMethod(tableau, is_fused(), projecting, False, True))
 
 
-def hybrid_ensemble_loop(tableau: Tableau, *, touching: bool, switching: bool) -> Callable[[RunData], int]:
-    """The compiled loop for *tableau* of one case after the other, with contacts where it is *touching*, and *switching* with
-    switches: a function of the record of a run, to DONE where it found no case, else to PAUSED.
+def hybrid_ensemble_loop(
+    tableau: Tableau, *, projecting: bool, touching: bool, switching: bool
+) -> Callable[[RunData], int]:
+    """The compiled loop for *tableau* of one case after the other, *projecting* with constraints, with contacts where it is
+    *touching*, and *switching* with switches: a function of the record of a run, to DONE where it found no case, else to PAUSED.
     """
-    return machine_code(integrate_cases, LoopMethod(tableau, is_fused(), touching, touching, True, switching))
+    return machine_code(integrate_cases, LoopMethod(tableau, is_fused(), projecting, touching, True, switching))
 
 
 @kernel
@@ -104,8 +106,9 @@ def begin_next(method: LoopMethod, run: RunData) -> None:
             for i in range(e.n):
                 e.left[i] = every.left[number * e.n + i]
         e.ended, e.undefined = False, False
-        if method.touching:
+        if method.projecting:
             run.constraints.hops = 0
+        if method.touching:
             begin_case(method, run)
         elif method.switching:
             begin_switching(method, run)
@@ -240,6 +243,8 @@ def begin_switching(method: LoopMethod, run: RunData) -> None:
     copy(every.blocks[case.number * every.stride :], run.block, every.block)
     begin_given(method, run)
     case.calm = 0
+    if method.projecting:
+        measure_pivots(run, run.t, every.n_regular, every.regular)
     begin_motion(method, run)
 
 

@@ -40,8 +40,8 @@ class Event:
 
     A zero at the start, up to rounding, is none of a run. Of every step the ends and three places between them are looked at:
     zeros are where the value has changed its sign from one to the next, or has come to be a number or ceased to be one, and on
-    both sides of a dip through zero between two of them. A jump through zero, at a transition too, is one; a pole is not. The state of a zero is
-    on it, or just past it.
+    both sides of a dip through zero between two of them. A jump through zero, at a transition too, is one; a pole is not. The
+    state of a zero is on it, or just past it.
     """
 
     value: Expr

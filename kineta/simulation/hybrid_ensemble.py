@@ -25,7 +25,7 @@ from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.results import outcomes
 from kineta.results.outcomes import DONE, EVENT, INTERRUPTED
-from kineta.runtime.constraint_treatment import FREE
+from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection
 from kineta.simulation.progress import Progress
@@ -47,7 +47,7 @@ def may_run_natively(task: SimulationProblem) -> bool:
     if system.programs or task.method not in TABLEAUX or not task.t1 > task.t0:
         return False
     if system.switches:
-        return not system.constraints and (bool(touches) or task.made.code.treatment == FREE) and is_settable(system)
+        return is_settable(system)
     return bool(touches)
 
 
@@ -65,7 +65,9 @@ def run_natively(task: SimulationProblem, found: Solution, bar: Progress) -> lis
     ensemble = _ensemble(task, rate0)
     tableau = TABLEAUX[task.method]
     switching = bool(task.system.switches or task.made.forces.sampled)
-    loop = hybrid_ensemble_loop(tableau, touching=code.contacts is not None, switching=switching)
+    loop = hybrid_ensemble_loop(
+        tableau, projecting=code.treatment == PROJECTED, touching=code.contacts is not None, switching=switching
+    )
     runs = EnsembleRun(tableau, loop, ensemble, grid, **vars(task.control))
     with suppress(KeyboardInterrupt):
         runs.run(min(cores(), cases), lambda ended: bar.ended(ended, cases))

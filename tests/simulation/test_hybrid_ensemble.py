@@ -55,6 +55,10 @@ friction rub = max(c*sin(3*t), 0) on x;
 contact floor : point between B and ground axis (0, 0, 1), friction = max(0.2 - x, 0);
 initial x = 0.5, x' = 1;
 """)
+#: A bead on a wire, with and without a stop, whose switches set parameters, coordinates and speeds.
+BEAD = """parameters k = 1, n = 0; B | Sx(x), Sy(y) = 1; coordinates x, y; constraint c : x^2 + y^2 = 1; output n;
+force g = -9.81*k on y; initial x = 1; when a : y <= -0.5 : k = 0.9*k, n = n + 1; when b : x <= 0 : x' = 1.1*x', y = y + 1e-7;"""
+STOPPED_BEAD = kn.loads(BEAD + "limit l : y >= -0.9, restitution = 0.5; when s : l strikes : n = n + 10;")
 #: The model, its time, and what differs between the cases.
 MODELS: dict[str, tuple[kn.System, float, dict[str, Any]]] = {
     "ball": (BALL, 3.0, {"e": [0.0, 0.3, 0.62, 0.8, 1.0]}),
@@ -68,6 +72,8 @@ MODELS: dict[str, tuple[kn.System, float, dict[str, Any]]] = {
     "jumps": (JUMPS, 2.0, {"e": [0.1, 0.5, 0.6, 0.8, 1.0]}),
     "armed floor": (ARMED, 1.0, {}),
     "relay": (RELAY, 10.0, {}),
+    "bead": (kn.loads(BEAD), 3.0, {"k": [0.8, 0.9, 1.0, 1.1, 1.2]}),
+    "stopped bead": (STOPPED_BEAD, 2.0, {}),
     "varying friction": (VARYING, 3.0, {"c": [1.0, 1.5, 2.0, 2.5, 3.0]}),
 }
 CASES = 5
@@ -95,7 +101,10 @@ def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 def started(system: kn.System, seed: int) -> np.ndarray:
     """Speeds near the initial ones, (CASES, nv)."""
     still = kn.simulate(system, 1e-6).v[0]
-    return np.asarray(still + np.random.default_rng(seed).uniform(-0.1, 0.1, (CASES, len(still))))
+    changed = np.random.default_rng(seed).uniform(-0.1, 0.1, (CASES, len(still)))
+    if system.constraints:
+        changed[:, 0] = 0  # along the wire
+    return np.asarray(still + changed)
 
 
 def check_same(one: kn.Result, other: kn.Result) -> None:

@@ -92,7 +92,7 @@ def export_run(
     name : of the files and functions, by default that of the model
     method : ``dop853`` or ``dopri5``
 
-    Raises :class:`ModelError` for a model with programs of motion, or switches that stand beside constraints or set inertia.
+    Raises :class:`ModelError` for a model with programs of motion, or switches that set inertia or directions.
     """
     equations = given_equations(system)
     check_exported(equations.system)

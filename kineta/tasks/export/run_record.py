@@ -91,8 +91,6 @@ def run_code(task: SimulationProblem) -> RunCode:
 def not_exported(system: System) -> Iterator[tuple[str, Sequence[str]]]:
     """Parts of a model without which its run could be exported: what they are, and their names."""
     names = [s.name for s in system.switches]
-    if names and system.constraints:
-        yield "switches beside constraints", names
     if names and not is_settable(system):
         yield "switches that set inertia or directions", names
     if system.programs:
