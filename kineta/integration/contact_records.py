@@ -149,9 +149,11 @@ class IslandWork(Record):
 
     inertia : blocks of the problem, before they are factored, with the R of the factors
     place : (speeds,) indices of the speeds in the island; massless : (n,) 1 for multipliers; own : (blocks,) blocks of the island
-    free, next, gradient, step, slope : (speeds,) each
+    free, next, gradient, step, slope, change : (speeds,) each
     lift : (contacts,) De Saxcé's terms; force : (3 contacts,) forces so far; projected : (3 contacts,) their projections, with
-        derivatives ``cones`` (9 contacts,)
+        derivatives ``cones`` (9 contacts,) and their ``roots``; rates, free_rates : (3 contacts,) along all rows
+    impulse, toward : (3 contacts,) impulses that make the speeds, and a step of them; delassus : (9 m m,) where it is less than
+        n n
     hessian : (n (n + 2),), of which ``factored`` says whether its factors serve
     compliance : of contacts, relative to their Delassus operators; energy : at the speeds v
     """
@@ -174,6 +176,13 @@ class IslandWork(Record):
     force: Reals
     projected: Reals
     cones: Reals
+    roots: Reals
+    rates: Reals
+    free_rates: Reals
+    impulse: Reals
+    toward: Reals
+    change: Reals
+    delassus: Reals
     hessian: Reals
 
 

@@ -269,7 +269,7 @@ def _modes(m: int) -> ContactMode:
 
 def _mode_work(p: ContactProblem) -> ModeWork:
     m = p.contacts
-    sizes = {"force": 3 * m, "toward": 2 * m, "speeds": 2 * p.speeds, "matrix": 18 * m * m}
+    sizes = {"force": 3 * m, "toward": 2 * m, "speeds": 3 * p.speeds, "matrix": 18 * m * m}
     sizes |= {"right": 3 * m, "found": 3 * m, "centre": 3 * m, "proximity": 3 * m, "ease": m}
     memory = {name: np.zeros(size) for name, size in sizes.items()}
     return ModeWork(**memory, rows=_zeros(6 * m), order=_zeros(6 * m), weight=np.ones(m))
@@ -278,7 +278,11 @@ def _mode_work(p: ContactProblem) -> ModeWork:
 def _island_work(p: ContactProblem, inertia: int) -> IslandWork:
     m, n = p.contacts, p.speeds
     sizes = {"inertia": inertia, "lift": m, "force": 3 * m, "projected": 3 * m, "cones": 9 * m, "hessian": n * (n + 2)}
-    sizes |= dict.fromkeys(("free", "next", "gradient", "step", "slope"), n)
+    sizes |= dict.fromkeys(("free", "next", "gradient", "step", "slope", "change"), n) | {
+        "roots": 9 * m,
+        "delassus": n * n,
+    }
+    sizes |= dict.fromkeys(("rates", "free_rates", "impulse", "toward"), 3 * m)
     places = {"place": _zeros(n), "massless": _zeros(n), "own": _zeros(p.blocks)}
     numbers = {"n": 0, "blocks": 0, "factored": 0, "compliance": 0.0, "energy": 0.0}
     return IslandWork(**numbers, **{name: np.zeros(size) for name, size in sizes.items()}, **places)

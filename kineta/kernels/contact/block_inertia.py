@@ -110,32 +110,80 @@ def accelerations(problem: ContactProblem, inertia: Reals, force: Reals, work: R
 
 
 @kernel
+def substitute_three(A: Reals, n: int, x: Reals, y: Reals, z: Reals) -> None:
+    """Substitution, as :func:`substitute`, in three right sides at once: a pass over the factors for all."""
+    for i in range(1, n):
+        s, u, w = x[i], y[i], z[i]
+        for k in range(i):
+            a = A[i * n + k]
+            s -= a * x[k]
+            u -= a * y[k]
+            w -= a * z[k]
+        x[i], y[i], z[i] = s, u, w
+    for turn in range(n):
+        i = n - 1 - turn
+        s, u, w = x[i], y[i], z[i]
+        for k in range(i + 1, n):
+            a = A[i * n + k]
+            s -= a * x[k]
+            u -= a * y[k]
+            w -= a * z[k]
+        a = A[i * n + i]
+        x[i], y[i], z[i] = s * a, u * a, w * a
+
+
+@kernel
+def solve_three(A: Reals, n: int, x: Reals, y: Reals, z: Reals, rest: Reals) -> None:
+    """Solutions, as :func:`solve`, for three right sides at once; *rest* (3 n,) is working memory."""
+    substitute_three(A, n, x, y, z)
+    if A[n * n + n - 1] > 0.0:
+        for i in range(n):
+            R = A[n * n + n + i] if A[n * n + i] > 0.0 else 0.0
+            rest[i], rest[n + i], rest[2 * n + i] = -R * x[i], -R * y[i], -R * z[i]
+        for _ in range(REFINEMENTS):
+            substitute_three(A, n, rest, rest[n:], rest[2 * n :])
+            for i in range(n):
+                R = A[n * n + n + i] if A[n * n + i] > 0.0 else 0.0
+                x[i] += rest[i]
+                y[i] += rest[n + i]
+                z[i] += rest[2 * n + i]
+                rest[i], rest[n + i], rest[2 * n + i] = -R * rest[i], -R * rest[n + i], -R * rest[2 * n + i]
+
+
+@kernel
 def respond(problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, c: int, work: Reals) -> None:
-    """Responses to unit forces along the rows of the contact c, and its Delassus operator: zero for what constraints hold."""
+    """Responses to unit forces along the rows of the contact c, and its Delassus operator: zero for what constraints hold.
+    *work* has room for three times the speeds.
+    """
     start = problem.row_start[c]
-    n = problem.row_start[c + 1] - start
-    W, Y, D = terms.jacobian[3 * start :], solution.response[3 * start :], solution.delassus[9 * c :]
-    for i in range(3):
-        at, loose = i * n, solution.local[i:]
-        loose[0] = 0.0
-        for k in range(n):
-            Y[at + k] = W[at + k]
-        for j in range(problem.coupled_start[c], problem.coupled_start[c + 1]):
-            b = problem.coupled_blocks[j]
-            size = problem.block_start[b + 1] - problem.block_start[b]
-            A, square = terms.inertia[problem.inertia_start[b] :], 0.0
+    n, at = problem.row_start[c + 1] - start, 0
+    W, Y, D, loose = (
+        terms.jacobian[3 * start :],
+        solution.response[3 * start :],
+        solution.delassus[9 * c :],
+        solution.rates,
+    )
+    for k in range(3 * n):
+        Y[k] = W[k]
+    loose[0], loose[1], loose[2] = 0.0, 0.0, 0.0
+    for j in range(problem.coupled_start[c], problem.coupled_start[c + 1]):
+        b = problem.coupled_blocks[j]
+        size, square = problem.block_start[b + 1] - problem.block_start[b], 0.0
+        A = terms.inertia[problem.inertia_start[b] :]
+        for i in range(3):
             for k in range(size):
-                square += W[at + k] * W[at + k]
-                loose[0] += W[at + k] * W[at + k] * max(0.0, A[k * size + k])
-            if square != 0.0:
-                solve(A, size, Y[at:], work)
-            at += size
+                w = W[i * n + at + k]
+                square += w * w
+                loose[i] += w * w * max(0.0, A[k * size + k])
+        if square != 0.0:
+            solve_three(A, size, Y[at:], Y[n + at :], Y[2 * n + at :], work)
+        at += size
     for i in range(3):
         for j in range(3):
             s = 0.0
             for k in range(n):
                 s += W[i * n + k] * Y[j * n + k]
-            D[3 * i + j] = s if i != j else (1.0 + STIFFENING) * s if s > HELD * solution.local[i] else 0.0
+            D[3 * i + j] = s if i != j else (1.0 + STIFFENING) * s if s > HELD * loose[i] else 0.0
 
 
 @kernel

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms, IslandWork
+from kineta.kernels.contact.augmented_lagrangian import ACCEPTED
 from kineta.kernels.contact.block_inertia import rate_along
 from kineta.kernels.contact.gauss_seidel import sweep
 from kineta.kernels.contact.islands import gather_island, label_islands, move_forward
-from kineta.kernels.contact.newton_over_speeds import ACCEPTED, REPETITIONS, solve_island
+from kineta.kernels.contact.newton_over_speeds import REPETITIONS, solve_island
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import copy, maximum
 from kineta.memory import Integers, Reals

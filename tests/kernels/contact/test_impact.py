@@ -18,7 +18,7 @@ def struck(p: RandomProblem, v: np.ndarray) -> tuple[int, np.ndarray]:
     p.terms.velocity[:] += p.W @ v
     machine_code(block_inertia.copy_blocks)(p.problem, p.terms.inertia, work.inertia)
     for c in range(m):
-        machine_code(block_inertia.respond)(p.problem, p.terms, p.solution, c, np.zeros(2 * len(p.K)))
+        machine_code(block_inertia.respond)(p.problem, p.terms, p.solution, c, np.zeros(3 * len(p.K)))
     p.solution.active[:] = np.arange(m)
     found = machine_code(impact)(p.problem, p.terms, p.solution, work, p.solution.active, m, 1e-9, 1e-6, after)
     return found, after
