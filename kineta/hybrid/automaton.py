@@ -67,8 +67,8 @@ class HybridRun(SampledRun):
         while self.ended is None:
             t, y, fired = self.task.t0, self.problem.y0, None
             for piece in self._run:
-                segment, fired = self._cut(self._noted(piece, jumped))
-                yield replace(segment, held=held) if held else segment
+                segment, fired = self._cut(self._noted(piece, jumped, held))
+                yield segment
                 jumped = held = False
                 if segment.end and fired is None:
                     return
@@ -125,10 +125,10 @@ class HybridRun(SampledRun):
         block: FloatArray = self.contacts.motion.words()
         return block
 
-    def _noted(self, segment: Segment, jumped: bool) -> Segment:
+    def _noted(self, segment: Segment, jumped: bool, held: bool) -> Segment:
         """*segment* with its modes; records the transitions made within the loop."""
         made, changed, later = self.control.made, segment.changed, list[tuple[int, Callable[[], BoundSystem]]]()
-        if self.contacts is not None and changed is not None and len(changed.rows):
+        if self.contacts is not None and changed is not None:
             impacts, before = self.contacts.read_impacts(), made.flags.reshape(-1, FLAGS)
             for row, flags in zip(changed.rows.tolist(), changed.flags, strict=True):
                 own, after = impacts[impacts[:, -1] == row], flags.reshape(-1, FLAGS)
@@ -141,12 +141,14 @@ class HybridRun(SampledRun):
                 later.append((row, partial(made.with_flags, flags)))
                 before = after
             self.control.made = later[-1][1]()
-        return replace(segment, mode=made, later=later, jumped=jumped)
+        return replace(segment, mode=made, later=later, jumped=jumped, held=held)
 
     # -- where a mode ends ------------------------------------------------------------------------------------------------
 
     def _cut(self, segment: Segment) -> tuple[Segment, list[int] | None]:
         """*segment* up to the first transition in it, and the indices of its events, switches first; None for none."""
+        if not (segment.odd or (segment.zeros and len(segment.zeros[0]))):
+            return segment, None
         own = len(self.task.watched)
         found = self._zeros(segment)
         firing = [(i, t, y) for i, t, y in found if i >= own]

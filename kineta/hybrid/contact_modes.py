@@ -57,7 +57,7 @@ class ContactModes:
         self.data = loop_contacts(made, self.motion, self.work, watched, first, work)
         self.log = log
         self.brought = ""
-        self._normals = self.compiled.guard_rows == NORMAL
+        self._gaps = first + np.flatnonzero(self.compiled.guard_rows == NORMAL)
         self._may_open = bool(self.compiled.problem.array("has_normal").all()) and BOUND not in self.compiled.guard_rows
         self.struck: frozenset[int] = frozenset()
 
@@ -72,10 +72,9 @@ class ContactModes:
 
     def are_open(self, events: FloatArray) -> bool:
         """Whether no contact is closed, and by the values of all *events* none is near."""
-        gaps = events[self.data.first :]
-        return bool(
-            self._may_open and not self.motion.array("flags").any() and gaps[self._normals].min() > self.work.same
-        )
+        if not self._may_open or self.motion.array("flags").any():
+            return False
+        return bool(events[self._gaps].min() > self.work.same)
 
     def flight(self) -> float:
         """Time until the first contact that separated in the last transition may return."""

@@ -188,7 +188,7 @@ class NativeRun:
 
     def _transitions(self, made: int) -> Transitions | None:
         """The transitions of contacts since the last pause, and their impacts."""
-        if self.problem.contacts is None:
+        if not made:
             return None
         contacts, n = self._data.contacts, self._data.contacts.n_flags
         flags = contacts.array("flags")[: made * n].reshape(made, n).copy()

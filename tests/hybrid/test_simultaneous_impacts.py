@@ -43,9 +43,9 @@ MODELS = {
 def test_what_strikes_within_the_loop_moves_as_what_is_handed_back(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     system, struck, changing = kn.loads(MODELS[name]), list[int](), HybridRun._noted
 
-    def noted(self: HybridRun, segment: Segment, jumped: bool) -> Any:
+    def noted(self: HybridRun, segment: Segment, *given: bool) -> Any:
         before = len(self.changes)
-        found = changing(self, segment, jumped)
+        found = changing(self, segment, *given)
         struck.extend("strikes" in what for _, what in self.changes[before:])
         return found
 

@@ -52,9 +52,9 @@ def test_what_turns_within_the_loop_moves_as_what_is_handed_back(name: str, monk
     system, within, handed = kn.loads(text), list[int](), list[float]()
     noted, changed = HybridRun._noted, HybridRun._changed
 
-    def counted(self: HybridRun, segment: Segment, jumped: bool) -> Any:
+    def counted(self: HybridRun, segment: Segment, *given: bool) -> Any:
         within.append(0 if segment.changed is None else len(segment.changed.rows))
-        return noted(self, segment, jumped)
+        return noted(self, segment, *given)
 
     def told(self: HybridRun, t: float, *given: Any) -> Any:
         handed.append(t)
