@@ -53,18 +53,17 @@ def posture_page(found: Posture) -> str:
     """The page of a machine that moves from a posture."""
     equations = equations_of(found.system)
     why = "; ".join(f"{what} ({excerpt(names)})" for what, names in not_exported(found.system))
-    run = None
     span = found.t, found.t + found.to
     if not found.system.nv:
         raise ArgumentError(f"Model '{found.system.name}': nothing in it moves; a picture (.png, .svg) shows it.")
-    if why:
+    try:
+        if not why:
+            return _page(equations, found, span, None, "")
         samples = max(2, min(SAMPLES, round(found.to * RATE) + 1))
-        try:
-            run = simulate(equations, span, q=found.q, v=found.v, p=found.p, samples=samples)
-        except SimulationError as error:
-            return _page(equations, found, span, still(found, str(error)), str(error))
-    recorded = None if run is None else recorded_run(run)
-    return _page(equations, found, span, recorded, why and f"{why} do not run in a page yet")
+        run = simulate(equations, span, q=found.q, v=found.v, p=found.p, samples=samples)
+        return _page(equations, found, span, recorded_run(run), f"{why} do not run in a page yet")
+    except SimulationError as error:
+        return _page(equations, found, span, still(found, str(error)), str(error))
 
 
 def run_page(run: Result) -> str:

@@ -36,12 +36,12 @@ class Tab:
 
 
 @contextmanager
-def browser() -> Iterator[Any]:
-    """A browser without a window."""
+def browser(*more: str) -> Iterator[Any]:
+    """A browser without a window, with *more* arguments."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=[*ARGUMENTS, *more])
         yield found
         found.close()
 

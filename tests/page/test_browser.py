@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 
 import kineta as kn
 from tests.page.chromium import CHROMIUM, browser, opened
-from tests.support import EXAMPLES
+from tests.support import EXAMPLES, ROOT
 
 pytestmark = [
     pytest.mark.slow,
@@ -128,3 +130,21 @@ def test_a_telephone_shows_the_page_and_names_are_no_markup(chromium: Any, tmp_p
         assert tab.do("() => document.documentElement.scrollWidth") <= 420
         assert tab.page.locator("#view").bounding_box()["height"] > 200
         assert tab.said == []
+
+
+def test_a_browser_that_cannot_draw_says_so(tmp_path: Path) -> None:
+    path = shown(tmp_path, "simple_pendulum", 1.0)
+    script = "import sys; from tests.page.test_browser import told_without_graphics as t; print(t(sys.argv[1]))"
+    done = subprocess.run(
+        [sys.executable, "-c", script, path.as_uri()], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("This browser has no WebGL, by which the machine is drawn")
+
+
+def told_without_graphics(address: str) -> str:
+    """What a page says in a browser without WebGL; in a process of its own, since Playwright runs once in each."""
+    with browser("--disable-gpu", "--disable-3d-apis") as own:
+        page = own.new_page()
+        page.goto(address)
+        page.wait_for_selector(".sorry", timeout=20000)
+        return str(page.inner_text(".sorry"))
