@@ -157,8 +157,9 @@ def test_sweeps_converge_to_the_laws_of_all_contacts(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(16))
 def test_newton_over_speeds_finds_the_laws_of_all_contacts(seed: int) -> None:
-    m = 3 + seed % 4
-    p = random_problem(seed, blocks=2 + 3 * (seed // 8), contacts=m, tied=seed % 2 == 0, mu=(0.0, 0.4, 1.0)[seed % 3])
+    m, mu = 3 + seed % 4, (0.0, 0.4, 1.0)[seed % 3]
+    blocks = 5 if seed >= 8 and mu < 1.0 else 2  # fewer impulses than speeds; with much friction forces need not settle
+    p = random_problem(seed, blocks=blocks, contacts=m, tied=seed % 2 == 0, mu=mu)
     work = island_work(p)
     machine_code(block_inertia.copy_blocks)(p.problem, p.terms.inertia, work.inertia)
     for c in range(m):
