@@ -16,7 +16,7 @@ from typing import Annotated, Any, Protocol, TypeAlias, TypeVar, overload
 
 import numpy as np
 
-from kineta.arrays import FloatArray, address
+from kineta.arrays import FloatArray, IntArray, address
 from kineta.errors import ArgumentError, excerpt, shown
 
 
@@ -181,10 +181,7 @@ class Record:
             setattr(cls, name, _accessor(cls.__name__, name, k, kind))
 
     def __init__(self, **values: Any) -> None:
-        block = np.zeros(len(self.layout.fields))
-        self.address = address(block)
-        self._held: dict[str, Any] = {}
-        self._integers, self._reals = block.view(np.int64).data, block.data
+        self._settle(np.zeros(len(self.layout.fields), dtype=np.int64), {})
         self.update(**values)
         if self.partial:
             return
@@ -196,13 +193,27 @@ class Record:
                 "Give them."
             )
 
+    @classmethod
+    def in_memory(cls, words: IntArray, held: dict[str, Any]) -> Record:
+        """The record in the memory *words* (fields,), whose addresses are those of the arrays, records and functions *held*."""
+        found = cls.__new__(cls)
+        found._settle(words, held)
+        return found
+
+    def _settle(self, words: IntArray, held: dict[str, Any]) -> None:
+        self.address, self._held = address(words), held
+        self._integers, self._reals = words.data, words.view(np.float64).data
+
     def words(self) -> FloatArray:
         """The memory of the record as an array of numbers of eight bytes."""
         return np.frombuffer(self._reals, dtype=np.float64)
 
     def array(self, name: str) -> Any:
         """The array in the field *name*, as Python has it; None if it is not set."""
-        return self._held.get(name)
+        try:
+            return self._held[name]
+        except KeyError:
+            return None
 
     def update(self, **values: Any) -> None:
         """Set several fields."""

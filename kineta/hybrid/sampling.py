@@ -29,7 +29,7 @@ class SampledControl:
         self.task = task
         self.made = task.made
         self._sampled = task.made.forces.sampled
-        names = task.made.observed_names(task.system)
+        names = task.made.observed_names(task.system) if self._sampled else []
         self._read = [[_place(names, name) for name in one.reads] for one, _ in self._sampled]
         self._sign = 1.0 if task.t1 > task.t0 else -1.0
         starts = map(self._starts_of, range(len(self._sampled)))

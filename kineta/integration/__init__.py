@@ -2,5 +2,5 @@
 
 All methods return segments of a solution with dense output. The memory layouts shared by native loops and their callers are
 defined here. Reading order: ``contact_records``, ``problem``, ``segment``, ``solver``, ``error_control``, ``stepping``,
-``loop_abi``, ``run_memory``, ``native``, ``native_ensemble``, ``external``.
+``loop_abi``, ``record_image``, ``run_memory``, ``native``, ``native_ensemble``, ``external``.
 """

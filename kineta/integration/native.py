@@ -13,7 +13,7 @@ from kineta.arrays import FloatArray
 from kineta.integration import loop_abi
 from kineta.integration.loop_abi import RunData, SwitchData
 from kineta.integration.problem import Problem
-from kineta.integration.run_memory import run_data, set_contacts, set_functions, set_switches
+from kineta.integration.run_memory import functions, run_data, set_contacts, set_functions, set_switches
 from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, EventRows, Segment, Transitions
 from kineta.numerics.tableaux import Tableau
 
@@ -60,17 +60,19 @@ class NativeRun:
         self.chunk = int(max(few, min(CHUNK, CHUNK_BYTES // max(per_step, 1))))
         self._data = run_data(tableau, problem, self.chunk, rtol=rtol, atol=atol, max_step=max_step, dense=self._dense)
         began = time.perf_counter()
-        self._evaluate(problem.t0, problem.y0)
+        self._evaluate()
         self._pace(1, tableau.stages * (time.perf_counter() - began))
         self._data.size, self._data.fresh, self._data.anew = first_step, True, problem.contacts is not None
         if problem.events is not None:
             self._data.events.array("values")[: problem.events.n] = problem.event_values(problem.t0, problem.y0)
         self._let_change(problem)
 
-    def _evaluate(self, t: float, y: FloatArray) -> None:
+    def _evaluate(self) -> None:
         """Evaluate the rate at the start of the next step."""
-        self._data.array("k")[: self.n] = self.problem.rate(t, y)
-        self._data.evaluations += 1
+        data = self._data
+        data.array("time")[0] = data.t
+        data.rate(*map(data.array, ("time", "y", "block", "k")))
+        data.evaluations += 1
 
     def go_on(self, t1: float, h: FloatArray, y: FloatArray | None = None) -> None:
         """Continue to the time *t1* with another block *h*, optionally from another state *y*; the rate is evaluated anew,
@@ -83,7 +85,7 @@ class NativeRun:
         self.problem = replace(self.problem, h=h, t0=t, t1=t1, y0=y)
         data.array("block")[:] = h
         data.t_end = t1
-        self._evaluate(t, y)
+        self._evaluate()
 
     def restart(self, problem: Problem, longest: float) -> None:
         """Continue with another problem of the same size, with a next step of at most *longest*. Events at zero at its start
@@ -91,7 +93,7 @@ class NativeRun:
         """
         data = self._data
         self.problem, data.block = problem, np.array(problem.h)
-        set_functions(data, problem)
+        set_functions(data, functions(problem))
         data.t, data.t_end = problem.t0, problem.t1
         data.array("y")[:] = problem.y0
         data.size = min(data.size, longest)

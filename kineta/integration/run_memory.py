@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kineta.integration import loop_abi
-from kineta.integration.error_control import error_tolerances
+from kineta.integration.error_control import error_controlled, error_tolerances
 from kineta.integration.loop_abi import ConstraintData, ContactData, EventData, RunData, SwitchData
 from kineta.integration.problem import Contacts, Problem, Switching, perturbation_signs
+from kineta.integration.record_image import RecordImage
 from kineta.memory import CompiledFunction
 from kineta.numerics.roots import MOST
 from kineta.numerics.tableaux import Tableau
 
 #: Event zeros stored between two pauses, in addition to those of the last step.
 ZEROS = 64
+
+
+class _Common(NamedTuple):
+    """What runs have in common whose records differ in numbers alone.
+
+    functions : addresses, as for :func:`set_functions`; block : size of the block h
+    speeds, steps, pivots : of a manifold, as in :class:`~kineta.integration.problem.Manifold`; None, 0, 0 without one
+    """
+
+    tableau: Tableau
+    functions: tuple[int, ...]
+    n: int
+    integrals: int
+    block: int
+    quaternions: tuple[int, ...]
+    events: int
+    speeds: tuple[int, int] | None
+    steps: int
+    pivots: int
+    chunk: int
+    zeros: int
+    rtol: float
+    atol: float
+    dense: bool
 
 
 def run_data(
@@ -32,43 +59,76 @@ def run_data(
     """The record of a run of *problem* with room for *chunk* steps and *zeros* of events between two pauses; no step size is
     set, and no rate.
     """
-    p, n, rows = problem, len(problem.y0), chunk + 1
-    data = RunData(
-        n=n,
-        steered=max(p.steering, 1),
-        block=np.array(p.h),
-        time=np.zeros(1),
-        t=p.t0,
-        t_end=p.t1,
-        max_step=max_step,
-        y=np.array(p.y0, dtype=float),
-        k=np.zeros((tableau.stages + 1 + len(tableau.extra)) * n),
-        new=np.zeros(n),
-        between=np.zeros(n),
-        tolerances=error_tolerances(n, p.integrals, rtol, atol).reshape(-1),
-        n_quaternions=0 if p.manifold else len(p.quaternions),
-        quaternions=np.array([*p.quaternions], dtype=np.int64),
+    p, m, events = problem, problem.manifold, problem.events
+    own = _Common(
+        tableau=tableau,
+        functions=functions(p),
+        n=len(p.y0),
+        integrals=p.integrals,
+        block=len(p.h),
+        quaternions=tuple(p.quaternions),
+        events=0 if events is None else events.n,
+        speeds=None if m is None else m.speeds,
+        steps=0 if m is None else m.steps,
+        pivots=0 if m is None else len(m.largest),
+        chunk=chunk,
+        zeros=zeros,
+        rtol=rtol,
+        atol=atol,
         dense=dense,
-        times=np.zeros(rows),
-        sizes=np.zeros(rows),
-        states=np.zeros(rows * n),
-        interpolants=np.zeros(rows * dense * tableau.coefficients * n),
-        events=_event_data(p, zeros),
-        constraints=_constraint_data(p),
-        contacts=ContactData(),
-        switches=SwitchData(),
     )
-    set_functions(data, p)
+    data = _image(own).copy()
+    data.t, data.t_end, data.max_step = p.t0, p.t1, max_step
+    data.array("block")[:], data.array("y")[:] = p.h, p.y0
+    if events is not None:
+        data.events.update(**{name: getattr(events, name) for name in ("directions", "left", "noise", "beyond")})
+    if m is not None:
+        data.constraints.array("largest")[:] = m.largest
     return data
 
 
-def set_functions(data: RunData, problem: Problem) -> None:
-    """Give the loop the functions of *problem*."""
-    data.rate = CompiledFunction(problem.rhs)
-    data.events.function = CompiledFunction(0 if problem.events is None else problem.events.address)
-    if problem.manifold is not None:
-        data.constraints.position = CompiledFunction(problem.manifold.position)
-        data.constraints.velocity = CompiledFunction(problem.manifold.velocity)
+@lru_cache(maxsize=64)
+def _image(own: _Common) -> RecordImage[RunData]:
+    """The record of a run, without the numbers of its problem."""
+    n, rows = own.n, own.chunk + 1
+    data = RunData(
+        n=n,
+        steered=max(error_controlled(n, own.integrals), 1),
+        block=np.zeros(own.block),
+        time=np.zeros(1),
+        y=np.zeros(n),
+        k=np.zeros((own.tableau.stages + 1 + len(own.tableau.extra)) * n),
+        new=np.zeros(n),
+        between=np.zeros(n),
+        tolerances=error_tolerances(n, own.integrals, own.rtol, own.atol).reshape(-1),
+        n_quaternions=0 if own.speeds else len(own.quaternions),
+        quaternions=np.array(own.quaternions, dtype=np.int64),
+        dense=own.dense,
+        times=np.zeros(rows),
+        sizes=np.zeros(rows),
+        states=np.zeros(rows * n),
+        interpolants=np.zeros(rows * own.dense * own.tableau.coefficients * n),
+        events=_event_data(own),
+        constraints=_constraint_data(own),
+        contacts=ContactData(),
+        switches=SwitchData(),
+    )
+    set_functions(data, own.functions)
+    return RecordImage(data, ("times", "sizes", "states", "interpolants"))
+
+
+def functions(problem: Problem) -> tuple[int, ...]:
+    """Addresses of the rate, the events, and the projections of coordinates and speeds; 0 for what a problem has not."""
+    events, m = problem.events, problem.manifold
+    projections = (0, 0) if m is None else (m.position, m.velocity)
+    return problem.rhs, 0 if events is None else events.address, *projections
+
+
+def set_functions(data: RunData, addresses: Sequence[int]) -> None:
+    """Give the loop the :func:`functions` at *addresses*."""
+    rate, events, position, velocity = map(CompiledFunction, addresses)
+    data.rate, data.events.function = rate, events
+    data.constraints.update(position=position, velocity=velocity)
 
 
 def set_contacts(data: RunData, contacts: Contacts, rows: int) -> None:
@@ -118,23 +178,19 @@ def set_switches(data: RunData, problem: Problem, rows: int) -> None:
     )
 
 
-def _event_data(problem: Problem, zeros: int) -> EventData:
-    events, n = problem.events, len(problem.y0)
-    if events is None:
+def _event_data(own: _Common) -> EventData:
+    n, events = own.n, own.events
+    if not events:
         return EventData()
-    room = zeros + (MOST + 1) * events.n
+    room = own.zeros + (MOST + 1) * events
     return EventData(
-        n=events.n,
-        directions=events.directions,
-        left=events.left,
-        noise=events.noise,
-        beyond=events.beyond,
-        values=np.zeros(loop_abi.ROWS * events.n),
-        tried=np.zeros(events.n),
-        errors=np.zeros(events.n),
+        n=events,
+        values=np.zeros(loop_abi.ROWS * events),
+        tried=np.zeros(events),
+        errors=np.zeros(events),
         within=np.zeros(n),
         signs=perturbation_signs(loop_abi.DIRECTIONS, n).reshape(-1),
-        room=zeros,
+        room=own.zeros,
         which=np.zeros(room, dtype=np.int64),
         times=np.zeros(room),
         states=np.zeros(room * n),
@@ -143,17 +199,17 @@ def _event_data(problem: Problem, zeros: int) -> EventData:
     )
 
 
-def _constraint_data(problem: Problem) -> ConstraintData:
-    m, n = problem.manifold, len(problem.y0)
-    if m is None:
+def _constraint_data(own: _Common) -> ConstraintData:
+    n = own.n
+    if own.speeds is None:
         return ConstraintData(low=1.0)
-    speeds, largest = np.zeros(n), m.largest.copy()
-    speeds[slice(*m.speeds)] = 1.0
+    speeds = np.zeros(n)
+    speeds[slice(*own.speeds)] = 1.0
     return ConstraintData(
-        velocity_steps=m.steps,
-        watched=len(largest),
-        pivots=n - len(largest),
-        largest=largest,
+        velocity_steps=own.steps,
+        watched=own.pivots,
+        pivots=n - own.pivots,
+        largest=np.zeros(own.pivots),
         speeds=speeds,
         before=np.zeros(n),
         after=np.zeros(n),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -86,8 +87,9 @@ class Segment:
         return self._parts([*(min(row, count) for row, _ in self.later), count])
 
     def _parts(self, ends: Sequence[int]) -> Iterator[tuple[slice, Any]]:
-        modes = [lambda: self.mode, *(mode for _, mode in self.later)]
-        for start, end, mode in zip([0, *ends], ends, modes, strict=False):
+        if ends[0]:
+            yield slice(0, ends[0]), self.mode
+        for (start, end), (_, mode) in zip(pairwise(ends), self.later, strict=True):
             if end > start:
                 yield slice(start, end), mode()
 

@@ -40,8 +40,8 @@ from kineta.numerics.tableaux import Tableau
 GOES_ON = -1
 
 
-#: Equal methods are one object, whose text is known.
-_loop_method = cache(LoopMethod)
+#: Equal methods are compiled once, and their text is made once.
+_compiled = cache(lambda kernel, *method: machine_code(kernel, LoopMethod(*method)))
 
 
 def integration_loop(tableau: Tableau, *, projecting: bool = False, touching: bool = False) -> Callable[[RunData], int]:
@@ -50,12 +50,12 @@ def integration_loop(tableau: Tableau, *, projecting: bool = False, touching: bo
     With *projecting* it projects onto the constraints of the problem; with *touching* it carries out impacts and stick-slip
     transitions, too.
     """
-    return machine_code(integrate, _loop_method(tableau, is_fused(), projecting or touching, touching))
+    return _compiled(integrate, tableau, is_fused(), projecting or touching, touching)
 
 
 def transition(tableau: Tableau, *, projecting: bool, touching: bool) -> Callable[[RunData, bool], bool]:
     """The compiled transition of switches and contacts between two steps of :func:`integration_loop`."""
-    return machine_code(change_at, _loop_method(tableau, is_fused(), projecting, touching))
+    return _compiled(change_at, tableau, is_fused(), projecting, touching)
 
 
 def is_fused() -> bool:

@@ -16,6 +16,7 @@ from kineta.errors import ArgumentError, nearest_or_listed, warn
 from kineta.model.system import System
 from kineta.runtime import run_arguments
 from kineta.runtime.sampled_forces import SampledForces
+from kineta.threads import once
 from kineta.values import numbers
 
 #: Number of rows from which a monotonic table may be samples.
@@ -34,7 +35,7 @@ class AppliedForces:
     expressions: Mapping[str, Expr]
     sampled: Sequence[tuple[SampledForces, tuple[str, ...]]] = ()
 
-    @property
+    @once
     def none(self) -> bool:
         """True without applied forces, whose work is then zero."""
         return not (self.constant.any() or self.expressions or self.sampled)

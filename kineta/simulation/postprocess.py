@@ -135,7 +135,6 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
         kept[:, :-1] = np.arange(t.shape[1] - 1) < solution.recorded[:, None]
         kept[:, -1] = np.isin(solution.status, EARLY) & (solution.nfev > 0)
     balances, codes, messages, astray = _judged(task, solution, found, kept)
-    ended = Counter(codes.tolist())
     good = balances[(codes == DONE) | (codes == EVENT)]
     balance = float(max(good if len(good) else balances))
     said = messages[0]
@@ -147,7 +146,7 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
     # One motion without the axis of cases, of many the rows without those of the ends.
     row: Any = 0 if alone else np.s_[:, :-1]
     outputs = {n: x[row] for n, x in found.outputs.items()}
-    names = (*system.q_names, *system.v_names, *(name for name, *_ in task.levels))
+    levels = tuple(name for name, *_ in task.levels)
     return Result(
         model=system.name,
         system=system,
@@ -156,16 +155,16 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
         y=np.ascontiguousarray(np.swapaxes(y[row][..., : task.states], -1, -2)),
         q_names=system.q_names,
         v_names=system.v_names,
-        level_names=names[len(system.q_names) + len(system.v_names) :],
+        level_names=levels,
         units=units_of(task),
         outputs=outputs,
         kinetic_energy=found.energies.kinetic[row],
         potential_energy=found.energies.potential[row],
         work=found.energies.work[row],
         energy_balance=balance,
-        residual=float(found.off[:, kept].max(initial=0.0)),
+        residual=float(found.off.max(initial=0.0, where=kept)),
         parameters=_parameters(system.parameter_names, made.p),
-        status=max(ended, key=list(SUMMARY).index),
+        status=max({*codes.tolist()}, key=list(SUMMARY).index),
         message=balanced(said, balance),
         nfev=sum(solution.nfev.tolist()),
         steps=sum(solution.steps.tolist()),
@@ -191,7 +190,7 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
                 balanced(m, b) if n else m for m, b, n in zip(messages, balances, solution.nfev, strict=True)
             ),
             t=t[:, -1].copy(),
-            end={n: y[:, -1, i].copy() for i, n in enumerate(names)}
+            end={n: y[:, -1, i].copy() for i, n in enumerate((*system.q_names, *system.v_names, *levels))}
             | {n: x[:, -1].copy() for n, x in found.by_name.items()},
             recorded=solution.recorded,
             nfev=solution.nfev,

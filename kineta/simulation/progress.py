@@ -41,19 +41,22 @@ class Progress:
 
     def at(self, t: float, steps: int, size: float) -> None:
         """Show the time *t*, the number of *steps*, and the *size* of the last one."""
-        self._show(f"t = {t:.4g} s, {steps} steps, the last of {size:.1e} s", abs(t - self.t0))
+        if self.shown:
+            self._show(f"t = {t:.4g} s, {steps} steps, the last of {size:.1e} s", abs(t - self.t0))
 
     def ended(self, cases: int, of: int) -> None:
         """Show the number of finished cases."""
-        self._show(f"{cases} of {of} cases", abs(self.t1 - self.t0) * cases / of)
+        if self.shown:
+            self._show(f"{cases} of {of} cases", abs(self.t1 - self.t0) * cases / of)
 
     def told(self, what: str, completed: float) -> None:
         """Show *what* is done, and how much is *completed*, from t0 to t1."""
-        self._show(what, completed)
+        if self.shown:
+            self._show(what, completed)
 
     def _show(self, description: str, completed: float) -> None:
         now = time.monotonic()
-        if not self.shown or now - self._last < PERIOD:
+        if now - self._last < PERIOD:
             return
         self._last = now
         self._state = {"description": description, "completed": completed}

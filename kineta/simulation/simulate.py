@@ -95,15 +95,13 @@ def simulate(
     rtol, atol, max_step = run_arguments.tolerances(rtol, atol, max_step)
     grid = run_arguments.grid(t0, t1, t_eval, samples)
     with Progress(t0, t1, shown=progress) as bar:
-        control = StepControl(rtol, atol, max_step, 0)
+        limits = rtol, atol, max_step
         given = run_inputs(equations.system, (q, v, p, tau, levels), events, method)
         parts = apart(equations, given)
         keep = dense_output or (len(parts.equations) > 1 and (grid is None or bool(given.watched)))
         tasks = []
         for own, inputs in zip(parts.equations, parts.inputs, strict=True):
-            task = _problem(own, inputs, (t0, t1), method, control, grid, dense_output=keep)
-            kept = bytes_per_step(task.y0.shape[-1], every=task.grid is None, keep=keep)
-            tasks.append(replace(task, control=replace(control, max_steps=run_arguments.steps(max_steps, kept))))
+            tasks.append(_problem(own, inputs, (t0, t1), method, limits, max_steps, grid, dense_output=keep))
         if len(tasks) > 1:
             from kineta.simulation.joined_result import joined_result
 
@@ -128,7 +126,8 @@ def simulation_problem(
 ) -> SimulationProblem:
     """The problem that the arguments of :func:`simulate` describe, from a consistent start; *given* are q, v, p, tau, levels."""
     inputs = run_inputs(equations.system, given, events, method)
-    return _problem(equations, inputs, span, method, control, grid, dense_output=dense_output)
+    limits = control.rtol, control.atol, control.max_step
+    return _problem(equations, inputs, span, method, limits, control.max_steps, grid, dense_output=dense_output)
 
 
 def _problem(
@@ -136,12 +135,13 @@ def _problem(
     given: RunInputs,
     span: tuple[float, float],
     method: str,
-    control: StepControl,
+    limits: tuple[float, float, float],
+    max_steps: Any,
     grid: FloatArray | None,
     *,
     dense_output: bool,
 ) -> SimulationProblem:
-    """The problem of *equations* with *given* inputs, from a consistent start."""
+    """The problem of *equations* with *given* inputs, from a consistent start; *limits* are rtol, atol, max_step."""
     (t0, t1), model, watched, values = span, equations.system, given.watched, given.p
     start = consistent(equations, t0, given.q, given.v, values)
     equations, q0, v0 = start.equations, start.q, start.v
@@ -159,6 +159,7 @@ def _problem(
     y0 = np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts] if lead else parts, axis=-1)
     if cases is not None:
         grid = run_arguments.grid_of_cases(t0, t1, grid, cases, y0.shape[-1], dense_output=dense_output)
+    kept = bytes_per_step(y0.shape[-1], every=grid is None, keep=dense_output)
     return SimulationProblem(
         equations=equations,
         made=made,
@@ -168,7 +169,7 @@ def _problem(
         y0=y0,
         grid=grid,
         method=method,
-        control=control,
+        control=StepControl(*limits, run_arguments.steps(max_steps, kept)),
         dense_output=dense_output,
         regular=start.regular,
         notes=(*start.notes, *said),
