@@ -4,7 +4,7 @@ import { data, live } from "./data.js";
 import { $, digits } from "./words.js";
 
 /** Frequency [rad/s] and damping ratio of a body on the cord, and milliseconds of a frame to follow it. */
-const STIFF = 10, DAMPING = 0.8, SLICE = 12;
+const STIFF = 10, DAMPING = 0.8, SLICE = 8;
 
 export class Hand {
   /** @param {any} page */

@@ -167,6 +167,7 @@ class Page {
     if (this.stage.follow) this.stage.accompany(this.machine.box().getCenter(new THREE.Vector3()));
     this.stage.render();
     const [from] = this.span, part = (t) => `${(100 * (t - from)) / (this.end - from)}%`, time = $("time");
+    time.max = this.end;
     time.value = this.t;
     time.style.setProperty("--part", part(this.t));
     time.style.setProperty("--known", part(this.track.last));
