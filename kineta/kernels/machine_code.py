@@ -113,11 +113,6 @@ def _function(code: Any, kernel: Callable[..., Any]) -> CompiledKernel:
     return CompiledKernel(kernel, code, known, ctypes.CFUNCTYPE(_NUMBERS[result], *types)(address), address)
 
 
-def machine_address(kernel: Callable[..., Any], *static: Hashable) -> int:
-    """The address of the compiled *kernel*, whose code stays loaded."""
-    return machine_code(kernel, *static).address
-
-
 @_once
 def machine_code_in_lanes(lanes: int, kernel: Callable[..., Any], *static: Hashable) -> Callable[..., Any]:
     """The *kernel* compiled for so many *lanes*, as :func:`machine_code`: a function of numbers (lanes,), arrays (n, lanes),

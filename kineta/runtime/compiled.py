@@ -176,43 +176,21 @@ class CompiledSystem:
         return None if program is None else self._function("events", program.n_outputs)
 
     @once
-    def projection_calls(self) -> tuple[NativeCall, NativeCall]:
-        """:attr:`projections` of a time, a state and h."""
-        position, velocity = self.projections
-        return _call(position), _call(velocity)
-
-    @once
-    def event_call(self) -> NativeCall:
-        """:attr:`events` of a time, a state and h; requires events."""
-        assert self.events is not None
-        return _call(self.events)
-
-    @once
-    def rate_call(self) -> NativeCall:
-        """:attr:`rate` of a time, a state and h."""
-        return _call(self.rate)
-
-    @once
     def observed_call(self) -> NativeCall:
         """:attr:`observed` of a time, a state and h."""
-        return _call(self.observed)
+        function = self.observed
+        return function if isinstance(function, ContactFunction) else state_wrapper(function)
 
     @property
     def observed_size(self) -> int:
         """Number of observed quantities."""
         return self._functions.programs["observed"].n_outputs
 
-    def switch_values(self, t: float, y: FloatArray, h: FloatArray) -> FloatArray:
-        """New values set by all switches in a state, one after the other; then their conditions and margins."""
-        function, block = self._functions[SWITCHES], h
-        if self.contacts is not None:
-            size = function.program.inputs[1].size
-            y, block = ContactFunction(self.contacts, "given", size)(t, y, h), h[: self.contacts.block]
-        return function(np.array([t]), y, block)
-
     @property
     def switch_address(self) -> int:
-        """Address of :meth:`switch_values`; with contacts of states with all that is given behind them."""
+        """Address of the new values set by all switches in a state, one after the other, then their conditions and margins; with
+        contacts of states with all that is given behind them.
+        """
         return self._functions[SWITCHES].address
 
     @property
@@ -236,11 +214,6 @@ def _group(setup: str, name: str) -> str:
     which change from run to run, and the block h, *setup*, which few runs evaluate again.
     """
     return name if name in ("events", setup) else "motion"
-
-
-def _call(function: NativeFunction | ContactFunction) -> NativeCall:
-    """A *function* of a time, a state and h."""
-    return function if isinstance(function, ContactFunction) else state_wrapper(function)
 
 
 @dataclass(frozen=True)
@@ -282,11 +255,6 @@ class BoundSystem:
         """The system in another mode, with the *flags* (contacts, flags) of all contacts."""
         own = np.array(flags, dtype=np.float64).ravel()
         return replace(self, h=np.concatenate((self.h[: len(self.h) - len(own)], own)), flags=own)
-
-    def with_parameters(self, p: FloatArray) -> BoundSystem:
-        """The system bound to other parameters (np,)."""
-        h = np.concatenate((self.code.setup_call(np.concatenate([p, self.forces.constant])), self.flags))
-        return replace(self, p=p, h=h)
 
     def case(self, i: int) -> BoundSystem:
         """The system bound to one case."""

@@ -15,6 +15,7 @@ from kineta.model.coercion import vector
 from kineta.model.compound import primitive
 from kineta.model.constraints import placement
 from kineta.model.contacts.contact import Contact
+from kineta.model.elements.coordinate import Length
 from kineta.model.elements.damper import Damper
 from kineta.model.elements.force import Force
 from kineta.model.elements.generalized import GeneralizedForce
@@ -110,18 +111,19 @@ def _acting(on: Elements, element: object) -> list[tuple[Station, Vector]]:
         return [(element.at, on.kinematics.frames[link][0] @ own if link >= 0 else own)]
     assert isinstance(element, Spring | Damper | GeneralizedForce)
     between = element.coordinate
-    line = on.line(between)  # type: ignore[arg-type]  # a length, as the check of the model has seen
+    assert isinstance(between, Length)  # as the check of the model has seen
+    line = on.line(between)
     length = g.sqrt(line.dot(line))
     if isinstance(element, Spring):
         C, free = on.expression(element.stiffness, element.free)
         pull = g.mul(C, g.sub(length, free))
     elif isinstance(element, Damper):
         (D,) = on.expression(element.damping)
-        pull = g.div(g.mul(D, line.dot(on.line_rate(between))), length)  # type: ignore[arg-type]
+        pull = g.div(g.mul(D, line.dot(on.line_rate(between))), length)
     else:
         pull = neg(on.expression(element.characteristic)[0])
     along = line * g.div(pull, length)
-    return [(between.start, along), (between.end, -along)]  # type: ignore[union-attr]
+    return [(between.start, along), (between.end, -along)]
 
 
 def towards(stage: Stage) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, shown
@@ -103,7 +103,8 @@ def rolling(
     """
     first, second = station(start), station(end)
     shape = word(shape, "a shape")
-    return Rolling(name, shape, _sizes(sizes), first, second, direction(normal), axis, surface)  # type: ignore[arg-type]
+    more: Any = (axis, surface)  # which the record coerces
+    return Rolling(name, shape, _sizes(sizes), first, second, direction(normal), *more)
 
 
 def _read(
