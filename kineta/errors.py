@@ -159,7 +159,7 @@ def suggestion(name: object, known: Collection[str]) -> str:
 
 
 #: Words of the longest list shown beside a suggestion.
-_LIST = 12
+_LIST = 14
 
 
 def one_of(value: object, known: Collection[str], what: str) -> str:

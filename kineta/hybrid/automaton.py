@@ -13,7 +13,7 @@ from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError, reworded
 from kineta.hybrid.contact_log import ContactLog
-from kineta.hybrid.contact_modes import ContactModes
+from kineta.hybrid.contact_modes import ContactModes, ModeError
 from kineta.hybrid.sampling import SampledControl, SampledRun
 from kineta.hybrid.switches import check_settings, is_settable, thrown_off
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
@@ -21,7 +21,7 @@ from kineta.integration.loop_abi import BRIEF, CHATTER, RunData
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
-from kineta.kernels.contact.state_terms import CHANGED, FULL
+from kineta.kernels.contact.state_terms import CHANGED, FULL, PENETRATES
 from kineta.kernels.integrate import transition
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime.compiled import BoundSystem
@@ -34,7 +34,8 @@ class HybridRun(SampledRun):
     """Integration from mode to mode, from the state and the code at the start of *task*; iterable over its segments.
 
     Events of the problem: the user's, then switches, then guards of contacts. ``made`` is the current code, ``changes`` are
-    the transitions so far: times and words, ``floor strikes``; all of them, and impacts, are in the ``log``.
+    the transitions so far: times and words, ``floor strikes``; all of them, and impacts, are in the ``log``. ``most``
+    changes without an impact within the time ``brief`` [s] are chatter.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class HybridRun(SampledRun):
         log: ContactLog,
     ) -> None:
         super().__init__(problem, run, control)
-        self._loop = run
+        self.loop = run
         self.task, self.contacts, self.log, self.changes = task, contacts, log, log.changes
         touching = contacts is not None
         projecting = touching or problem.manifold is not None
@@ -57,12 +58,31 @@ class HybridRun(SampledRun):
         run.switches.update(span=task.t1 - task.t0, until=until, last=-np.inf, stopped=-1, culprit=-1)
         run.switches.array("since")[:] = task.t0 - until
         self._since: deque[float] = deque(maxlen=CHATTER)
+        self.most, self.brief = CHATTER, BRIEF * (task.t1 - task.t0)
+        self._fault: ModeError | None = None
+        self._resumed = False
+
+    def resume(self, t: float, y: FloatArray, made: BoundSystem, size: float) -> None:
+        """Continue from the time *t* and the state *y* in the mode *made*, with a step of this *size*; iterate again."""
+        self.control.made, self._fault, self._resumed = made, None, True
+        self._since.clear()
+        if self.problem.events is not None:
+            self.problem.events.left[len(self.task.watched) :] = 1
+        self.loop.resume(self._posed(t, y, self.control.until), size)
+
+    def until(self, segment: Segment, row: int) -> Segment:
+        """*segment* before this *row*; zeros of events behind it may come again."""
+        cut, events = segment.until(row), self.problem.events
+        if segment.zeros is not None and events is not None and cut.zeros is not None:
+            np.add.at(events.left, segment.zeros[0], 1)
+            np.subtract.at(events.left, cut.zeros[0], 1)
+        return cut
 
     def __iter__(self) -> Iterator[Segment]:
-        end, jumped, held = self._run.problem.t1, False, False
+        end, jumped, held = self._run.problem.t1, self._resumed, False
         if self.contacts is not None and (heard := self._heard(self.contacts.struck)):
             yield from self._transition(self.task.t0, self.problem.y0, heard, end, self.control.made)
-            self._loop.zeros()  # at the start there are none
+            self.loop.zeros()  # at the start there are none
             jumped = True
         while self.ended is None:
             t, y, fired = self.task.t0, self.problem.y0, None
@@ -70,6 +90,8 @@ class HybridRun(SampledRun):
                 segment, fired = self._cut(self._noted(piece, jumped, held))
                 yield segment
                 jumped = held = False
+                if self._fault is not None:
+                    raise self._fault
                 if segment.end and fired is None:
                     return
                 if len(segment.t):
@@ -85,14 +107,14 @@ class HybridRun(SampledRun):
                     return
                 end, held = following, True
                 if self._is_free():
-                    self._loop.go_on(end, self._block())
+                    self.loop.go_on(end, self._block())
                     continue
             yield from self._transition(t, y, fired or [], end, before)
             jumped = True
 
     def _heard(self, struck: Collection[int]) -> list[int]:
         """Switches that hear impacts of the contacts *struck*."""
-        hears, switches = self._loop.switches.array("hears"), len(self.task.system.switches)
+        hears, switches = self.loop.switches.array("hears"), len(self.task.system.switches)
         return np.flatnonzero(hears.reshape(switches, -1)[:, [*struck]].any(axis=1)).tolist() if switches else []
 
     def _transition(self, t: float, y: FloatArray, fired: list[int], end: float, old: BoundSystem) -> Iterator[Segment]:
@@ -101,17 +123,17 @@ class HybridRun(SampledRun):
         """
         y = self._changed(t, y, fired, old)
         over = self.ended is not None
-        if over or self._loop.has_ended:
-            zeros = None if over else self._loop.zeros()
+        if over or self.loop.has_ended:
+            zeros = None if over else self.loop.zeros()
             yield Segment(t, y, np.array([t]), y[None], None, "", odd=False, zeros=zeros, mode=self.control.made)
             return
-        self._loop.restart(self._posed(t, y, end), np.inf if self.contacts is None else self.contacts.flight())
+        self.loop.restart(self._posed(t, y, end), np.inf if self.contacts is None else self.contacts.flight())
 
     def _is_free(self) -> bool:
         """Whether forces alone change at a sample: there are no switches, and no contact is closed or near."""
         if self.contacts is None or self.task.system.switches:
             return False
-        return self.contacts.are_open(self._loop.event_values)
+        return self.contacts.are_open(self.loop.event_values)
 
     def _posed(self, t0: float, y0: FloatArray, t1: float) -> Problem:
         """Problem of the present mode from *t0*, *y0* to *t1*."""
@@ -137,10 +159,14 @@ class HybridRun(SampledRun):
                 if len(own):
                     self._since.clear()
                 self._since.append(at)
-                self._check_calm(at)
+                try:
+                    self._check_calm(at)
+                except ModeError as fault:
+                    self._fault, segment = fault, self.until(segment, row)
+                    break
                 later.append((row, partial(made.with_flags, flags)))
                 before = after
-            self.control.made = later[-1][1]()
+            self.control.made = later[-1][1]() if later else made
         return replace(segment, mode=made, later=later, jumped=jumped, held=held)
 
     # -- where a mode ends ------------------------------------------------------------------------------------------------
@@ -197,7 +223,7 @@ class HybridRun(SampledRun):
         self._since.append(t)
         self._check_calm(t)
         contacts, made, first = self.contacts, self.control.made, len(self.task.watched)
-        data = self._loop.set_change(t, y, [first + k for k in fired])
+        data = self.loop.set_change(t, y, [first + k for k in fired])
         s, log = data.switches, data.contacts
         known = s.array("since").copy(), s.last, s.at_once
         while True:
@@ -247,13 +273,13 @@ class HybridRun(SampledRun):
         raise self._endless(t)
 
     def _check_calm(self, t: float) -> None:
-        """Raise :class:`SimulationError` for an endless sequence of transitions."""
-        if len(self._since) == CHATTER and t - self._since[0] < BRIEF * (self.task.t1 - self.task.t0):
+        """Raise :class:`ModeError` for an endless sequence of transitions."""
+        if len(self._since) >= self.most and t - self._since[-self.most] < self.brief:
             raise self._endless(t)
 
-    def _endless(self, t: float) -> SimulationError:
+    def _endless(self, t: float) -> ModeError:
         last = "; ".join(what for _, what in self.changes[-4:])
-        return SimulationError(f"at t = {t:g} s one change follows another without end ({last})")
+        return ModeError(f"at t = {t:g} s one change follows another without end ({last})")
 
 
 def energy(t: float, y: FloatArray, made: BoundSystem) -> float:
@@ -307,6 +333,9 @@ def _first_mode(
     try:
         return contacts, *contacts.begin(task.t0, task.y0.copy(), made)
     except SimulationError as error:
+        if task.hands_over and isinstance(error, ModeError) and contacts.work.status != PENETRATES:
+            contacts.fault = error
+            return contacts, task.y0.copy(), made
         raise reworded(error, f"Model '{task.system.name}': {error}.") from None
 
 

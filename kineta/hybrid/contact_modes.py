@@ -30,12 +30,16 @@ GAP, LIMIT = "contact; expected a gap of zero or more", "limit; expected a value
 WHILE = " while its conditions hold"
 
 
+class ModeError(SimulationError):
+    """A motion by events cannot go on, since no mode follows or no end of modes; time stepping can."""
+
+
 class ContactModes:
     """Contacts of a motion, their present mode, and what has happened to them.
 
     watched, first : number of the caller's events, and the first event of contacts; until : largest absolute time of the motion
         [s]; constraints : names of the constraints
-    log : what has happened; struck : indices of the contacts hit at the start
+    log : what has happened; struck : indices of the contacts hit at the start; fault : why there is no first mode
     """
 
     def __init__(
@@ -57,6 +61,7 @@ class ContactModes:
         self.data = loop_contacts(made, self.motion, self.work, watched, first, work)
         self.log = log
         self.brought = ""
+        self.fault: ModeError | None = None
         self._gaps = first + np.flatnonzero(self.compiled.guard_rows == NORMAL)
         self._may_open = bool(self.compiled.problem.array("has_normal").all()) and BOUND not in self.compiled.guard_rows
         self.struck: frozenset[int] = frozenset()
@@ -124,7 +129,7 @@ class ContactModes:
         if status == kernels.PENETRATES:
             by, acting = f"{-gap:.3g} {touch.unit}".rstrip(), WHILE * (touch.active != ONE)
             own = LIMIT if touch.limit else GAP
-            return SimulationError(f"at t = {t:g} s '{touch.name}' is {by} beyond its {own}{acting}")
+            return ModeError(f"at t = {t:g} s '{touch.name}' is {by} beyond its {own}{acting}")
         if status == kernels.NEGATIVE:
             return SimulationError(
                 f"at t = {t:g} s '{touch.name}' has friction that falls below zero; expected zero or more"
@@ -149,7 +154,7 @@ class ContactModes:
             else "they are squeezed together and nothing gives way"
         )
         what = "impulses" if status == kernels.NO_IMPULSES else "forces"
-        return SimulationError(
+        return ModeError(
             f"at t = {t:g} s no {what} of {names} were found that keep to the laws of contact and friction: {why}"
         )
 

@@ -23,7 +23,7 @@ from kineta.runtime.sampled_forces import sample_forces
 
 
 class SampledControl:
-    """Sampled forces of a task along its motion: the current values, and all values so far."""
+    """Sampled forces of a task along its motion: the current values, held ``until`` the next, and all values so far."""
 
     def __init__(self, task: SimulationProblem) -> None:
         self.task = task
@@ -35,6 +35,7 @@ class SampledControl:
         starts = map(self._starts_of, range(len(self._sampled)))
         self._starts = groupby(heapq.merge(*starts), key=itemgetter(0))
         self._next: tuple[float, list[int]] | None = self._following() if self._sampled else None
+        self.until = task.t1
         self.times: list[float] = []
         self.forces: list[FloatArray] = []
 
@@ -76,7 +77,8 @@ class SampledControl:
         self.forces.append(forces)
         self.made = self.made.with_forces(forces)
         self._next = self._following()
-        return self.task.t1 if self._next is None else self._next[0]
+        self.until = self.task.t1 if self._next is None else self._next[0]
+        return self.until
 
     def at(self, t: FloatArray) -> FloatArray:
         """Forces (k, nv) held from the times *t* (k,) of a motion on; before them for the former of two rows at one time."""

@@ -101,6 +101,11 @@ class NativeRun:
         data.anew = True
         self._let_change(problem)
 
+    def resume(self, problem: Problem, size: float) -> None:
+        """Continue with another problem of the same size, with a next step of this *size*."""
+        self._data.size = size
+        self.restart(problem, size)
+
     def _let_change(self, problem: Problem) -> None:
         """Give the loop the contacts and switches of the *problem*, before any has acted."""
         contacts, data = problem.contacts, self._data

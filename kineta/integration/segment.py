@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -76,6 +76,27 @@ class Segment:
             return True
         rows = () if self.changed is None else self.changed.rows
         return any(self.t[row] == t and (self.y[row] == y).all() for row in rows)
+
+    def until(self, row: int) -> Segment:
+        """The steps before the *row*, after which the run goes on."""
+        rows, last = [k for k, _ in self.later if k < row], self.t[row - 1]
+        changed, zeros = self.changed, self.zeros
+        if changed is not None:
+            made = changed.rows < row
+            changed = Transitions(changed.rows[made], changed.flags[made])
+        if zeros is not None:
+            own = (zeros[1] - last) * np.sign(last - self.t0) <= 0
+            zeros = zeros[0][own], zeros[1][own], zeros[2][own]
+        return replace(
+            self,
+            t=self.t[:row],
+            y=self.y[:row],
+            end=None,
+            odd=False,
+            zeros=zeros,
+            changed=changed,
+            later=self.later[: len(rows)],
+        )
 
     @property
     def last_mode(self) -> Any:

@@ -17,6 +17,10 @@ from kineta.numerics.tableaux import TABLEAUX
 #: Methods that control the error of their steps; and all.
 ADAPTIVE = (*TABLEAUX, *SCIPY, *CVODE, IDA)
 METHODS = (*ADAPTIVE, MOREAU)
+#: Words for the method by events: where none is given it goes on by time stepping where it has to, else it insists.
+AUTO, EVENTS, BY_EVENTS = "auto", "events", "dop853"
+#: All that users may ask for.
+CHOICES = (*METHODS, AUTO, EVENTS)
 
 
 class Solver(Protocol):

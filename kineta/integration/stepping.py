@@ -28,7 +28,8 @@ _WHOLE = 1e-9
 class SteppingRun:
     """Time stepping of a *problem* in the memory *data* by the compiled kernel *march*; iterate over it for its segments.
 
-    Steps have the size ``max_step`` of the *control*, or the largest below it of which a whole number are the span.
+    Steps have the size ``max_step`` of the *control*, or the largest below it of which a whole number are the span. ``made`` is
+    their number so far, ``chunk`` the largest number between two pauses.
     """
 
     rejected = 0
@@ -36,7 +37,8 @@ class SteppingRun:
     def __init__(
         self, problem: Problem, data: SteppingData, march: Callable[[SteppingData], int], control: StepControl
     ) -> None:
-        self.problem, self.data, self.evaluations, self.left = problem, data, 0, control.max_steps
+        self.problem, self.data, self.left = problem, data, control.max_steps
+        self.evaluations, self.made, self.chunk = 0, 0, CHUNK
         self._march, self._largest, self._pace = march, STEP if isinf(control.max_step) else control.max_step, 1
         data.array("y")[:] = problem.y0
         data.array("time")[0] = problem.t0
@@ -56,7 +58,7 @@ class SteppingRun:
     def __iter__(self) -> Iterator[Segment]:
         """Segments up to the end, a failure, or the last allowed step; with events of one step each."""
         while self.left:
-            segment = self._segment(1 if self.problem.events is not None else min(self._pace, CHUNK))
+            segment = self._segment(1 if self.problem.events is not None else min(self._pace, self.chunk, CHUNK))
             yield segment
             if segment.end is not None:
                 return
@@ -87,6 +89,7 @@ class SteppingRun:
         k, own = made if made >= 0 else -1 - made, data.motion.n
         self.evaluations += steps
         self.left -= k
+        self.made += k
         t, y = data.array("times")[:k].copy(), data.array("states")[: k * n].reshape(k, n).copy()
         middles = data.array("middles")[: k * own].reshape(k, own).copy()
         between = StepInterpolant(

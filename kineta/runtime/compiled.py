@@ -280,6 +280,12 @@ def projected_system(equations: Equations, run: BoundSystem) -> BoundSystem:
     )
 
 
+def stepped_system(equations: Equations, run: BoundSystem, watched: Sequence[Expr]) -> BoundSystem:
+    """*run* with code for time stepping, and the *watched* events."""
+    made = compile_system(equations, run.forces, watched, STEPPED)
+    return BoundSystem(made, run.p, made.parameter_block(run.p, run.forces.constant), run.forces)
+
+
 def compile_system(equations: Equations, forces: AppliedForces, watched: Sequence[Expr], kept: str) -> CompiledSystem:
     """Compiled system of *equations* under *forces*, with the *watched* events; memoised with the equations."""
     key = (CompiledSystem, forces.none, tuple(forces.expressions.items()), tuple(watched), kept)

@@ -23,6 +23,7 @@ class SimulationProblem:
     grid : (k,) times to record, None for every step
     notes : sentences for the result
     regular : states (q, v) with independent constraints, at least one
+    hands_over : whether a motion by events goes on by time stepping where it has to
     """
 
     equations: Equations
@@ -37,6 +38,7 @@ class SimulationProblem:
     dense_output: bool
     regular: Sequence[tuple[FloatArray, FloatArray]] = ()
     notes: tuple[str, ...] = ()
+    hands_over: bool = False
 
     @property
     def system(self) -> System:

@@ -34,6 +34,8 @@ class Projection:
         if self._made is None or not len(rows):
             return
         made = made or self._made
+        if made.code.treatment != PROJECTED:
+            return
         position, velocity = made.code.projections
         for step in (position, position, velocity):
             nearer = step.batch(t[:, None], rows, made.h)

@@ -20,6 +20,13 @@ ProjectStates = Callable[[FloatArray, FloatArray, Any], None]
 AddWork = Callable[[Segment, FloatArray, FloatArray], None]
 
 
+def resized(y: FloatArray, n: int) -> FloatArray:
+    """States (k, n) from states *y* of any layout, the quadratures and what else is behind cut off, or zero."""
+    found = np.zeros((len(y), n))
+    found[:, : y.shape[1]] = y[:, :n]
+    return found
+
+
 def bytes_per_step(states: int, *, every: bool, keep: bool) -> int:
     """Memory of a recorded step with this number of *states*: its time and state, if *every* step is recorded, and with *keep*
     the dense solution, a polynomial of at most 14 vectors.
@@ -74,6 +81,11 @@ class Recorder:
     def on_grid(self) -> int:
         """Number of grid times reached by the run."""
         return self._next
+
+    def series(self, n: int) -> tuple[FloatArray, FloatArray]:
+        """Times (k,) and states (k, n) of all rows."""
+        t = [np.empty(0), *(rows[0] for rows in self.rows)]
+        return np.concatenate(t), np.concatenate([np.empty((0, n)), *(resized(rows[1], n) for rows in self.rows)])
 
     def joined(self) -> list[tuple[FloatArray, FloatArray, Any]]:
         """Rows of the record, joined as long as the mode stays."""
@@ -214,13 +226,13 @@ class DenseSolution:
         if beyond.any():
             raise ArgumentError(f"Expected t between {self.t_min:g} and {self.t_max:g}, found {times[beyond][0]:g}.")
         which = np.searchsorted(self._ends, self._sign * times).clip(0, len(self._ends) - 1)
-        out = np.empty((len(times), self._segments[0].y.shape[1]))
+        out = np.empty((len(times), self._states))
         for i in np.unique(which):
             segment, own = self._segments[i], times[which == i]
             assert segment.solution is not None
             states = np.ascontiguousarray(segment.solution(own).T)
             for part, mode in segment.modes(own):
                 self._settled(own[part], states[part], mode)
-            out[order[which == i]] = states
-        found = out[:, : self._states].T
+            out[order[which == i]] = states[:, : self._states]
+        found = out.T
         return found[:, 0] if given.ndim == 0 else found

@@ -35,11 +35,13 @@ from kineta.runtime.mass_matrix_rank import singular_mass_matrix, vanished_inert
 from kineta.runtime.nonsmooth import contact_kink
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection, manifold
-from kineta.runtime.recorder import Recorder
+from kineta.runtime.recorder import Recorder, resized
 from kineta.simulation.progress import Progress
 from kineta.simulation.solution import Solution
 
 if TYPE_CHECKING:
+    from kineta.hybrid.automaton import HybridRun
+    from kineta.hybrid.handing_over import HandedRun
     from kineta.programs.controllability_watch import ControllabilityWatch
 
 #: Steps between two stall checks, and the largest number of steps that the rest of a run may need at its present pace.
@@ -73,6 +75,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     if task.has_modes:
         from kineta.hybrid.automaton import HybridRun, start_automaton
         from kineta.hybrid.contact_log import ContactLog
+        from kineta.hybrid.handing_over import HandedRun
         from kineta.hybrid.switches import loop_switches
 
         log = ContactLog(code.layout.touches, [s.name for s in task.system.switches])
@@ -107,10 +110,13 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     record = Recorder(task.grid, forwards, task.states, settled, keep=task.dense_output, worked=worked)
     watch, domain = EventWatch(task.watched, problem, settled), DomainWatch(task.equations, task.made)
     whole: Solver | SampledRun = run if first is None else SampledRun(problem, run, control)
-    hybrid, stepped = None, run if isinstance(run, SteppingRun) else None
+    hybrid: HybridRun | None = None
+    stepped: SteppingRun | HandedRun | None = run if isinstance(run, SteppingRun) else None
     if task.has_modes:
         assert isinstance(run, NativeRun)
         whole = hybrid = HybridRun(task, problem, run, control, contacts, log)
+        if task.hands_over:
+            whole = stepped = HandedRun(hybrid)
     if task.system.programs:
         from kineta.programs.controllability_watch import ControllabilityWatch
         from kineta.programs.native_restart import NativeRestart
@@ -119,9 +125,9 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     status, message = _integrate(task, whole, record, watch, domain, gradients, bar)
     if status in EARLY:
         record.stop()
-    t = np.concatenate([np.empty(0), *(rows[0] for rows in record.rows)])
-    y = np.concatenate([np.empty((0, len(task.y0))), *(rows[1] for rows in record.rows)])
-    zeros = [(0, i, *zero) for i, found in enumerate(watch.found) for zero in found]
+    n = len(task.y0)
+    t, y = record.series(n)
+    zeros = [(0, i, at, resized(state[None], n)[0]) for i, found in enumerate(watch.found) for at, state in found]
     return Solution(
         t=t[None],
         y=y[None],
@@ -131,10 +137,11 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         nfev=np.array([whole.evaluations]),
         steps=np.array([record.steps]),
         rejected=np.array([whole.rejected]),
-        zeros=EventZeros.listed(zeros, len(task.y0)),
+        stepped=np.array([stepped.made if stepped else 0]),
+        zeros=EventZeros.listed(zeros, n),
         changes=[tuple(hybrid.changes) if hybrid else ()],
         impacts=[tuple(hybrid.log.impacts) if hybrid else ()],
-        notes=[contacts.notes() if contacts else stepped.notes() if stepped else ()],
+        notes=[(*(contacts.notes() if contacts else ()), *(stepped.notes() if stepped else ()))],
         domains={0: domain},
         record=record,
         control=whole.control if isinstance(whole, SampledRun) else None,

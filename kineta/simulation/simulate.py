@@ -17,7 +17,7 @@ from kineta.equations import case_arguments
 from kineta.equations.equations import Equations, given_equations
 from kineta.errors import one_of
 from kineta.integration.error_control import StepControl
-from kineta.integration.solver import METHODS
+from kineta.integration.solver import AUTO, BY_EVENTS, CHOICES, EVENTS
 from kineta.model.system import System
 from kineta.results.result import Result
 from kineta.runtime import run_arguments
@@ -28,7 +28,7 @@ from kineta.runtime.events import Event
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
 from kineta.simulation.apart import apart, integrate_apart
-from kineta.simulation.inputs import RunInputs, run_inputs
+from kineta.simulation.inputs import RunInputs, run_inputs, unsteppable
 from kineta.simulation.postprocess import result
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import integrate
@@ -45,7 +45,7 @@ def simulate(
     p: Any = None,
     tau: Any = None,
     levels: Any = None,
-    method: str = "dop853",
+    method: str = AUTO,
     rtol: float = 1e-9,
     atol: float = 1e-12,
     t_eval: ArrayLike | None = None,
@@ -68,7 +68,9 @@ def simulate(
         :func:`~kineta.runtime.sampled_forces.sampled` makes of a Python function or a table, for all speeds or for one
     levels : under programs of motion of the third order and higher, derivatives of the speeds at the start: a mapping of names,
         ``{"x''": 0.3}``, or (s - 2, nv). What is not given is that of a motion without control, as far as programs allow
-    method : ``dop853`` (default) or ``dopri5``, run natively; SciPy's RK23, RK45, DOP853, Radau, BDF, LSODA; CVODE (BDF) or
+    method : ``auto`` (default) is ``dop853``, which finds contacts by events, and goes on by ``moreau`` for a while where changes
+        pile up, no forces obey the laws of contact, or steps collapse; ``events`` is ``dop853`` that fails there.
+        ``dop853`` or ``dopri5``, run natively; SciPy's RK23, RK45, DOP853, Radau, BDF, LSODA; CVODE (BDF) or
         CVODE_ADAMS of SUNDIALS, for stiff systems, and IDA, for comparison under constraints (extra ``sundae``); ``moreau``, time
         stepping for any number of contacts, which looks for no impact: of first order through impacts, of second between them
     rtol, atol : relative and absolute tolerance of every state
@@ -90,7 +92,8 @@ def simulate(
     began = time.perf_counter()
     equations = given_equations(system)
     t0, t1 = run_arguments.span(t)
-    method = one_of(method, METHODS, "a method")
+    method, given_method = one_of(method, CHOICES, "a method"), method
+    method = BY_EVENTS if method in (AUTO, EVENTS) else method
     dense_output, progress = flag("dense_output", dense_output), flag("progress", progress)
     rtol, atol, max_step = run_arguments.tolerances(rtol, atol, max_step)
     grid = run_arguments.grid(t0, t1, t_eval, samples)
@@ -101,7 +104,8 @@ def simulate(
         keep = dense_output or (len(parts.equations) > 1 and (grid is None or bool(given.watched)))
         tasks = []
         for own, inputs in zip(parts.equations, parts.inputs, strict=True):
-            tasks.append(_problem(own, inputs, (t0, t1), method, limits, max_steps, grid, dense_output=keep))
+            task = _problem(own, inputs, (t0, t1), method, limits, max_steps, grid, dense_output=keep)
+            tasks.append(replace(task, hands_over=given_method == AUTO and not unsteppable(own.system)))
         if len(tasks) > 1:
             from kineta.simulation.joined_result import joined_result
 

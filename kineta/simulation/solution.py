@@ -15,7 +15,7 @@ from kineta.results.impacts import Impact
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.domain_watch import DomainWatch
 from kineta.runtime.problem import SimulationProblem
-from kineta.runtime.recorder import Recorder
+from kineta.runtime.recorder import Recorder, resized
 
 
 @dataclass(eq=False)
@@ -24,7 +24,8 @@ class Solution:
 
     t, y : times (cases, k) and states (cases, k, n): of one motion those recorded; of an ensemble those at the times of the
         grid, NaN where a case has not been, and those at its end
-    status, recorded, nfev, steps, rejected : (cases,) integers, ``recorded`` without the end
+    status, recorded, nfev, steps, rejected, stepped : (cases,) integers, ``recorded`` without the end; ``stepped`` are steps of
+        time stepping
     zeros : zeros of events, in the order of the cases and of their motions
     domains : distances from the domain of definition, of cases that were watched
     values, forces : of an ensemble of motions with modes, observed quantities (cases, k, m), and sampled forces (cases, k, nv);
@@ -40,6 +41,7 @@ class Solution:
     nfev: IntArray
     steps: IntArray
     rejected: IntArray
+    stepped: IntArray
     zeros: EventZeros
     changes: Sequence[tuple[tuple[float, str], ...]]
     impacts: Sequence[tuple[Impact, ...]]
@@ -69,7 +71,8 @@ class Solution:
         record = one.record
         assert record is not None
         k, (t, y) = record.on_grid, record.end
-        self.t[i, -1], self.y[i], self.y[i, -1], self.y[i, :k] = t, np.nan, y, one.y[0, :k]
+        self.t[i, -1], self.y[i], self.y[i, :k] = t, np.nan, one.y[0, :k]
+        self.y[i, -1] = resized(y[None], self.y.shape[-1])[0]
         self.recorded[i], self.domains[i] = k, one.domains[0]
         for own, other in ((x, getattr(one, name)) for name, x in vars(self).items() if name in _OF_CASES):
             own[i] = other[0]
@@ -83,7 +86,7 @@ class Solution:
 
 
 #: Fields of which a solution has one entry for each case.
-_OF_CASES = ("status", "messages", "nfev", "steps", "rejected", "changes", "impacts", "notes")
+_OF_CASES = ("status", "messages", "nfev", "steps", "rejected", "stepped", "changes", "impacts", "notes")
 
 
 def unmoved(task: SimulationProblem) -> Solution:
@@ -92,7 +95,7 @@ def unmoved(task: SimulationProblem) -> Solution:
     (cases, n), k = task.y0.shape, len(task.grid)
     t, y = np.empty((cases, k + 1)), np.full((cases, k + 1, n), np.nan)
     t[:, :k], t[:, -1], y[:, -1] = task.grid, task.t0, task.y0
-    recorded, nfev, steps, rejected = np.zeros((4, cases), dtype=np.int64)
+    recorded, nfev, steps, rejected, stepped = np.zeros((5, cases), dtype=np.int64)
     if k and task.grid[0] == task.t0:
         y[:, 0], recorded[:] = task.y0, 1
     values = None
@@ -108,6 +111,7 @@ def unmoved(task: SimulationProblem) -> Solution:
         nfev=nfev,
         steps=steps,
         rejected=rejected,
+        stepped=stepped,
         zeros=EventZeros.listed([], n),
         changes=[()] * cases,
         impacts=[()] * cases,

@@ -102,9 +102,9 @@ STRATEGY = choice(
 )
 METHOD = choice(
     "method",
-    "dop853",
-    "dop853, dopri5, moreau, CVODE, CVODE_ADAMS, IDA, or a method of SciPy.",
-    "kineta.integration.solver:METHODS",
+    "auto",
+    "auto, events, dop853, dopri5, moreau, CVODE, CVODE_ADAMS, IDA, or a method of SciPy.",
+    "kineta.integration.solver:CHOICES",
 )
 START = (state("q", "Initial coordinates"), state("v", "Initial speeds"))
 AT = time("t", "The time, for drives.", "at", default=0.0)

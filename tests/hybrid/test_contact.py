@@ -430,7 +430,9 @@ def test_a_gap_without_a_slope_is_refused(more: str) -> None:
 def test_ground_with_a_kink_is_named_where_a_run_stops_at_it(height: str) -> None:
     text = "gravity 9.81; Ball | Sx(x), Sz(z) = 1; coordinates x, z; initial x' = 1, z = 0.001;"
     run = kn.simulate(
-        kn.loads(text + f"contact floor : point between Ball and ground axis (0, 0, 1) height {height};"), 2.0
+        kn.loads(text + f"contact floor : point between Ball and ground axis (0, 0, 1) height {height};"),
+        2.0,
+        method="events",
     )
     assert run["x"][-1] == pytest.approx(1.0, abs=0.05)
     assert not run.success

@@ -94,7 +94,7 @@ def _derived(written: str, names: tuple[tuple[str, str], ...]) -> kn.Equations:
 def run(model: Model, span: float, seconds: float = 10.0, **given: Any) -> kn.Result:
     equations = model.equations()
     with within(seconds):
-        return kn.simulate(equations, span, **given)
+        return kn.simulate(equations, span, method="events", **given)
 
 
 def judge(model: Model, result: kn.Result) -> None:

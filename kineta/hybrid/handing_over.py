@@ -1,0 +1,277 @@
+"""Handing over: where a motion cannot go on by events it goes on by time stepping, until its contacts are quiet."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kineta.arrays import FloatArray, Mask
+from kineta.errors import SimulationError, excerpt
+from kineta.hybrid.automaton import HybridRun, energy
+from kineta.hybrid.contact_modes import ModeError
+from kineta.hybrid.sampling import SampledRun
+from kineta.integration.contact_records import CLOSED, FLAGS, IMPACT_NUMBERS, STUCK, SteppingData
+from kineta.integration.error_control import StepControl
+from kineta.integration.problem import Events, Problem
+from kineta.integration.segment import Segment
+from kineta.integration.stepping import MOREAU, STEP, SteppingRun
+from kineta.runtime.compiled import BoundSystem, stepped_system
+from kineta.runtime.contact_problem import contact_kernel
+from kineta.runtime.nonsmooth import contact_kink
+from kineta.runtime.recorder import resized
+
+#: Largest part of a run that is one step of time stepping.
+PART = 1e-3
+#: Steps of the method by events within this part of one of time stepping that are too many.
+CROWD, CROWDED = 500, 0.5
+#: Changes without an impact within one step of time stepping that are too many.
+PILE = 20
+#: Steps by which to go back from a failure of the method by events.
+BACK = 10
+#: Steps of time stepping without a change after which contacts are quiet.
+QUIET = 50
+#: Spells of time stepping that are told one by one.
+TOLD = 3
+
+
+@dataclass(slots=True)
+class Spell:
+    """A time from *begin* to *end* [s] of time stepping, and *why*."""
+
+    begin: float
+    end: float
+    why: str
+
+
+class HandedRun(SampledRun):
+    """A *hybrid* run that goes on by time stepping where it cannot go on; iterable over its segments.
+
+    States of time stepping begin as those of the hybrid run, with coordinates, speeds and work; its code is compiled when it is
+    first needed. ``made`` is the number of its steps.
+    """
+
+    def __init__(self, hybrid: HybridRun) -> None:
+        super().__init__(hybrid.problem, hybrid.loop, hybrid.control)
+        assert hybrid.contacts is not None
+        task = hybrid.task
+        self.hybrid, self.contacts, self.changes = hybrid, hybrid.contacts, hybrid.changes
+        self.size = min(task.control.max_step, STEP, PART * (task.t1 - task.t0))
+        self.spells: list[Spell] = []
+        self.made, self._evaluated, self._seam = 0, 0, 0.0
+        self._data: SteppingData | None = None
+        self._told: tuple[str, ...] = ()
+        self._crowd = np.empty(0)
+        hybrid.most, hybrid.brief = PILE, self.size
+
+    @property
+    def evaluations(self) -> int:
+        """Number of evaluations of the right-hand side, and of steps of time stepping."""
+        return self.hybrid.evaluations + self._evaluated
+
+    def __iter__(self) -> Iterator[Segment]:
+        t, y = self.problem.t0, self.problem.y0
+        fault, patience = "" if self.contacts.fault is None else str(self.contacts.fault), QUIET
+        while True:
+            begin = t
+            try:
+                for piece in self.hybrid if not fault else ():
+                    segment, fault = self._watched(piece)
+                    if len(segment.t):
+                        t, y = float(segment.t[-1]), segment.y[-1]
+                    yield segment
+                    if fault:
+                        break
+            except ModeError as error:
+                fault = str(error)
+            if not fault:
+                return
+            last = self.spells[-1] if self.spells else None
+            patience = 2 * patience if last is not None and t - begin < last.end - last.begin else QUIET
+            bent = contact_kink(self.hybrid.task.equations, self.hybrid.task.made.p, t, y)
+            self.spells.append(Spell(t, t, f"{fault}{'; ' * bool(bent)}{bent}"))
+            back = yield from self._stepped(t, y, patience)
+            if back is None:
+                return
+            (t, y), fault = back, ""
+            self._crowd = np.empty(0)
+
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what time stepping took over, and what it says of its steps."""
+        if not self.spells:
+            return ()
+        said = [
+            f"From t = {one.begin:.6g} to {one.end:.6g} s the motion was found by time stepping ('{MOREAU}'), since {one.why}."
+            for one in self.spells[:TOLD]
+        ]
+        if more := self.spells[TOLD:]:
+            spent = sum(one.end - one.begin for one in more)
+            said.append(f"So it was {len(more)} more times up to t = {more[-1].end:.6g} s, for {spent:.3g} s.")
+        said.append(f"Going back to events changed the energy by {self._seam:.1e} J at most.")
+        return (*said, *self._told)
+
+    # -- by events --------------------------------------------------------------------------------------------------------
+
+    def _watched(self, segment: Segment) -> tuple[Segment, str]:
+        """*segment* up to where time stepping has to take over, and why; ``''`` where it has not."""
+        if segment.end:
+            row, why = (
+                len(segment.t) - BACK,
+                f"at t = {segment.t[-1] if len(segment.t) else segment.t0:g} s {segment.end}",
+            )
+            return self.hybrid.until(segment, row) if row > 0 else replace(segment, end=None), why
+        moved = np.append(segment.t0, segment.t[:-1]) < segment.t
+        known = len(self._crowd)
+        times = np.append(self._crowd, segment.t[moved])
+        self._crowd = times[-CROWD:]
+        short = times[CROWD:] - times[:-CROWD] < CROWDED * self.size
+        if not short.any():
+            return segment, ""
+        rows = np.flatnonzero(moved)[CROWD - known :]
+        for part, mode in segment.rows(len(segment.t)):
+            crowded = rows[short & (rows >= part.start) & (rows < part.stop)]
+            if len(crowded) and mode.flags.any():
+                at, row = float(segment.t[crowded[0]]), int(crowded[0]) + 1
+                flags = mode.flags.reshape(-1, FLAGS)
+                touches = zip(self.contacts.touches, flags, strict=True)
+                closed = excerpt(f"'{touch.name}'" for touch, own in touches if own.any())
+                why = f"at t = {at:g} s {CROWD} steps by events with {closed} closed take less than {CROWDED * self.size:g} s"
+                return self.hybrid.until(segment, row), why
+        return segment, ""
+
+    # -- by time stepping -------------------------------------------------------------------------------------------------
+
+    def _stepped(
+        self, t: float, y: FloatArray, patience: int
+    ) -> Generator[Segment, None, tuple[float, FloatArray] | None]:
+        """Time stepping from a time and state, until contacts are quiet; returns time and state to go on with by events, None
+        at the end.
+        """
+        task = self.hybrid.task
+        if t == task.t1 or (t == self.control.until and self.control.take(y) is None):
+            return None
+        before = self.control.made
+        run = self._begun(t, y)
+        run.chunk = patience
+        watch, spell, flags, held = QuietWatch(run.data), self.spells[-1], self.contacts.flags, False
+        while True:
+            for segment in run:
+                yield replace(segment, mode=self.control.made, held=held)
+                held = False
+                if segment.end:
+                    return None
+                if not len(segment.t):
+                    break
+                t, y = float(segment.t[-1]), segment.y[-1]
+                spell.end = t
+                self._count(run)
+                since = watch.quiet(segment.y)
+                if since >= patience and t != task.t1:
+                    if (back := self._taken_back(t, y, before, watch, flags)) is not None:
+                        return t, back
+                    patience *= 2
+                run.chunk = max(1, patience - since)
+            if t != self.control.until or t == task.t1 or self.control.take(y) is None:
+                return None
+            held = True
+            run.go_on(self.control.until, self.control.made.h)
+
+    def _begun(self, t: float, y: FloatArray) -> SteppingRun:
+        """Time stepping from a time and state."""
+        task, hybrid = self.hybrid.task, self.hybrid
+        made = stepped_system(task.equations, self.control.made, [e.value for e in task.watched])
+        code, own = made.code, len(task.watched)
+        self.control.made = made
+        if self._data is None:
+            self._data = code.stepping(made.h, task.quaternions)
+        data = self._data
+        state = resized(y[None, : task.states + code.layout.works], len(data.array("y")))[0]
+        data.motion.array("block")[:] = made.h
+        data.motion.solution.array("impulse")[:] = 0.0
+        data.array("stuck")[:] = 0
+        events, watched = hybrid.problem.events, None
+        if own and events is not None:
+            watched = Events(
+                code.event_address, events.directions[:own], events.left[:own], np.full(own, -1.0), np.full(own, np.inf)
+            )
+        problem = Problem(
+            rhs=code.rate.address,
+            h=made.h,
+            t0=t,
+            t1=self.control.until,
+            y0=state,
+            quaternions=task.quaternions,
+            integrals=code.layout.integrals,
+            events=watched,
+        )
+        limits = StepControl(task.control.rtol, task.control.atol, self.size, hybrid.loop.left)
+        return SteppingRun(problem, data, contact_kernel("march"), limits)
+
+    def _count(self, run: SteppingRun) -> None:
+        """Count the steps of a spell, and keep what it tells."""
+        new = run.evaluations
+        self._evaluated += new
+        self.made += run.made
+        self.hybrid.loop.left = run.left
+        run.evaluations, run.made = 0, 0
+        self._told = run.notes()
+
+    def _taken_back(
+        self, t: float, y: FloatArray, before: BoundSystem, watch: QuietWatch, flags: FloatArray
+    ) -> FloatArray | None:
+        """The state to go on with by events, in the mode that pressed contacts begin, and that the run then has; None where there
+        is no such mode. *before* is the system, *flags* the mode, with which time stepping began.
+        """
+        contacts, task, stepped = self.contacts, self.hybrid.task, self.control.made
+        made = before.with_forces(stepped.forces.constant)
+        state = resized(y[None, : task.states + stepped.code.layout.works], len(task.y0))[0]
+        position, velocity = made.code.projections
+        gaps = contacts.compiled.gaps(t, state[None], made.h)[0]
+        own = np.zeros((len(gaps), FLAGS))
+        own[watch.pressed | (gaps < 0), CLOSED] = 1.0
+        h = made.with_flags(own).h
+        for _ in range(3):
+            state = np.asarray(position(np.array([t]), state, h))
+        own[~watch.pressed, CLOSED] = 0.0
+        own[watch.sticking, STUCK] = 1.0
+        made = made.with_flags(own)
+        state = np.asarray(velocity(np.array([t]), state, made.h))
+        had = energy(t, y, stepped)
+        try:
+            state, made = contacts.begin(t, state, made)
+        except SimulationError:
+            return None
+        jump = energy(t, state, made) - had
+        if not (np.isfinite(state).all() and np.isfinite(jump)):
+            return None
+        state[task.states] += jump
+        self._seam = max(self._seam, abs(jump))
+        contacts.log.note(t, flags, contacts.flags, np.empty((0, IMPACT_NUMBERS)))
+        self.hybrid.resume(t, state, made, self.size)
+        return np.asarray(state)
+
+
+class QuietWatch:
+    """What is pressed during time stepping in the memory *data*: ``pressed`` and ``sticking`` (contacts,) after the last step."""
+
+    def __init__(self, data: SteppingData) -> None:
+        motion = data.motion
+        rows, first = motion.array("force_rows"), motion.n + motion.problem.speeds + motion.problem.multipliers
+        self._data, self._normal = data, motion.problem.array("has_normal") > 0
+        self._places, self._contacts = first + np.flatnonzero(rows % 3 == 0), rows[rows % 3 == 0] // 3
+        self._since = 0
+        self.pressed: Mask = np.zeros(len(self._normal), dtype=np.bool_)
+        self.sticking: Mask = self.pressed.copy()
+
+    def quiet(self, y: FloatArray) -> int:
+        """The number of steps since the last change, with those that end in the states *y* (k, n) the last."""
+        closed = y[:, self._places] > 0.0
+        differs = np.flatnonzero((closed != closed[-1]).any(axis=1))
+        if len(differs):
+            self._since = len(y) - int(differs[-1]) - 1
+        else:
+            self._since = len(y) + (self._since if np.array_equal(closed[-1], self.pressed[self._contacts]) else 0)
+        self.pressed[self._contacts] = closed[-1]
+        self.sticking = (self._data.array("stuck") > 0) & (self.pressed | ~self._normal)
+        return self._since
