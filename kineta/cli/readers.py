@@ -122,7 +122,22 @@ def _series(option: Option, text: str, system: System) -> list[str]:
 #: The reader of each kind of option; click has checked values that need no model.
 READERS: dict[str, Callable[[Option, Any, Any], Any]] = {
     **dict.fromkeys(
-        ("text", "word", "flag", "whole", "real", "time", "end", "hertz", "file", "plot", "save", "run", "page"),
+        (
+            "text",
+            "word",
+            "flag",
+            "whole",
+            "real",
+            "time",
+            "end",
+            "hertz",
+            "file",
+            "plot",
+            "view",
+            "save",
+            "run",
+            "page",
+        ),
         lambda option, value, system: value,
     ),
     "names": lambda option, text, system: names(text),

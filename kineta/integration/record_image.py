@@ -25,7 +25,7 @@ class _Place(NamedTuple):
 
 
 class RecordImage(Generic[R]):
-    """Image of a *record*, whose arrays in the fields *room* have any values in a copy."""
+    """Image of a *record*, whose arrays in the fields *room* are zero in a copy."""
 
     def __init__(self, record: R, room: Sequence[str]) -> None:
         self._size, self._parts, self._referring, self._referred = 0, list[IntArray](), list[int](), list[int]()
@@ -39,7 +39,7 @@ class RecordImage(Generic[R]):
 
     def copy(self) -> R:
         """A record in memory of its own."""
-        memory = np.empty(self._size, dtype=np.int64)
+        memory = np.zeros(self._size, dtype=np.int64)
         memory[: len(self._words)] = self._words
         memory[self._pointers] += address(memory)
         return cast(R, _record(self._place, memory))
