@@ -14,7 +14,7 @@ from kineta.kernels.contact.augmented_lagrangian import ACCEPTED
 from kineta.kernels.contact.block_inertia import rate_along
 from kineta.kernels.contact.gauss_seidel import sweep
 from kineta.kernels.contact.islands import gather_island, label_islands, move_forward
-from kineta.kernels.contact.newton_over_speeds import REPETITIONS, solve_island
+from kineta.kernels.contact.newton_over_speeds import COMPLIANCE, REPETITIONS, solve_island
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import copy, maximum
 from kineta.memory import Integers, Reals
@@ -66,7 +66,7 @@ def complement(
         change = sweep(problem, terms, solution, active, count, v)
         sweeps += 1
     if change > tolerance and not bounded:
-        steps = solve_island(problem, terms, solution, work, active, count, v, tolerance, REPETITIONS)
+        steps = solve_island(problem, terms, solution, work, active, count, v, tolerance, REPETITIONS, COMPLIANCE)
         change = 0.0 if steps > 0 else change
     return change <= (ACCEPTED * tolerance if bounded else tolerance)
 

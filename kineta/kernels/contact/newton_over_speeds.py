@@ -223,12 +223,14 @@ def solve_island(
     v: Reals,
     tolerance: float,
     repetitions: int,
+    compliant: float,
 ) -> int:
     """Speeds v after the impulses of the *active* contacts of an island, from speeds after those so far, by at most so many
-    *repetitions* of the forces; the number of Newton steps, negative without a solution.
+    *repetitions* of the forces, the first with the relative compliance *compliant*; the number of Newton steps, negative
+    without a solution.
     """
     collect_island(problem, work, active, count, v)
-    work.compliance, work.factored = COMPLIANCE, 0
+    work.compliance, work.factored = compliant, 0
     for a in range(count):
         c = active[a]
         r = solution.impulse[3 * c :]

@@ -19,7 +19,7 @@ from kineta.kernels.contact.block_inertia import (
 from kineta.kernels.contact.gauss_seidel import sweep
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.motion import evaluate_terms
-from kineta.kernels.contact.newton_over_speeds import REPETITIONS, solve_island
+from kineta.kernels.contact.newton_over_speeds import COMPLIANCE, REPETITIONS, solve_island
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import copy, maximum, normalise
 from kineta.memory import Integers, Reals
@@ -36,6 +36,8 @@ SWEEPS, LAST_SWEEPS = 5, 200
 FOUND = 1e-8
 #: Part of it to which Newton's method goes on: errors of speeds are errors of forces in the next step.
 FINER, FINEST = 1e-3, 1e-5
+#: Compliance with which other tries begin: a Newton step passes the interval in which a stiff joint sticks, or the cone.
+SOFT = 0.1
 #: Repetitions of forces from those of the last step on, which change little.
 FEW = 12
 #: Velocity at which penetrations are taken back, below which they are not.
@@ -203,6 +205,7 @@ def solve_contacts(run: SteppingData, active: Integers, count: int, tolerance: f
             run.tried,
             FINER * tolerance,
             FEW if tries == 0 else REPETITIONS,
+            COMPLIANCE if tries == 0 else SOFT,
         )
         found = made > 0
         tries += 1

@@ -12,7 +12,7 @@ import pytest
 from scipy.sparse.csgraph import connected_components
 
 from kineta.kernels.contact import block_inertia, friction_cone, gauss_seidel, islands
-from kineta.kernels.contact.newton_over_speeds import REPETITIONS, solve_island
+from kineta.kernels.contact.newton_over_speeds import COMPLIANCE, REPETITIONS, solve_island
 from kineta.kernels.machine_code import machine_code
 from tests.kernels.contact.problems import RandomProblem, island_work, problem_of, random_problem
 from tests.kernels.test_language import in_c
@@ -173,7 +173,9 @@ def test_newton_over_speeds_finds_the_laws_of_all_contacts(seed: int) -> None:
     while first < m:
         active = p.solution.active[first:]
         count = machine_code(islands.gather_island)(p.problem, active, m - first, p.solution.label)
-        steps = machine_code(solve_island)(p.problem, p.terms, p.solution, work, active, count, v, 1e-12, REPETITIONS)
+        steps = machine_code(solve_island)(
+            p.problem, p.terms, p.solution, work, active, count, v, 1e-12, REPETITIONS, COMPLIANCE
+        )
         assert 0 < steps < 300  # steps with the factors of an earlier one among them
         first += count
     r, u = p.solution.impulse, p.W @ v + p.solution.target
@@ -196,7 +198,7 @@ def test_a_step_that_does_not_decrease_the_energy_is_not_made() -> None:
     after = v.copy()
     assert (
         machine_code(solve_island)(
-            p.problem, p.terms, p.solution, work, p.solution.active, 2, after, 1e-12, REPETITIONS
+            p.problem, p.terms, p.solution, work, p.solution.active, 2, after, 1e-12, REPETITIONS, COMPLIANCE
         )
         < 0
     )
@@ -216,6 +218,8 @@ def test_all_back_ends_make_the_same_bits(tmp_path: Path) -> None:
             way(gauss_seidel.sweep)(p.problem, p.terms, p.solution, p.solution.active, 3, v)
         way(islands.label_islands)(p.problem, p.solution.active, 3, p.solution.label)
         count = way(islands.gather_island)(p.problem, p.solution.active, 3, p.solution.label)
-        steps = way(solve_island)(p.problem, p.terms, p.solution, work, p.solution.active, count, v, 1e-10, REPETITIONS)
+        steps = way(solve_island)(
+            p.problem, p.terms, p.solution, work, p.solution.active, count, v, 1e-10, REPETITIONS, COMPLIANCE
+        )
         ends.append((steps, v.tobytes(), p.solution.impulse.tobytes()))
     assert ends[0] == ends[1] == ends[2]
