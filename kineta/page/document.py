@@ -55,7 +55,9 @@ def posture_page(found: Posture) -> str:
     why = "; ".join(f"{what} ({excerpt(names)})" for what, names in not_exported(found.system))
     span = found.t, found.t + found.to
     if not found.system.nv:
-        raise ArgumentError(f"Model '{found.system.name}': nothing in it moves; a picture (.png, .svg) shows it.")
+        raise ArgumentError(
+            f"Model '{found.system.name}': it has no coordinates, whose motion a page plays; a picture (.png, .svg) shows it."
+        )
     try:
         if not why:
             return _page(equations, found, span, None, "")
