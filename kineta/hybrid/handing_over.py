@@ -27,7 +27,7 @@ PART = 1e-3
 #: Steps of the method by events within this part of one of time stepping that are too many.
 CROWD, CROWDED = 500, 0.5
 #: Changes without an impact within one step of time stepping that are too many.
-PILE = 20
+PILE = 100
 #: Steps by which to go back from a failure of the method by events.
 BACK = 10
 #: Steps of time stepping without a change after which contacts are quiet.

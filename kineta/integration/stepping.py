@@ -65,15 +65,15 @@ class SteppingRun:
 
     def notes(self) -> tuple[str, ...]:
         """Sentences on what steps average, on the largest penetration, and on impulses that do not obey all laws."""
-        data = self.data
+        data, largest = self.data, min(self._largest, self.problem.t1 - self.problem.t0)
         said = [
-            f"'{MOREAU}': {self._largest:g} s is the largest step; contact forces, reactions and accelerations are averages over"
+            f"'{MOREAU}': {largest:g} s is the largest step; contact forces, reactions and accelerations are averages over"
             f" steps, and the largest penetration is {max(0.0, data.deepest):.1e}."
         ]
         if data.motion.problem.array("poisson").any():
             said.append(f"'{MOREAU}' takes Poisson's law of restitution as Newton's.")
         if data.plainly:
-            said.append(f"In {data.plainly} steps Newton's restitution has no solution, and none was used.")
+            said.append(f"In {data.plainly} steps impulses neither restore nor push bodies apart, since none did both.")
         if data.unsolved:
             said.append(f"In {data.unsolved} steps impulses obey the laws of contact and friction approximately only.")
         return tuple(said)

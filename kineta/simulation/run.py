@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 #: Steps between two stall checks, and the largest number of steps that the rest of a run may need at its present pace.
 CHECK_INTERVAL, MAX_STEPS_LEFT = 100_000, 1e11
+#: Largest number of steps of time stepping: beyond it their times are no longer different.
+MAX_STEPPED = 1e15
 
 
 def integrate(task: SimulationProblem, bar: Progress) -> Solution:
@@ -53,6 +55,11 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     if task.method == MOREAU and task.t1 < task.t0:
         raise SimulationError(
             f"Model '{task.system.name}': '{MOREAU}' works forwards in time only; t falls from {task.t0:g} s."
+        )
+    if task.method == MOREAU and task.t1 - task.t0 > MAX_STEPPED * min(task.control.max_step, 1.0):
+        raise SimulationError(
+            f"Model '{task.system.name}': steps of {task.control.max_step:g} s are too many to be counted in"
+            f" {task.t1 - task.t0:g} s; give a larger max_step."
         )
     control, seen = SampledControl(task), None
     if control.reads and task.has_modes:

@@ -18,6 +18,7 @@ from kineta.equations.equations import Equations, given_equations
 from kineta.errors import one_of
 from kineta.integration.error_control import StepControl
 from kineta.integration.solver import AUTO, BY_EVENTS, CHOICES, EVENTS
+from kineta.integration.stepping import MOREAU
 from kineta.model.system import System
 from kineta.results.result import Result
 from kineta.runtime import run_arguments
@@ -104,7 +105,10 @@ def simulate(
         keep = dense_output or (len(parts.equations) > 1 and (grid is None or bool(given.watched)))
         tasks = []
         for own, inputs in zip(parts.equations, parts.inputs, strict=True):
-            task = _problem(own, inputs, (t0, t1), method, limits, max_steps, grid, dense_output=keep)
+            free = method == MOREAU and not own.system.contacts  # a part that nothing touches needs no time stepping
+            task = _problem(
+                own, inputs, (t0, t1), BY_EVENTS if free else method, limits, max_steps, grid, dense_output=keep
+            )
             tasks.append(replace(task, hands_over=given_method == AUTO and not unsteppable(own.system)))
         if len(tasks) > 1:
             from kineta.simulation.joined_result import joined_result

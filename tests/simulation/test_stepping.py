@@ -178,3 +178,20 @@ def test_a_short_allowance_of_steps() -> None:
     run = kn.simulate(kn.loads(BALL), 1.0, method="moreau", max_steps=100)
     assert run.t[-1] == pytest.approx(0.1)
     assert "out of steps" in run.message
+
+
+def test_a_part_without_contacts_moves_as_alone() -> None:
+    beside = kn.loads("""gravity 9.81; A | Sz(z) = 1; B | Ry(w), Sz(-1) = 1; coordinates z, w;
+contact f : point between A and ground axis (0, 0, 1); initial z = 0.3, w = 0.2;""")
+    alone = kn.loads("gravity 9.81; B | Ry(w), Sz(-1) = 1; coordinates w; initial w = 0.2;")
+    run, other = kn.simulate(beside, 1.0, method="moreau", samples=11), kn.simulate(alone, 1.0, samples=11)
+    assert np.abs(run["w"] - other["w"]).max() < 1e-9
+    assert abs(run["z"][-1]) < 1e-9
+
+
+def test_steps_too_small_to_be_counted_are_refused() -> None:
+    model = kn.loads(
+        "gravity 9.81; A | Sz(z) = 1; coordinates z; contact f : point between A and ground axis (0, 0, 1); initial z = 1;"
+    )
+    with pytest.raises(SimulationError, match="too many to be counted"):
+        kn.simulate(model, 1.0, method="moreau", max_step=1e-300)
