@@ -522,3 +522,20 @@ def test_a_disk_above_a_plane_to_which_it_is_parallel_is_told_from_a_fault_of_th
         kn.SimulationError, match="what 'edge' watches has no rate in the initial state, as where a disk is"
     ):
         kn.simulate(kn.loads(coin + edge), 0.2)
+
+
+#: A rod that stands on its tip until it slips: normal speeds left by rounding then turn the slip as they are stopped.
+STANDING = """gravity 9.81; parameters mu = 1.2061348374287666; Rod | Sx(x), Sz(z), Ry(-q) = m(1), Jy(1/3); coordinates x, z, q;
+point Tip on Rod = (-1, 0, 0); contact floor : point between Tip and ground axis (0, 0, 1), friction = mu;
+output Tip.vx, lambda.floor.u;"""
+
+
+def test_friction_never_drives_where_normal_speeds_turn_the_slip() -> None:
+    rod = kn.derive(kn.loads(STANDING))
+    state = np.array([1.0092901902, 0.6592637309, 0.7198391538, 1.7144102919, -1.9553408406, -2.6004923513])
+    rng = np.random.default_rng(0)
+    for size in (1e-10, 1e-9, 1e-8, 1e-7):
+        for _ in range(8):
+            start = state + size * rng.uniform(-1, 1, 6)
+            run = kn.simulate(rod, 1e-6, q=start[:3], v=start[3:], samples=2, method="events")
+            assert run["lambda.floor.u"][-1] * run["Tip.vx"][-1] <= 1e-9

@@ -160,15 +160,32 @@ def is_turned(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals
     """
     slow, turned = False, False
     for c in range(motion.problem.contacts):
-        slow = slow or slip_of(motion, c) <= SLOW * work.still
+        along = slip_along(motion, c)
+        slow = slow or slip_of(motion, c) <= SLOW * work.still or along <= SLOW * work.still
     if slow:
         prepare(motion, work, time, y)
         for c in range(motion.problem.contacts):
-            f, slip = motion.flags[FLAGS * c :], slip_of(motion, c)
+            f, slip, along = motion.flags[FLAGS * c :], slip_of(motion, c), slip_along(motion, c)
+            turned = turned or along < 0.0
             u, w = motion.terms.velocity[3 * c + 1], motion.terms.velocity[3 * c + 2]
             turns = slip <= SLOW * work.still and fabs(u * f[ALONG_W] - w * f[ALONG]) > TURNED * slip
             turned = turned or slip <= work.still or turns
     return turned
+
+
+@kernel
+def slip_along(motion: ContactMotion, c: int) -> float:
+    """The slip along a line, in its direction, of a contact that slips under dry friction, and has not just begun to; else a
+    large one. Where normal speeds that are stopped turn it, friction would drive.
+    """
+    f, law = motion.flags[FLAGS * c :], motion.terms.law[4 * c :]
+    slips = (
+        f[SLIPS] > 0.0
+        and motion.contacts.candidate[c] == SLIPPING
+        and motion.problem.tangents[c] == 1
+        and law[3] <= 0.0
+    )
+    return f[ALONG] * motion.terms.velocity[3 * c + 1] if slips else NO_LIMIT
 
 
 @kernel
