@@ -20,7 +20,9 @@ from rich.table import Table
 
 import kineta as kn
 from kineta.codegen import c
-from kineta.notation import text
+from kineta.equations.formulas import kinds
+from kineta.notation.printed_form import printed_form
+from kineta.notation.text import TEXT
 from kineta.views import save
 from kineta.views.series import figure
 
@@ -66,8 +68,9 @@ def a_printed_model(name: str) -> None:
     equations = kn.derive(kn.load(MODELS / f"{name}.kin"))
     out.print(Rule("its kinetic energy, and the equation of its leg"))
     inverse = equations.formulas("inverse")
-    leg = {"tau[q3']": inverse.array.refs[2]}
-    for line in (*equations.text("kinetic_energy").splitlines(), "", *text.lines(inverse.graph, leg)):
+    leg = printed_form(inverse.graph, [inverse.array.refs[2]], ["tau[q3']"], kinds(equations.system))
+    force = (f"{name} = {value}" for name, value in leg.lines(TEXT, ["tau[q3']"]))
+    for line in (*equations.text("kinetic_energy").splitlines(), "", *force):
         out.print(f"  {line}", markup=False, soft_wrap=True)
     (OUT / "equations.tex").write_text(f"$$\n{equations.latex()}\n$$\n", encoding="utf-8")
 

@@ -139,6 +139,7 @@ PICTURES: dict[str, tuple[float, Callable[[Any], None]]] = {
     "skate": (10.0, path("x", "y", (6, 1.8))),
     "euler_top": (60.0, over_time("p", "q", "r")),
     "bouncing_ball": (3.0, over_time("Ball.z")),
+    "yielding_ground": (3.0, over_time("Ball.z", "Ball.x")),
     "rocking_block": (2.5, over_time("q")),
     "sliding_block": (6.0, over_time("lambda.slope.n", "lambda.slope.u")),
     "friction_oscillator": (13.0, over_time("x", "lambda.floor")),

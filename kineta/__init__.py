@@ -48,6 +48,7 @@ _FROM = {
     "kineta.model.elements.generalized": "generalized_force line_force",
     "kineta.model.elements.inertia": "inertia_element",
     "kineta.model.elements.potential": "potential",
+    "kineta.model.elements.compliant_contact": "CompliantContact",
     "kineta.model.elements.smooth_friction": "SmoothFriction",
     "kineta.model.elements.spring": "line_spring spring",
     "kineta.model.graph": "SystemGraph system_graph",

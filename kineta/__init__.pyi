@@ -59,6 +59,7 @@ from kineta.model.contacts.joint_friction import Friction as Friction
 from kineta.model.contacts.joint_friction import friction as friction
 from kineta.model.contacts.limit import Limit as Limit
 from kineta.model.contacts.limit import limit as limit
+from kineta.model.elements.compliant_contact import CompliantContact as CompliantContact
 from kineta.model.elements.couple import couple as couple
 from kineta.model.elements.damper import damper as damper
 from kineta.model.elements.damper import line_damper as line_damper
@@ -150,6 +151,8 @@ from kineta.tasks.motions.kinematics import Kinematics as Kinematics
 from kineta.tasks.motions.kinematics import kinematics as kinematics
 from kineta.tasks.posture import Posture as Posture
 from kineta.tasks.posture import posture as posture
+from kineta.tasks.report import Report as Report
+from kineta.tasks.report import report as report
 from kineta.tasks.sensitivity.fit import Fit as Fit
 from kineta.tasks.sensitivity.fit import fit as fit
 from kineta.tasks.sensitivity.objective import Objective as Objective

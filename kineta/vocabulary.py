@@ -26,7 +26,7 @@ _ROWS = (
     ("computeKineticEnergy CalcKineticEnergy T", "kinetic_energy", ""),
     ("computePotentialEnergy CalcPotentialEnergy V U", "potential_energy", ""),
     ("computeMechanicalEnergy total_energy E", "energy", ""),
-    ("lagrangian L", "kinetic_energy", "less potential_energy"),
+    ("lagrange_function L", "lagrangian", ""),
     ("computeRNEADerivatives", "inverse_derivatives", ""),
     ("computeABADerivatives mjd_transitionFD", "forward_derivatives", ""),
     ("computeJointTorqueRegressor", "regressor", ""),

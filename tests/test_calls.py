@@ -154,7 +154,7 @@ def test_public_functions_keep_their_names_and_signatures() -> None:
         ("qfrc_bias", "Did you mean 'bias'?"),
         ("forcing", "Did you mean 'bias' (with the other sign)?"),
         ("Jacobian", "Did you mean 'jacobian'?"),
-        ("lagrangian", "Did you mean 'kinetic_energy' (less potential_energy)?"),
+        ("L", "Did you mean 'lagrangian'?"),
         ("gibbs", "Did you mean 'appell_function'?"),
         ("appell_function", "The quantity appell_function needs formalism='appell'."),
         ("gauss_constraint", "The quantity gauss_constraint needs formalism='gauss'."),

@@ -162,6 +162,12 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Limit": (kn.Limit, {"name": "l", "value": q, "lower": 0, "upper": 1, "restitution": 0.5, "poisson": False, **FREE}),
     "friction": (kn.friction, {"name": "f", "force": 1, "coordinate": q, "static": 2, "smooth": None}),
     "Friction": (kn.Friction, {"name": "f", "force": 1, "coordinate": q, "static": 2, **FREE}),
+    "CompliantContact": (
+        kn.CompliantContact,
+        {"name": "c", "shape": "ball", "sizes": (0.3,), "starts": (kn.station("A"),), "end": kn.station("ground")}
+        | {"normal": (0, 0, 1), "stiffness": 1e3, "law": "hunt_crossley", "damping": 0.1, "friction": 0.5, "smooth": 0.1}
+        | FREE,
+    ),
     "SmoothFriction": (kn.SmoothFriction, {"name": "f", "force": 1, "coordinate": q, "smooth": 0.1, **FREE}),
     "switch": (kn.switch, {"name": "s", "value": q, "sets": {"q": 1}, "guards": {"m": 1}, "stop": False}),
     "Switch": (
@@ -256,6 +262,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "assemble": (
         lambda **given: kn.assemble(**{"system": SYSTEM, **given}),
         {"system": SYSTEM, "q": [0.1], "v": [0.1], "p": {"m": 1.0}, "t": 0.0, "pinned": ["q"]},
+    ),
+    "report": (
+        lambda **given: kn.report(**{"system": EQUATIONS, "t": 0.001, **given}),
+        {"system": EQUATIONS, "t": 0.001, "q": [0.1], "v": [0.1], "p": {"m": 1.0}},
     ),
     "posture": (
         lambda **given: kn.posture(**{"system": SYSTEM, **given}),
@@ -392,6 +402,7 @@ MADE = {
         "Equations",
         "Equilibrium",
         "Posture",
+        "Report",
         "Excitation",
         "ExportedRun",
         "Extremes",

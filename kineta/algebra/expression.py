@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from numbers import Real
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NoReturn, Union, cast
@@ -269,6 +270,12 @@ class Expr:
 
     def __str__(self) -> str:
         return text(self.graph, self.ref)
+
+    def _repr_latex_(self) -> str:
+        """The expression as notebooks show it."""
+        notation, latex = (import_module(f"kineta.notation.{name}") for name in ("typesetting", "latex"))
+        with LOCK:
+            return f"${notation.typeset(self.graph, self.ref, latex.LATEX)}$"
 
 
 def expr(value: Scalar) -> Expr:

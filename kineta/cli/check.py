@@ -81,6 +81,7 @@ def described(system: System) -> dict[str, Any]:
         "constraints": [c.name for c in system.constraints],
         "contacts": {c.name: type(c).__name__ for c in system.contacts},
         "places": places(system),
+        "contact_laws": contact_laws(system),
         "switches": [s.name for s in system.switches],
         "programs": {p.name: derivative_order(system, p.value) for p in system.programs},
         "law": system.control.law if system.programs else None,
@@ -338,6 +339,7 @@ def _print(summary: dict[str, Any]) -> None:
         "programs": ", ".join(f"{n} (order {k})" for n, k in summary["programs"].items()),
         "law of control": summary["law"],
         "named expressions": ", ".join(summary["lets"]),
+        "laws of contact": ", ".join(f"{n} ({law})" for n, law in summary["contact_laws"].items()),
         "elements": ", ".join(summary["elements"]),
         "outputs": ", ".join(summary["outputs"]),
         "parameters": _by_rule(parameters, summary["taken"]),
@@ -354,6 +356,15 @@ def _print(summary: dict[str, Any]) -> None:
     missing = [n for n, x in summary["parameters"].items() if x is None]
     if missing:
         echo(f"  not checked against the laws: without values for {', '.join(missing)}")
+
+
+def contact_laws(system: System) -> dict[str, str]:
+    """Return the law of each contact by name."""
+    from kineta.model.contacts.contact import Contact
+    from kineta.model.elements.compliant_contact import CompliantContact
+
+    hard = {c.name: "poisson" if c.poisson else "newton" for c in system.contacts if isinstance(c, Contact)}
+    return hard | {e.name: e.law for e in system.elements if isinstance(e, CompliantContact)}
 
 
 def _acting_in_runs(summary: dict[str, Any]) -> dict[str, str]:

@@ -35,7 +35,7 @@ LARGE = 200
     """,
 )
 @model
-@parameter(o.quantity("inverse"))
+@parameter(o.printed("equations"))
 @click.option("--latex", is_flag=True, help="Print the equations as LaTeX.")
 @click.option("--no-parts", is_flag=True, help="Write everything out, without named parts.")
 @click.option("--matrix", is_flag=True, help="Print the equations of motion as matrices.")
@@ -85,7 +85,7 @@ def derive(
     for q in counted:
         equations.expressions(q)
     t_derive = time.perf_counter() - began
-    form: Any = equations.matrix_form() if matrix else equations.formulas(quantity)
+    form: Any = equations.matrix_form() if matrix else equations.printed(quantity)
     lines = form.latex(parts=not no_parts) if latex else form.text(parts=not no_parts)
     shown = lines.splitlines() if matrix else list(lines)
     counts = {q: equations.operations(q) for q in counted}
@@ -105,6 +105,7 @@ def derive(
                 "operations": {q: c.as_dict() for q, c in counts.items()},
                 "quantity": quantity,
                 "equations": shown,
+                "reading_cost": None if matrix else form.reading_cost(parts=not no_parts),
                 "seconds": seconds,
             }
         )
@@ -118,10 +119,8 @@ def derive(
             left = ", ".join(q for q in COUNTED if q not in counted)
             emit(f"Not counted: {left}, with more than {LARGE} speeds only if asked for by --quantity.", err=True)
         if system.constraints and not system.quasi:
-            names = ", ".join(c.name for c in system.constraints)
             emit(
-                f"The constraints {names} add reactions, M vdot + bias = tau + A^T lambda, solved for by {equations.strategy}: "
-                "--quantity multipliers, reaction_forces.",
+                f"The reactions by the strategy '{equations.strategy}': --quantity multipliers, reaction_forces.",
                 err=True,
             )
 
@@ -149,7 +148,7 @@ def _check(given: Mapping[str, Any]) -> None:
         from kineta.equations.derivation_report import check_form
 
         check_form(given["save"])
-    if given["matrix"] and given["quantity"] != "inverse":
+    if given["matrix"] and given["quantity"] not in ("equations", "inverse"):
         raise ArgumentError(f"--matrix shows the equations of motion; leave out --quantity {given['quantity']}.")
 
 
@@ -157,7 +156,11 @@ def _explain(system: System, by: tuple[str, str], quantity: str, save: Path | No
     """Print the account of the derivation, or write it to the file *save*."""
     from kineta.equations.equations import derive as derive_equations
 
-    account = derive_equations(system, by[0], strategy=by[1]).settled().account(quantity)
+    account = (
+        derive_equations(system, by[0], strategy=by[1])
+        .settled()
+        .account("inverse" if quantity == "equations" else quantity)
+    )
     if save is not None:
         account.save(save)
         emit(f"{save}: {len(account.steps)} steps")

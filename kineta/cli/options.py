@@ -127,7 +127,7 @@ def _quantity(text: str | float, dimension: Dimension) -> float:
 
 #: Types of click, by the kind of option; others stay text until the model is read.
 TYPES: dict[str, Any] = {
-    **dict.fromkeys(("file", "plot", "view", "save", "run", "page"), FILE),
+    **dict.fromkeys(("file", "plot", "view", "save", "run", "page", "report"), FILE),
     "time": seconds,
     "end": end,
     "hertz": hertz,

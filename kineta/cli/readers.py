@@ -137,6 +137,7 @@ READERS: dict[str, Callable[[Option, Any, Any], Any]] = {
             "save",
             "run",
             "page",
+            "report",
         ),
         lambda option, value, system: value,
     ),

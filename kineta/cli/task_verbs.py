@@ -29,6 +29,7 @@ FILES = {
     "save": (".csv",),
     "run": (".nc", ".csv"),
     "page": (),
+    "report": (".html",),
 }
 #: Kinds of options for the output of a result, which are no arguments of the function.
 TARGETS = (*FILES, "series", "run_series")
@@ -72,7 +73,7 @@ def run(task: Task, model: Path, settings: Settings, *, as_json: bool, **given: 
     files = {x: given[x.name] for x in present if x.kind in FILES}
     _write(files, found, series)
     if not (files or as_json):
-        files |= {x: found.show() for x in task.flat if x.kind == "view"}
+        files |= {x: found.show() for x in task.flat if x.kind in ("view", "report")}
     said = () if most is None else (most,)
     if as_json:
         written = {"files": [*map(str, files.values())]} if any(x.kind in FILES for x in task.flat) else {}
@@ -112,7 +113,8 @@ def check_target(option: Option, path: Path) -> None:
         raise ArgumentError(f"{option.typed}: expected a file {told}, found '{path}'.")
     if option.kind == "run" and path.suffix == ".nc" and not (find_spec("xarray") and find_spec("h5netcdf")):
         raise MissingPackageError("xarray", "xarray")
-    if option.kind in ("plot", "view") and path.suffix != ".html" and find_spec("matplotlib") is None:
+    drawn = option.kind == "report" or (option.kind in ("plot", "view") and path.suffix != ".html")
+    if drawn and find_spec("matplotlib") is None:
         raise MissingPackageError("matplotlib", "plot")
     if not path.parent.is_dir():
         raise ArgumentError(f"{option.typed}: there is no folder '{path.parent}'.")

@@ -13,7 +13,7 @@ from kineta.algebra.expression import LOCK
 from kineta.calls import public
 from kineta.codegen.c import identifier
 from kineta.codegen.compiled_functions import CompiledFunctions
-from kineta.equations.formulas import Formulas, aligned, formulas
+from kineta.equations.formulas import EQUATIONS, Formulas, aligned, equations_of_motion, formulas
 from kineta.errors import ArgumentError, did_you_mean, one_of, shown
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
@@ -300,16 +300,23 @@ class Equations:
 
         return self.memo((DerivationReport, name), told)
 
-    def text(self, quantity: str = "inverse", *, parts: bool = True) -> str:
-        """The formulas of *quantity* as text: a line for every repeated part, then a line for every entry.
+    def text(self, quantity: str = EQUATIONS, *, parts: bool = True) -> str:
+        """The formulas of *quantity* as text: a line for every named part, then a line for every entry.
 
-        Without *parts* every entry is written out. Raises :class:`ArgumentError` for formulas too long for this.
+        Without a *quantity* they are the equations of motion: the forces, with the multipliers of the constraints, then the
+        constraints. Without *parts* every entry is written out. Raises :class:`ArgumentError` for formulas too long for this.
         """
-        return "\n".join(self.formulas(quantity).text(parts=flag("parts", parts)))
+        return "\n".join(self.printed(quantity).text(parts=flag("parts", parts)))
 
-    def latex(self, quantity: str = "inverse", *, parts: bool = True) -> str:
-        """The formulas of *quantity* as LaTeX, in ``aligned`` for use within ``$$``; *parts* as in :meth:`text`."""
-        return aligned(self.formulas(quantity).latex(parts=flag("parts", parts)), "aligned")
+    def latex(self, quantity: str = EQUATIONS, *, parts: bool = True) -> str:
+        """The formulas of *quantity* as LaTeX, in ``aligned`` for use within ``$$``; as in :meth:`text`."""
+        return aligned(self.printed(quantity).latex(parts=flag("parts", parts)), "aligned")
+
+    def printed(self, quantity: str = EQUATIONS) -> Formulas:
+        """The formulas of *quantity*, or without one the equations of motion with their constraints, for print."""
+        if not isinstance(quantity, str) or quantity != EQUATIONS:
+            return self.formulas(quantity)
+        return self.memo((Formulas, EQUATIONS), lambda: equations_of_motion(self.alone()))
 
     def sympy(self, quantity: str, *, dynamic: bool = False) -> Any:
         """*quantity* in SymPy: an expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions.
@@ -329,7 +336,7 @@ class Equations:
         """The first equations of motion, for notebooks; None for large systems."""
         if self.system.nv > SHOWN:
             return None
-        lines = list(self.formulas("inverse").latex())
+        lines = list(self.printed().latex())
         rest = len(lines) - LINES
         shown = [*lines[:LINES], rf"& \text{{and {rest} more lines: equations.latex()}}"] if rest > 0 else lines
         return f"$$\n{aligned(shown, 'aligned')}\n$$"

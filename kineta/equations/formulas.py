@@ -6,26 +6,23 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kineta.expr.graph import Graph, Ref
-from kineta.expr.walk import reachable
+from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.mechanics.derivation import Array, Derivation
-from kineta.mechanics.quantities import HIGHEST, quantity
+from kineta.mechanics.quantities import HIGHEST, NAMES, quantity
 from kineta.mechanics.variables import Symbols, symbols
 from kineta.model.checks.scaling_check import scaling_diagnosis
+from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System
-from kineta.notation import text
-from kineta.notation.common_subexpressions import common_subexpressions
+from kineta.notation.printed_form import PrintedForm, form_cost, printed_form
+from kineta.notation.text import TEXT
 from kineta.notation.typesetting import FactorKind, Kinds
-from kineta.passes.collect_terms import collect_terms
-from kineta.passes.remove_guards import remove_guards
 from kineta.passes.simplify import simplify
-from kineta.passes.substitute import substitute
 
-#: Nodes of formulas at most for an attempt of the collected form.
-SMALL = 300
+#: What is printed as a whole: the equations of motion with their constraints.
+EQUATIONS = "equations"
 
-#: Largest ratio of the length of a collected form without named parts to the computed form.
-MORE = 1.2
+#: Names of what is printed.
+PRINTED = (EQUATIONS, *NAMES)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,20 +54,25 @@ class Formulas:
 
         Without *parts* every entry is written out. Raises :class:`ArgumentError` for formulas too long for this.
         """
-        graph, refs = self._shown(parts)
-        return text.lines(graph, dict(zip(_names(self), refs, strict=True)), parts=parts, kinds=kinds(self.system))
+        names = _names(self)
+        return (f"{name} = {value}" for name, value in self._printed(names, parts).lines(TEXT, names))
 
     def latex(self, *, parts: bool = True) -> Iterator[str]:
         """:meth:`text` in LaTeX."""
         # Imported here, as in the compiler: loaded only if needed.
         from kineta.notation import latex
 
-        graph, refs = self._shown(parts)
-        named = dict(zip(map(latex.label, _names(self)), refs, strict=True))
-        return latex.lines(graph, named, parts=parts, kinds=kinds(self.system))
+        names = _names(self)
+        lines = self._printed(names, parts).lines(latex.LATEX, [latex.label(name) for name in names])
+        return (f"{name} = {value}" for name, value in lines)
 
-    def _shown(self, parts: bool) -> tuple[Graph, Sequence[Ref]]:
-        return readable(self.graph, self.array.refs, self.system, parts=parts)
+    def reading_cost(self, *, parts: bool = True) -> float:
+        """How much there is to read in :meth:`text`: one for a name, more for brackets, fractions and named parts."""
+        names = _names(self)
+        return form_cost(self._printed(names, parts), names, kinds(self.system))
+
+    def _printed(self, names: Sequence[str], parts: bool) -> PrintedForm:
+        return printed_form(self.graph, self.array.refs, names, kinds(self.system), parts=parts)
 
     def sympy(self, *, dynamic: bool = False) -> Any:
         """An expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions; with *dynamic*,
@@ -96,25 +98,6 @@ class Formulas:
         return {n: (n.rstrip("'"), n.count("'")) for n in moving} | {f"tau.{n}": (f"tau.{n}", 0) for n in s.v_names}
 
 
-def readable(graph: Graph, refs: Sequence[Ref], system: System, *, parts: bool) -> tuple[Graph, Sequence[Ref]]:
-    """The printed form of *refs*: as computed, or the collected form if it is as short."""
-    if len(reachable(graph, refs)) > SMALL:
-        return graph, refs
-    own = Graph()
-    plain = substitute(*remove_guards(graph, refs), {}, own)
-    collected = collect_terms(own, plain, system.parameter_names)
-
-    def length(form: Sequence[Ref]) -> tuple[int, int]:
-        """Characters and lines."""
-        bound = common_subexpressions(own, {str(k): r for k, r in enumerate(form)}, parts=parts)
-        shown = [len(line) for _, line in bound.lines(text.TEXT, {})]
-        return sum(shown), len(shown)
-
-    (computed, _), (sorted_, lines) = length(plain), length(collected)
-    allowance = MORE if lines == len(plain) else 1.0
-    return own, collected if sorted_ <= allowance * computed else plain
-
-
 def kinds(system: System) -> Kinds:
     """Kinds of the names in the equations of *system*, in the order of products."""
     v = system.v_names
@@ -132,6 +115,34 @@ def formulas(derivation: Derivation, quantity: str) -> Formulas:
     array = derivation[quantity]
     own, functions = simplified(derivation, {quantity: array.refs}, derivation.symbols.system.parameter_names)
     return Formulas(own, quantity, array.of(functions[quantity]))
+
+
+def equations_of_motion(derivation: Derivation) -> Formulas:
+    """The forces with the multipliers of the constraints, tau = M vdot + h - A^T lambda, then the constraints, 0 = f.
+
+    A constraint of coordinates is shown as such, one of speeds or accelerations at its order.
+    """
+    system, rows, inverse = derivation.symbols.system, derivation.rows, derivation["inverse"]
+    n = len(inverse.refs)
+    A = [row.gradient.get(k, ZERO) for row in rows for k in range(n)]
+    functions = {"inverse": inverse.refs, "A": A, "residuals": constraint_residuals(derivation)}
+    own, found = simplified(derivation, functions, system.parameter_names)
+    g, forces = own.graph, list(found["inverse"])
+    for j, row in enumerate(rows):
+        gradient = found["A"][j * n : (j + 1) * n]
+        multiplier = g.symbol(f"{MULTIPLIER}{row.constraint}")
+        forces = [g.sub(force, g.mul(a, multiplier)) for force, a in zip(forces, gradient, strict=True)]
+    labels = (*quantity("inverse").labels(system, (n,)), *("0" for _ in rows))
+    return Formulas(own, EQUATIONS, Array((n + len(rows),), (*forces, *found["residuals"]), labels=labels))
+
+
+def constraint_residuals(derivation: Derivation) -> list[Ref]:
+    """What vanishes by every constraint that reactions enforce: of coordinates, of speeds, or of accelerations."""
+    g, found = derivation.graph, list[Ref]()
+    for row in derivation.rows:
+        rate = (g.mul(a, g.symbol(f"{derivation.symbols.names[k]}'")) for k, a in row.gradient.items())
+        found.append(row.levels[0] if row.levels else g.add(g.sum(rate), row.rest))
+    return found
 
 
 def simplified(

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
-from kineta.equations.formulas import aligned, kinds, readable, simplified
+from kineta.equations.formulas import aligned, constraint_residuals, kinds, simplified
 from kineta.errors import ArgumentError
 from kineta.expr.graph import ZERO, Ref
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.variables import Symbols
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.notation import latex, text
-from kineta.notation.common_subexpressions import common_subexpressions
+from kineta.notation.printed_form import printed_form
 from kineta.notation.typesetting import Notation
 
 #: Characters of a row of matrices at most: in longer rows entries of more than SHORT characters have names and are listed below.
@@ -24,7 +23,7 @@ NAME = 6
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MatrixForm:
-    """M, h and the transposed constraint matrix A: references into the graph of *symbols*, row by row."""
+    """M, h, the transposed constraint matrix A and the constraints: references into the graph of *symbols*, row by row."""
 
     symbols: Symbols
     refs: tuple[Ref, ...]
@@ -69,22 +68,20 @@ class MatrixForm:
     ) -> tuple[list[list[list[str]]], list[tuple[str, str]]]:
         """M, vdot, h, tau, and for constraints A^T and lambda, as rows of cells; and the named entries."""
         system, n, names = self.symbols.system, len(self.symbols.v), self.symbols.names
-        graph, refs = readable(self.symbols.graph, self.refs, system, parts=parts)
-        labels = _labels(n, len(self.constraints))
-        known = kinds(system)
-        plain = dict(
-            common_subexpressions(graph, dict(zip(labels, refs, strict=True)), parts=parts).lines(text.TEXT, known)
-        )
+        m = len(self.constraints)
+        labels = [*_labels(n, m), *("0" for _ in self.constraints)]
+        form = printed_form(self.symbols.graph, self.refs, labels, kinds(system), parts=parts)
+        plain = dict(form.lines(text.TEXT, labels))
         long = _long([plain[label] for label in labels], n)
-        named = dict(zip([show(label) for label in labels], refs, strict=True))
-        lines = list(common_subexpressions(graph, named, parts=parts, show=show).lines(notation, known))
-        below = lines[: len(lines) - len(labels)]
+        lines = list(form.lines(notation, [show(label) for label in labels]))
+        below, own = lines[: len(lines) - len(labels)], lines[len(lines) - len(labels) :]
         cells = []
-        for k, (name, value) in enumerate(islice(lines, len(below), None)):
+        for k, (name, value) in enumerate(own[: len(own) - m]):
             twin = _twin(k, n)
             cells.append(show(labels[twin]) if long[twin] else value)
             if long[k] and twin == k:
                 below.append((name, value))
+        below += own[len(own) - m :]
         rest = iter(cells)
         M = [[next(rest) for _ in range(n)] for _ in range(n)]
         h = [[next(rest)] for _ in range(n)]
@@ -101,7 +98,7 @@ def matrix_form(derivation: Derivation) -> MatrixForm:
     if not derivation.symbols.v:
         raise ArgumentError(f"Model '{system.name}': nothing in it can move, so there are no equations of motion.")
     A = [r.gradient.get(k, ZERO) for k in range(len(derivation.symbols.v)) for r in rows]
-    refs = (*derivation["mass_and_bias"].refs, *A)
+    refs = (*derivation["mass_and_bias"].refs, *A, *constraint_residuals(derivation))
     own, found = simplified(derivation, {"matrices": refs}, system.parameter_names)
     return MatrixForm(own, tuple(found["matrices"]), tuple(r.constraint for r in rows))
 

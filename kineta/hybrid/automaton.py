@@ -13,9 +13,9 @@ from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError, reworded
 from kineta.hybrid.contact_log import ContactLog
-from kineta.hybrid.contact_modes import ContactModes, ModeError
+from kineta.hybrid.contact_modes import ContactModes, ModeError, penetration
 from kineta.hybrid.sampling import SampledControl, SampledRun
-from kineta.hybrid.switches import check_settings, is_settable, thrown_off
+from kineta.hybrid.switches import check_settings, thrown_off
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
 from kineta.integration.loop_abi import BRIEF, CHATTER, RunData
 from kineta.integration.native import NativeRun
@@ -28,6 +28,9 @@ from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.contact_problem import CompiledContacts
 from kineta.runtime.events import EventStep
 from kineta.runtime.problem import SimulationProblem
+
+#: Penetration [m, rad] at the start that time stepping pushes apart; more is refused.
+DEEPEST_START = 1e-4
 
 
 class HybridRun(SampledRun):
@@ -53,7 +56,6 @@ class HybridRun(SampledRun):
         touching = contacts is not None
         projecting = touching or problem.manifold is not None
         self._carry_out = transition(TABLEAUX[task.method], projecting=projecting, touching=touching)
-        self._settable = is_settable(task.system)
         until = max(abs(task.t0), abs(task.t1))
         run.switches.update(span=task.t1 - task.t0, until=until, last=-np.inf, stopped=-1, culprit=-1)
         run.switches.array("since")[:] = task.t0 - until
@@ -238,8 +240,8 @@ class HybridRun(SampledRun):
             contacts.make_room()
         self._note_all(t, old, data)
         y, p = data.array("between").copy(), s.array("given")[: len(made.p)].copy()
-        if not able or not self._settable:
-            self._check_change(t, y, p, able, data)
+        if not able:
+            raise self._refusal(t, y, p, data)
         if s.stopped >= 0:
             self.ended = self.task.system.switches[s.stopped].name
         if contacts is None:
@@ -259,18 +261,18 @@ class HybridRun(SampledRun):
         if len(self.log.impacts) > struck:
             self._since.clear()
 
-    def _check_change(self, t: float, y: FloatArray, p: FloatArray, able: bool, data: RunData) -> None:
-        """Raise :class:`SimulationError` where a change at *t* into the state y with the parameters p cannot be."""
+    def _refusal(self, t: float, y: FloatArray, p: FloatArray, data: RunData) -> SimulationError:
+        """Why a change at *t* into the state y with the parameters p cannot be. Raises :class:`SimulationError` for what a switch
+        has set out of bounds.
+        """
         acted = [k for k in data.contacts.array("what")[: data.contacts.made].tolist() if k >= 0]
         for k in acted[-1:]:
             check_settings(self.task, k, t, y, p)
-        if able:
-            return
         if data.switches.culprit >= 0:
-            raise thrown_off(self.task, data.switches.culprit, t, y, p)
+            return thrown_off(self.task, data.switches.culprit, t, y, p)
         if self.contacts is not None and self.contacts.work.status != CHANGED:
-            raise self.contacts.refusal(t)
-        raise self._endless(t)
+            return self.contacts.refusal(t)
+        return self._endless(t)
 
     def _check_calm(self, t: float) -> None:
         """Raise :class:`ModeError` for an endless sequence of transitions."""
@@ -347,6 +349,17 @@ def contact_tolerance(task: SimulationProblem) -> FloatArray:
 def _sizes(task: SimulationProblem) -> FloatArray:
     """Size of the coordinates at the start, at least 1, or of those of each case (cases,)."""
     return np.asarray(np.abs(task.y0[..., : task.system.nq]).max(axis=-1, initial=1.0))
+
+
+def check_start(task: SimulationProblem, made: BoundSystem) -> None:
+    """Raise :class:`SimulationError` where the start of *task* lies deeper beyond a contact than time stepping pushes apart."""
+    contacts = made.code.contacts
+    assert contacts is not None
+    gaps = contacts.gaps(task.t0, task.y0[None, : contacts.n], made.h)[0]
+    worst = int(gaps.argmin())
+    if gaps[worst] < -DEEPEST_START:
+        why = penetration(task.t0, contacts.touches[worst], float(gaps[worst]))
+        raise SimulationError(f"Model '{task.system.name}': {why}.")
 
 
 def penetration_notes(compiled: CompiledContacts, task: SimulationProblem) -> list[str]:

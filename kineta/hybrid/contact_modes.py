@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError, excerpt
 from kineta.expr.graph import ONE
@@ -18,6 +17,7 @@ from kineta.integration.contact_records import (
     NORMAL,
     ContactMotion,
     TransitionWork,
+    law_fault,
 )
 from kineta.integration.problem import Contacts
 from kineta.kernels.contact import state_terms as kernels
@@ -125,11 +125,9 @@ class ContactModes:
         i = self.work.culprit
         law, gap = terms.array("law")[4 * i : 4 * i + 3].tolist(), float(terms.array("gap")[i])
         if status == kernels.INADMISSIBLE:
-            return SimulationError(f"at t = {t:g} s '{touch.name}' has {_wrong(gap, *law)}")
+            return SimulationError(f"at t = {t:g} s '{touch.name}' has {law_fault(gap, *law)}")
         if status == kernels.PENETRATES:
-            by, acting = f"{-gap:.3g} {touch.unit}".rstrip(), WHILE * (touch.active != ONE)
-            own = LIMIT if touch.limit else GAP
-            return ModeError(f"at t = {t:g} s '{touch.name}' is {by} beyond its {own}{acting}")
+            return ModeError(penetration(t, touch, gap))
         if status == kernels.NEGATIVE:
             return SimulationError(
                 f"at t = {t:g} s '{touch.name}' has friction that falls below zero; expected zero or more"
@@ -179,12 +177,7 @@ def loop_contacts(
     )
 
 
-def _wrong(gap: float, bound: float, static: float, restitution: float) -> str:
-    """Inadmissible parameter of a contact law in words."""
-    if not np.isfinite(gap):
-        return "a gap without a value; an expression has left its domain"
-    if not bound >= 0:
-        return f"the friction {bound:.3g}; expected zero or more"
-    if not static >= bound * (1 - tolerances.ROUNDING_TOLERANCE):
-        return f"less friction where it sticks, {static:.3g}, than where it slips, {bound:.3g}"
-    return f"the restitution {restitution:.3g}; expected a number from 0 to 1"
+def penetration(t: float, touch: UnilateralConstraint, gap: float) -> str:
+    """A *gap* below zero in words."""
+    by, acting = f"{-gap:.3g} {touch.unit}".rstrip(), WHILE * (touch.active != ONE)
+    return f"at t = {t:g} s '{touch.name}' is {by} beyond its {LIMIT if touch.limit else GAP}{acting}"

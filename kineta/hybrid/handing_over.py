@@ -9,7 +9,7 @@ import numpy as np
 
 from kineta.arrays import FloatArray, Mask
 from kineta.errors import SimulationError, excerpt
-from kineta.hybrid.automaton import HybridRun, energy
+from kineta.hybrid.automaton import DEEPEST_START, HybridRun, energy
 from kineta.hybrid.contact_modes import ModeError
 from kineta.hybrid.sampling import SampledRun
 from kineta.integration.contact_records import CLOSED, FLAGS, IMPACT_NUMBERS, STUCK, SteppingData
@@ -189,7 +189,8 @@ class HandedRun(SampledRun):
         state = resized(y[None, : task.states + code.layout.works], len(data.array("y")))[0]
         data.motion.array("block")[:] = made.h
         data.motion.solution.array("impulse")[:] = 0.0
-        data.array("stuck")[:] = 0
+        for name in ("pressed", "stuck"):
+            data.array(name)[:] = 0
         events, watched = hybrid.problem.events, None
         if own and events is not None:
             watched = Events(
@@ -206,7 +207,8 @@ class HandedRun(SampledRun):
             events=watched,
         )
         limits = StepControl(task.control.rtol, task.control.atol, self.size, hybrid.loop.left)
-        return SteppingRun(problem, data, contact_kernel("march"), limits)
+        assert code.contacts is not None
+        return SteppingRun(problem, data, contact_kernel("march"), code.contacts.labels, limits)
 
     def _count(self, run: SteppingRun) -> None:
         """Count the steps of a spell, and keep what it tells."""
@@ -228,6 +230,8 @@ class HandedRun(SampledRun):
         state = resized(y[None, : task.states + stepped.code.layout.works], len(task.y0))[0]
         position, velocity = made.code.projections
         gaps = contacts.compiled.gaps(t, state[None], made.h)[0]
+        if gaps.min() < -DEEPEST_START:  # what is still pushed apart would be thrown
+            return None
         own = np.zeros((len(gaps), FLAGS))
         own[watch.pressed | (gaps < 0), CLOSED] = 1.0
         h = made.with_flags(own).h

@@ -11,17 +11,10 @@ from kineta.consistency.consistent_start import largest_violation
 from kineta.consistency.constraints import NumericConstraints
 from kineta.errors import ModelError, SimulationError
 from kineta.integration.problem import Switching
-from kineta.model.system import System
 from kineta.runtime.compiled import CompiledSystem
 from kineta.runtime.functions import SWITCHES, margins
 from kineta.runtime.parameter_checks import check_parameters
 from kineta.runtime.problem import SimulationProblem
-
-
-def is_settable(system: System) -> bool:
-    """Whether the parameters that switches set are no part of inertia and directions, which only Python checks."""
-    directed = {n for _, axis in system.directions for a in axis for n in a.symbols()}
-    return system.switched.keys().isdisjoint(directed | system.weighed.keys())
 
 
 def check_settings(task: SimulationProblem, k: int, t: float, y: FloatArray, p: FloatArray) -> None:

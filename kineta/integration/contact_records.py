@@ -12,7 +12,9 @@ with a small R that iterative refinement makes disappear.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 
+from kineta import tolerances
 from kineta.memory import Integers, Reals, Record
 
 #: ``void f(const double *t, const double *y, const double *h, double *out)``.
@@ -238,11 +240,14 @@ class SteppingData(Record):
         which to pause
     time : (1,); y, middle, rate : (n_extended,) state after the last step, amidst a step, and a rate
     free, tried : (speeds and multipliers,) speeds without contact impulses, and with them
-    plain : (contacts,) normal velocities added where there is no restitution; stuck : (contacts,) 1 for what stuck in the last
+    plain : (contacts,) normal velocities added where there is no restitution; rebound, back : (contacts,) those of restitution,
+        and of what takes a penetration back; pressed, stuck : (contacts,) 1 for what was pressed, and stuck, in the last
         step
-    near : (contacts,) indices of contacts that take part; gaps : (contacts,)
+    count, near : number and (contacts,) indices of contacts that take part; taking : (contacts,) 1 for these; gaps : (contacts,)
     times, states, middles : rows (steps,), (steps, n_extended) and (steps, n) of the steps since the last pause
-    deepest : largest penetration; plainly, unsolved : numbers of islands solved without restitution only, and not at all
+    depths : (contacts,) largest penetrations; bounded, plainly, unsolved : numbers of islands solved with less restitution,
+        without any only, and not at all
+    culprit : contact whose law is none, plus 1; 0 where there is none
     """
 
     motion: ContactMotion
@@ -265,15 +270,33 @@ class SteppingData(Record):
     free: Reals
     tried: Reals
     plain: Reals
+    rebound: Reals
+    back: Reals
+    pressed: Integers
     stuck: Integers
+    count: int
     near: Integers
+    taking: Integers
     gaps: Reals
     times: Reals
     states: Reals
     middles: Reals
-    deepest: float
+    depths: Reals
+    bounded: int
     plainly: int
     unsolved: int
+    culprit: int
+
+
+def law_fault(gap: float, bound: float, static: float, restitution: float) -> str:
+    """What is not admissible in a contact law, in words."""
+    if not isfinite(gap):
+        return "a gap without a value; an expression has left its domain"
+    if not bound >= 0:
+        return f"the friction {bound:.3g}; expected zero or more"
+    if not static >= bound * (1 - tolerances.ROUNDING_TOLERANCE):
+        return f"less friction where it sticks, {static:.3g}, than where it slips, {bound:.3g}"
+    return f"the restitution {restitution:.3g}; expected a number from 0 to 1"
 
 
 #: Numbers of an impact: contact, impulses along n, u, w, normal velocities before and after, energy lost, 1 for what comes to

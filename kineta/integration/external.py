@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from io import StringIO
@@ -60,14 +60,14 @@ class MethodFunctions:
 
     loop : the compiled loop of a tableau; rate : with the memory of a block h, the rate as a function of t and y, and of an
     array ``out`` that receives it; jacobian : of the rate, (n, n), a function of t and y; implicit : the differential-algebraic
-    form; stepping : memory of time stepping, and its compiled loop
+    form; stepping : memory of time stepping, its compiled loop, names and units of contacts
     """
 
     loop: Callable[[Tableau], Callable[..., int]]
     rate: Callable[[FloatArray], Rate]
     jacobian: Callable[[], Jacobian]
     implicit: Callable[[], Implicit]
-    stepping: Callable[[], tuple[SteppingData, Callable[[SteppingData], int]]]
+    stepping: Callable[[], tuple[SteppingData, Callable[[SteppingData], int], Sequence[tuple[str, str]]]]
 
 
 class ExternalRun:

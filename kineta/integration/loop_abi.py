@@ -34,13 +34,14 @@ GUARDS = 3
 class EventData(Record, partial=True):
     """Events of a run, as in :class:`~kineta.integration.problem.Events`, and their zeros since the last pause.
 
-    values : (ROWS, n) at all :data:`~kineta.numerics.roots.PARTS` of the step, the first row being known before it
+    t, h, end : start, size and end of the step; start, width : of a piece of it, as fractions
+    values : (ROWS, n) at all :data:`~kineta.numerics.roots.PARTS` of the piece, the first row being known before it
     tried : (n,) at an interpolated state; errors : (n,) evaluation errors at the start; within : (states,) at an inner part
     signs : (DIRECTIONS, states) perturbation directions
     room : number of stored zeros at which a step must not start; which, times, states : those found
     ended : the last wanted zero is found; undefined : an event is undefined in a part of the step; pole : the last sign
         change was one
-    points, x, f : sampling points of an event in the step; a, fa, b, fb : the bracket of a search
+    points, x, f : sampling points of an event in the piece; a, fa, b, fb : the bracket of a search
     """
 
     function: Function
@@ -49,6 +50,11 @@ class EventData(Record, partial=True):
     left: Integers
     noise: Reals
     beyond: Shared[Reals]
+    t: float
+    h: float
+    end: float
+    start: float
+    width: float
     values: Reals
     tried: Reals
     errors: Reals

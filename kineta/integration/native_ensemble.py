@@ -26,6 +26,8 @@ from kineta.numerics.tableaux import Tableau
 
 #: Initial number of steps between two pauses, and event zeros of a lane and transitions of contacts stored between them.
 STEPS, ROOM, CHANGES = 64, 128, 2048
+#: Largest number of steps between two pauses: those for want of room are early, however many are allowed.
+MOST = 2**30
 #: Target duration between two pauses [s].
 PAUSE = 0.05
 
@@ -265,7 +267,7 @@ class EnsembleRun:
         while not (done or stop.is_set()):
             run["allowed"][:], began = steps, time.perf_counter()
             done = bool(np.all(integrate() == np.int64(loop_abi.DONE)))
-            steps = 2 * steps if time.perf_counter() - began < PAUSE / 2 else max(steps // 2, STEPS)
+            steps = min(2 * steps, MOST) if time.perf_counter() - began < PAUSE / 2 else max(steps // 2, STEPS)
             self._read_zeros(run)
             if self.ensemble.hybrid is not None:
                 self._read_transitions(run["contacts"], self.ensemble.hybrid.flags)

@@ -14,7 +14,7 @@ from kineta.integration.loop_abi import ConstraintData, ContactData, EventData, 
 from kineta.integration.problem import Contacts, Problem, Switching, perturbation_signs
 from kineta.integration.record_image import RecordImage
 from kineta.memory import CompiledFunction
-from kineta.numerics.roots import MOST
+from kineta.numerics.roots import MANY, MOST
 from kineta.numerics.tableaux import Tableau
 
 #: Event zeros stored between two pauses, in addition to those of the last step.
@@ -182,7 +182,7 @@ def _event_data(own: _Common) -> EventData:
     n, events = own.n, own.events
     if not events:
         return EventData()
-    room = own.zeros + (MOST + 1) * events
+    room = own.zeros + MANY + 2 * (MOST + 1) * events  # of pieces of a step, of the last short one, and of the rest
     return EventData(
         n=events,
         values=np.zeros(loop_abi.ROWS * events),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, isinf
 
 import numpy as np
 
 from kineta.arrays import FloatArray
-from kineta.integration.contact_records import SteppingData
+from kineta.integration.contact_records import SteppingData, law_fault
 from kineta.integration.error_control import StepControl
 from kineta.integration.problem import Problem
 from kineta.integration.segment import NOT_FINITE, Segment
@@ -28,17 +28,22 @@ _WHOLE = 1e-9
 class SteppingRun:
     """Time stepping of a *problem* in the memory *data* by the compiled kernel *march*; iterate over it for its segments.
 
-    Steps have the size ``max_step`` of the *control*, or the largest below it of which a whole number are the span. ``made`` is
-    their number so far, ``chunk`` the largest number between two pauses.
+    Steps have the size ``max_step`` of the *control*, or the largest below it of which a whole number are the span. *touches* are
+    names and units of contacts; ``made`` is the number of steps so far, ``chunk`` the largest number between two pauses.
     """
 
     rejected = 0
 
     def __init__(
-        self, problem: Problem, data: SteppingData, march: Callable[[SteppingData], int], control: StepControl
+        self,
+        problem: Problem,
+        data: SteppingData,
+        march: Callable[[SteppingData], int],
+        touches: Sequence[tuple[str, str]],
+        control: StepControl,
     ) -> None:
         self.problem, self.data, self.left = problem, data, control.max_steps
-        self.evaluations, self.made, self.chunk = 0, 0, CHUNK
+        self.evaluations, self.made, self.chunk, self._touches = 0, 0, CHUNK, touches
         self._march, self._largest, self._pace = march, STEP if isinf(control.max_step) else control.max_step, 1
         data.array("y")[:] = problem.y0
         data.array("time")[0] = problem.t0
@@ -66,12 +71,19 @@ class SteppingRun:
     def notes(self) -> tuple[str, ...]:
         """Sentences on what steps average, on the largest penetration, and on impulses that do not obey all laws."""
         data, largest = self.data, min(self._largest, self.problem.t1 - self.problem.t0)
+        units = [unit for _, unit in self._touches]
+        depths = dict.fromkeys(units or ["m"], 0.0)
+        for unit, depth in zip(units, data.array("depths").tolist(), strict=True):
+            depths[unit] = max(depths[unit], depth)
+        deepest = " and ".join(f"{depth:.1e} {unit}".rstrip() for unit, depth in depths.items())
         said = [
             f"'{MOREAU}': {largest:g} s is the largest step; contact forces, reactions and accelerations are averages over"
-            f" steps, and the largest penetration is {max(0.0, data.deepest):.1e}."
+            f" steps, and the largest penetration is {deepest}."
         ]
-        if data.motion.problem.array("poisson").any():
-            said.append(f"'{MOREAU}' takes Poisson's law of restitution as Newton's.")
+        if data.bounded:
+            said.append(
+                f"In {data.bounded} steps impulses restore less than restitution says, which would gain energy."
+            )
         if data.plainly:
             said.append(f"In {data.plainly} steps impulses neither restore nor push bodies apart, since none did both.")
         if data.unsolved:
@@ -95,8 +107,15 @@ class SteppingRun:
         between = StepInterpolant(
             np.append(t0, t), np.vstack([y0, y]), middles, data.motion.coordinates, data.motion.speeds
         )
-        end = NOT_FINITE if made < 0 else "" if data.made == data.steps else None
+        end = self._fault() if made < 0 else "" if data.made == data.steps else None
         return Segment(t0, y0, t, y, between, end, problem=self.problem)
+
+    def _fault(self) -> str:
+        """Why there is no next step."""
+        i, terms = self.data.culprit - 1, self.data.motion.terms
+        if i < 0:
+            return NOT_FINITE
+        return f"'{self._touches[i][0]}' has {law_fault(terms.array('gap')[i], *terms.array('law')[4 * i : 4 * i + 3])}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
@@ -11,6 +12,7 @@ from kineta.errors import ExpressionError, MissingPackageError, shown
 from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.expr.op import LIBM, UNARY, Op
 from kineta.expr.walk import reachable
+from kineta.notation.typesetting import printed_number
 from kineta.passes.remove_guards import remove_guards
 
 _NAMES: dict[Op, str] = {
@@ -42,8 +44,7 @@ def to_sympy(graph: Graph, refs: Sequence[Ref], named: Mapping[str, Any] = Mappi
     for i in reachable(graph, refs):
         op, a, b = Op(graph.op[i]), graph.lhs[i], graph.rhs[i]
         if op == Op.CONST:
-            value = graph.constants[a]
-            built[i] = sympy.Integer(int(value)) if value.is_integer() and value < 1e15 else sympy.Float(value, 17)
+            built[i] = _constant(sympy, graph.constants[a])
         elif op == Op.SYMBOL:
             name = graph.names[a]
             built[i] = named[name] if name in named else sympy.Symbol(name, real=True)
@@ -53,6 +54,14 @@ def to_sympy(graph: Graph, refs: Sequence[Ref], named: Mapping[str, Any] = Mappi
         else:
             built[i] = _binary(sympy, op, operand(a), operand(b))
     return [operand(r) for r in refs]
+
+
+def _constant(sympy: Any, value: float) -> Any:
+    """A number as it is printed: an integer, a fraction, or the shortest decimal."""
+    if value.is_integer() and value < 1e15:
+        return sympy.Integer(int(value))
+    shown = printed_number(value)
+    return sympy.Rational(shown.numerator, shown.denominator) if isinstance(shown, Fraction) else sympy.Float(shown)
 
 
 def _binary(sympy: Any, op: Op, x: Any, y: Any) -> Any:

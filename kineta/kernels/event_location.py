@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from kineta.integration.loop_abi import RunData
 from kineta.kernels.event_start import ROUNDING, evaluate_events
-from kineta.kernels.language import fabs, kernel
+from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.runge_kutta import state_at
 from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.kernels.vectors import copy, largest
 from kineta.kernels.zero_search import event_value, put_extremum, put_point, zero
 from kineta.memory import Reals
-from kineta.numerics.roots import AWAY, DIP, PARTS
+from kineta.numerics.roots import AWAY, DIP, LEAST, MANY, PARTS
 
 
 @kernel
 def known(run: RunData, part: int, i: int) -> float:
-    """The value of event i at a part of the step."""
+    """The value of event i at a part of the piece."""
     return run.events.values[part * run.events.n + i]
 
 
@@ -44,7 +44,7 @@ def is_away(run: RunData, i: int, value: float) -> bool:
 
 @kernel
 def leaves(run: RunData, i: int) -> bool:
-    """Whether event i leaves its start zero within the step."""
+    """Whether event i leaves its start zero within the piece."""
     for part in range(1, len(PARTS)):
         if is_away(run, i, known(run, part, i)):
             return True
@@ -88,7 +88,7 @@ def bend(run: RunData, i: int) -> float:
 
 @kernel
 def is_likely(run: RunData, i: int) -> bool:
-    """Whether event i may have a zero within the step."""
+    """Whether event i may have a zero within the piece."""
     if is_starting(run, i):
         return leaves(run, i)
     nearest = fabs(known(run, 0, i))
@@ -111,45 +111,45 @@ def begin_points(run: RunData, x: float, f: float) -> None:
 
 
 @kernel
-def first_point(method: LoopMethod, run: RunData, dense: Reals, i: int, t: float, h: float) -> int:
-    """Put the first sampling point of event i: the start of the step, or where the event has left its start zero; the last
+def first_point(method: LoopMethod, run: RunData, dense: Reals, i: int) -> int:
+    """Put the first sampling point of event i: the start of the piece, or where the event has left its start zero; the last
     of the parts before it.
     """
-    first = 0
-    begin_points(run, 0.0, known(run, 0, i))
+    e, first = run.events, 0
+    begin_points(run, e.start, known(run, 0, i))
     if is_starting(run, i):
         for part in reversed(range(1, len(PARTS))):
             if is_away(run, i, known(run, part, i)):
-                begin_points(run, PARTS[part], known(run, part, i))
+                begin_points(run, e.start + e.width * PARTS[part], known(run, part, i))
                 first = part
         for x in reversed(AWAY):
-            value = event_value(method, run, dense, i, t, h, x, 0.0)
+            value = event_value(method, run, dense, i, e.start + e.width * x, 0.0)
             if is_away(run, i, value):
-                begin_points(run, x, value)
+                begin_points(run, e.start + e.width * x, value)
                 first = 0
     return first
 
 
 @kernel
-def set_points(method: LoopMethod, run: RunData, dense: Reals, i: int, t: float, h: float) -> None:
-    """The sampling points of event i: the parts of the step, and extrema between them that reach zero."""
+def set_points(method: LoopMethod, run: RunData, dense: Reals, i: int) -> None:
+    """The sampling points of event i: the parts of the piece, and extrema between them that reach zero."""
     e = run.events
     near = bend(run, i)
-    first = first_point(method, run, dense, i, t, h)
+    first = first_point(method, run, dense, i)
     for part in range(first + 1, len(PARTS)):
         a, fa = e.x[e.points - 1], e.f[e.points - 1]
-        x, f = float(part) * PARTS[1], known(run, part, i)
+        x, f = e.start + e.width * (float(part) * PARTS[1]), known(run, part, i)
         if fa * f > 0.0 and min(fabs(f), fabs(fa)) < near:
-            put_extremum(method, run, dense, i, t, h, a, fa, x, f)
+            put_extremum(method, run, dense, i, a, fa, x, f)
         put_point(run, x, f)
 
 
 @kernel
-def found(run: RunData, i: int, x: float, t: float, h: float, end: float) -> None:
-    """Record and count a zero of event i at the fraction x of the step, in the state ``between``."""
+def found(run: RunData, i: int, t: float) -> None:
+    """Record and count a zero of event i at the time t, in the state ``between``."""
     e = run.events
     e.which[e.found] = i
-    e.times[e.found] = end if x == 1.0 else t + x * h
+    e.times[e.found] = t
     copy(run.between, e.states[e.found * run.n :], run.n)
     e.found += 1
     e.left[i] -= 1
@@ -183,45 +183,121 @@ def note_jumps(method: LoopMethod, run: RunData, t: float, y: Reals) -> None:
             if method.sampling:
                 run.sampling.cases[e.found] = run.sampling.number
             copy(y, run.between, run.n)
-            found(run, i, 1.0, t, 0.0, t)
+            found(run, i, t)
             if method.sampling and e.ended:
                 run.sampling.ended = i
 
 
 @kernel
-def locate_one(method: LoopMethod, run: RunData, dense: Reals, i: int, t: float, h: float, end: float) -> None:
-    """Locate the zeros of event i in the step from t to *end*, and where it falls below its hysteresis though it was not
-    positive before.
-    """
+def time_at(run: RunData, x: float) -> float:
+    """The time at the fraction x of the step."""
+    e = run.events
+    return e.end if x == 1.0 else e.t + x * e.h
+
+
+@kernel
+def locate_one(method: LoopMethod, run: RunData, dense: Reals, i: int) -> None:
+    """Locate the zeros of event i in the piece, and where it falls below its hysteresis though it was not positive before."""
     e = run.events
     if is_likely(run, i):
-        set_points(method, run, dense, i, t, h)
+        set_points(method, run, dense, i)
         for j in range(e.points - 1):
             if counts(run, i, e.f[j], e.f[j + 1]):
-                x = zero(method, run, dense, i, t, h, 0.0, e.x[j], e.f[j], e.x[j + 1], e.f[j + 1])
+                x = zero(method, run, dense, i, 0.0, e.x[j], e.f[j], e.x[j + 1], e.f[j + 1])
                 if not e.pole:
-                    found(run, i, x, t, h, end)
-    beyond = e.beyond[i]
+                    found(run, i, time_at(run, x))
+    beyond, behind = e.beyond[i], e.start + e.width
     first, last = known(run, 0, i) + beyond, known(run, len(PARTS) - 1, i) + beyond
     if (is_starting(run, i) or first <= beyond) and first > 0.0 and last <= 0.0:
-        y = zero(method, run, dense, i, t, h, beyond, 0.0, first, 1.0, last)
-        found(run, i, y, t, h, end)
+        y = zero(method, run, dense, i, beyond, e.start, first, behind, last)
+        found(run, i, time_at(run, y))
     if leaves(run, i):
         e.noise[i] = -1.0
 
 
+# -- pieces of a step ----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def evaluate_parts(method: LoopMethod, run: RunData, dense: Reals) -> None:
+    """Evaluate all events at the parts of the piece behind its start."""
+    e, behind = run.events, run.events.start + run.events.width
+    if behind == 1.0:
+        evaluate_events(run, e.end, run.new, e.values[(len(PARTS) - 1) * e.n :])
+    else:
+        state_at(method, run, dense, behind, e.within)
+        evaluate_events(run, e.t + behind * e.h, e.within, e.values[(len(PARTS) - 1) * e.n :])
+    for part in range(1, len(PARTS) - 1):
+        x = e.start + e.width * (float(part) * PARTS[1])
+        state_at(method, run, dense, x, e.within)
+        evaluate_events(run, e.t + x * e.h, e.within, e.values[part * e.n :])
+
+
+@kernel
+def bends_to_one_side(run: RunData, i: int) -> bool:
+    """Whether event i has one extremum at most in the piece, as far as its differences show."""
+    a, b, c, d, e = known(run, 0, i), known(run, 1, i), known(run, 2, i), known(run, 3, i), known(run, 4, i)
+    r, s, t = (c - b) - (b - a), (d - c) - (c - b), (e - d) - (d - c)
+    u, v = s - r, t - s
+    least = min(fabs(r), min(fabs(s), fabs(t)))
+    return r * s > 0.0 and s * t > 0.0 and least > max(fabs(u), fabs(v)) + fabs(v - u)
+
+
+@kernel
+def is_blurred(run: RunData, i: int) -> bool:
+    """Whether event i may come to zero and go back, unseen, between two of the parts: a parabola through both values that bends
+    as much as the event may does, and the event has more than one extremum.
+    """
+    near, starting = bend(run, i), is_starting(run, i)
+    clear = bends_to_one_side(run, i)
+    if clear or not near > run.events.errors[i] or (starting and not leaves(run, i)):
+        return False
+    for part in range(1, len(PARTS)):
+        a, b = known(run, part - 1, i), known(run, part, i)
+        if a * b > 0.0 or (starting and part == 1):
+            if sqrt(fabs(a)) + sqrt(fabs(b)) < 2.0 * sqrt(near):
+                return True
+        elif fabs(b - a) < 4.0 * near:
+            return True
+    return False
+
+
+@kernel
+def is_to_halve(run: RunData) -> bool:
+    """Whether the piece is too long to see all zeros in it."""
+    e = run.events
+    if e.width > LEAST:
+        for i in range(e.n):
+            blurred = is_blurred(run, i)
+            if blurred:
+                return True
+    return False
+
+
 @kernel
 def locate(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, end: float) -> None:
-    """Locate the event zeros of the step from t to *end*, or report that some are undefined in a part of it."""
+    """Locate the event zeros of the step from t to *end*, up to the piece in which it ends, or report that some are undefined
+    in a part of it. Pieces are as long as the parts of each show what events do between them.
+    """
     e = run.events
-    evaluate_events(run, end, run.new, e.values[(len(PARTS) - 1) * e.n :])
-    for part in range(1, len(PARTS) - 1):
-        x = float(part) * PARTS[1]
-        state_at(method, run, dense, x, e.within)
-        evaluate_events(run, t + x * h, e.within, e.values[part * e.n :])
+    e.t, e.h, e.end, e.start, e.width = t, h, end, 0.0, 1.0
+    before = e.found
+    evaluate_parts(method, run, dense)
     for i in range(e.n):
         e.undefined = e.undefined or is_missing(run, i)
-    if not e.undefined:
-        for i in range(e.n):
-            locate_one(method, run, dense, i, t, h, end)
-    copy(e.values[(len(PARTS) - 1) * e.n :], e.values, e.n)
+    going = not e.undefined
+    while going:
+        halved = is_to_halve(run)
+        if halved and e.found - before <= MANY:
+            e.width = 0.5 * e.width
+        else:
+            for i in range(e.n):
+                locate_one(method, run, dense, i)
+            copy(e.values[(len(PARTS) - 1) * e.n :], e.values, e.n)
+            e.start = e.start + e.width
+            going = e.start < 1.0 and not e.ended
+            e.width = min(2.0 * e.width, 1.0 - e.start) if e.found - before <= MANY else 1.0 - e.start
+        if going:
+            evaluate_parts(method, run, dense)
+    if e.undefined:
+        copy(e.values[(len(PARTS) - 1) * e.n :], e.values, e.n)

@@ -15,48 +15,33 @@ from kineta.numerics.roots import ACCURACY, POLE, SPAN
 
 
 class Sampled(Protocol):
-    """A function of the fraction x of the step with the interpolant *dense*, shifted."""
+    """A function of the fraction x of the step with the interpolant *dense*, and of a number."""
 
-    def __call__(
-        self, method: LoopMethod, run: RunData, dense: Reals, i: int, t: float, h: float, x: float, shift: float, /
-    ) -> float:
+    def __call__(self, method: LoopMethod, run: RunData, dense: Reals, i: int, x: float, by: float, /) -> float:
         """Its value."""
 
 
 @kernel
-def event_value(
-    method: LoopMethod, run: RunData, dense: Reals, i: int, t: float, h: float, x: float, shift: float
-) -> float:
+def event_value(method: LoopMethod, run: RunData, dense: Reals, i: int, x: float, shift: float) -> float:
     """The value of event i at the fraction x of the step, plus *shift*; leaves the state in ``between``."""
     state_at(method, run, dense, x, run.between)
-    evaluate_events(run, t + x * h, run.between, run.events.tried)
+    evaluate_events(run, run.events.t + x * run.events.h, run.between, run.events.tried)
     return run.events.tried[i] + shift
 
 
 @kernel
-def event_slope(
-    method: LoopMethod, run: RunData, dense: Reals, i: int, t: float, h: float, x: float, shift: float
-) -> float:
-    """The change of event i from the fraction x of the step on."""
-    ahead = event_value(method, run, dense, i, t, h, x + SPAN, shift)
-    here = event_value(method, run, dense, i, t, h, x, shift)
+def event_slope(method: LoopMethod, run: RunData, dense: Reals, i: int, x: float, span: float) -> float:
+    """The change of event i from the fraction x of the step on, over a *span*."""
+    ahead = event_value(method, run, dense, i, x + span, 0.0)
+    here = event_value(method, run, dense, i, x, 0.0)
     return ahead - here
 
 
 @kernel
-def narrow(
-    method: LoopMethod,
-    function: Sampled,
-    run: RunData,
-    dense: Reals,
-    i: int,
-    t: float,
-    h: float,
-    shift: float,
-    tol: float,
-) -> None:
-    """Narrow the bracket to a zero of the *function*, to the width *tol*: inverse quadratic interpolation through the last
-    three points where it is monotone, else bisection [Chandrupatla, Advances in Engineering Software 28 (1997) 145].
+def narrow(method: LoopMethod, function: Sampled, run: RunData, dense: Reals, i: int, by: float, tol: float) -> None:
+    """Narrow the bracket to a zero of the *function* with the number *by*, to the width *tol*: inverse quadratic interpolation
+    through the last three points where it is monotone, else bisection [Chandrupatla, Advances in Engineering Software 28
+    (1997) 145].
     """
     e = run.events
     a, fa, b, fb = e.a, e.fa, e.b, e.fb
@@ -64,7 +49,7 @@ def narrow(
     searching = True
     while searching:
         x = a + share * (b - a)
-        f = function(method, run, dense, i, t, h, x, shift)
+        f = function(method, run, dense, i, x, by)
         stays = x == a
         if (f > 0.0) == (fa > 0.0):
             c, fc = a, fa
@@ -86,14 +71,14 @@ def narrow(
 
 
 @kernel
-def halve(method: LoopMethod, run: RunData, dense: Reals, i: int, t: float, h: float, shift: float, tol: float) -> None:
+def halve(method: LoopMethod, run: RunData, dense: Reals, i: int, shift: float, tol: float) -> None:
     """Bisect for the start of an interval of zeros, to the width *tol*, as :func:`~kineta.numerics.roots.sign_change`."""
     e = run.events
     searching = True
     while searching:
         left, right = e.a, e.b
         x = 0.5 * (left + right)
-        f = event_value(method, run, dense, i, t, h, x, shift)
+        f = event_value(method, run, dense, i, x, shift)
         if f * e.fa > 0.0:
             e.a = x
         else:
@@ -110,22 +95,21 @@ def open_bracket(run: RunData, a: float, fa: float, b: float, fb: float) -> None
 
 @kernel
 def zero(
-    method: LoopMethod, run: RunData, dense: Reals, i: int, t: float, h: float, shift: float,
-    a: float, fa: float, b: float, fb: float,
+    method: LoopMethod, run: RunData, dense: Reals, i: int, shift: float, a: float, fa: float, b: float, fb: float
 ) -> float:  # fmt: skip
     """The fraction of the step just behind a zero of event i, plus *shift*, between the fractions a and b; the state there
     is left in ``between``, and ``pole`` says whether it is a pole.
     """
     e = run.events
     open_bracket(run, a, fa, b, fb)
-    tol = max(tolerances.EPS, max(fabs(t), fabs(t + h)) * (4 * tolerances.EPS) / fabs(h))
+    tol = max(tolerances.EPS, max(fabs(e.t), fabs(e.t + e.h)) * (4 * tolerances.EPS) / fabs(e.h))
     if fb == 0.0:
-        halve(method, run, dense, i, t, h, shift, tol)
+        halve(method, run, dense, i, shift, tol)
         x = e.b
     else:
-        narrow(method, event_value, run, dense, i, t, h, shift, tol)
+        narrow(method, event_value, run, dense, i, shift, tol)
         x = e.a if e.fa == 0.0 or (e.fa > 0.0) == (fb > 0.0) else e.b
-    there = event_value(method, run, dense, i, t, h, x, shift)
+    there = event_value(method, run, dense, i, x, shift)
     e.pole = not fabs(there) <= max(fabs(fa), fabs(fb)) * POLE
     return x
 
@@ -141,17 +125,18 @@ def put_point(run: RunData, x: float, f: float) -> None:
 
 @kernel
 def put_extremum(
-    method: LoopMethod, run: RunData, dense: Reals, i: int, t: float, h: float, a: float, fa: float, b: float, fb: float
+    method: LoopMethod, run: RunData, dense: Reals, i: int, a: float, fa: float, b: float, fb: float
 ) -> None:
     """Append the extremum of event i, of one sign at the fractions a and b, if it reaches zero."""
-    low = b - SPAN
-    ahead = event_value(method, run, dense, i, t, h, a + SPAN, 0.0)
-    behind = event_value(method, run, dense, i, t, h, low, 0.0)
+    span = run.events.width * SPAN
+    low = b - span
+    ahead = event_value(method, run, dense, i, a + span, 0.0)
+    behind = event_value(method, run, dense, i, low, 0.0)
     left, right = ahead - fa, fb - behind
     if fa * left < 0.0 and fb * right > 0.0:
         open_bracket(run, a, left, low, right)
-        narrow(method, event_slope, run, dense, i, t, h, 0.0, ACCURACY)
-        x = run.events.a + 0.5 * SPAN
-        least = event_value(method, run, dense, i, t, h, x, 0.0)
+        narrow(method, event_slope, run, dense, i, span, ACCURACY)
+        x = run.events.a + 0.5 * span
+        least = event_value(method, run, dense, i, x, 0.0)
         if not fa * least > 0.0:
             put_point(run, x, least)

@@ -93,6 +93,7 @@ COMMON: Mapping[str, Rule] = {
     "kinetic_energy": _kinetic,
     "potential_energy": lambda d: scalar(d.graph.add(energy.gravity_potential(d.mechanism), d.elements.potential)),
     "energy": lambda d: scalar(d.graph.add(d["kinetic_energy"].refs[0], d["potential_energy"].refs[0])),
+    "lagrangian": lambda d: scalar(d.graph.sub(d["kinetic_energy"].refs[0], d["potential_energy"].refs[0])),
     "generalized_energy": _generalized_energy,
     "momentum": _momentum,
     "linear_momentum": lambda d: _momenta(d)[0],

@@ -80,6 +80,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("kinetic_energy", "T"),
         Quantity("potential_energy", "V"),
         Quantity("energy", "E"),
+        Quantity("lagrangian", "L"),
         Quantity("generalized_energy", "h"),
         Quantity("hamiltonian", "H", speeds="momentum"),
         Quantity("canonical", inputs=("tau",), entries=_canonical, speeds="momentum"),

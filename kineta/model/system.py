@@ -10,13 +10,14 @@ from typing import Any
 
 from kineta.algebra.expression import Expr, Scalar
 from kineta.calls import public
-from kineta.drawing import show
+from kineta.drawing import pictured, show
 from kineta.errors import ArgumentError, did_you_mean, nearest_or_listed, shown, warn
 from kineta.model.body import Body, Point
 from kineta.model.checks.check import check, check_inferred
 from kineta.model.coercion import entries, named_pairs, record, records, scalar, vector
 from kineta.model.compound import Compound, primitive
 from kineta.model.description import Description
+from kineta.model.elements.compliant_contact import CompliantContact
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.kind import Appearance, Condition, Element, Unilateral
@@ -63,7 +64,8 @@ class System(Description):
     lets : named expressions, for use in all others by their symbols (records, or a mapping of names to expressions)
     constraints : ideal constraints: expressions of order 0 and 1, loops, rolling
     quasi : quasi-velocities, which are then the speeds of the equations
-    contacts : contacts, limits and dry friction, which act in runs; smooth friction among them becomes an element
+    contacts : contacts, limits and dry friction, which act in runs; smooth friction and compliant
+            contacts among them become elements
     switches : discrete transitions in runs
     programs : programs of motion, kept by controls in runs; control : the law of control
     appearance : shapes of bodies, paths and forces that pictures show, and the direction of sight; no equation knows them
@@ -105,9 +107,11 @@ class System(Description):
             outputs = [Output(n, scalar(v)) for n, v in outputs.items()]
         put("constraints", records(constraints, Condition, "constraints", "kn.constraint(name, expression)"))
         put("quasi", records(quasi, Quasi, "quasi-velocities", "kn.quasi(name, expression)"))
-        acting = records(contacts, Unilateral | SmoothFriction, "contacts", "kn.limit(name, q1, lower=0)")
+        acting = records(
+            contacts, Unilateral | SmoothFriction | CompliantContact, "contacts", "kn.limit(name, q1, lower=0)"
+        )
         put("contacts", tuple(c for c in acting if isinstance(c, Unilateral)))
-        put("elements", (*self.elements, *(c for c in acting if isinstance(c, SmoothFriction))))
+        put("elements", (*self.elements, *(c for c in acting if isinstance(c, Element))))
         put("switches", records(switches, Switch, "switches", "kn.switch(name, expression, sets={})"))
         put("programs", records(programs, Program, "programs", "kn.program(name, expression)"))
         put("appearance", records(appearance, Appearance, "shapes and the like", "kn.shape(body, 'sphere', 0.1)"))
@@ -205,21 +209,22 @@ class System(Description):
         return show(self, q, p=p, t=t, towards=towards, ax=ax)
 
     def show(
-        self, path: str | Path | None = None, q: Any = None, *, p: Any = None, t: float = 0.0, to: float = 10.0
+        self, path: str | Path | None = None, q: Any = None, *, p: Any = None, t: float = 0.0, to: float | None = None
     ) -> Path:
-        """Write a page of HTML in which the machine moves by its own equations from *q* for *to* seconds, by default one that is
-        opened in the browser; return its path. *q*, *p*, *t* are as for :meth:`picture`.
+        """Write a page of HTML in which the machine moves by its own equations from *q* for *to* seconds, ten or as long as its
+        bodies do not fly apart unless given; by default one that is opened in the browser. Return its path. *q*, *p*, *t* are as
+        for :meth:`picture`.
         """
         made: Path = import_module("kineta.tasks.posture").posture(self, q, p=p, t=t, to=to).show(path)
         return made
 
     def _repr_html_(self) -> str:
-        """The system in the language ``.kin``, as notebooks show it."""
+        """The system in the language ``.kin`` beside its machine, as notebooks show it."""
         from html import escape
 
         from kineta.model.io.kin_writer import write
 
-        return f"<pre>{escape(write(self))}</pre>"
+        return pictured(f"<pre>{escape(write(self))}</pre>", self)
 
     @property
     def unconstrained(self) -> System:

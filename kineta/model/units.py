@@ -97,8 +97,8 @@ def _table() -> dict[str, Unit]:
 UNITS = _table()
 
 #: A unit as it is written behind a number: no spaces inside.
-PATTERN = r"[A-Za-zµ°]+(?:\^-?\d+)?(?:[*/·][A-Za-zµ°]+(?:\^-?\d+)?)*"
-_FACTOR = re.compile(r"([*/·]?)([A-Za-zµ°]+)(?:\^(-?\d+))?")
+PATTERN = r"[A-Za-zµ°]+(?:\^-?\d+(?:\.5)?)?(?:[*/·][A-Za-zµ°]+(?:\^-?\d+(?:\.5)?)?)*"
+_FACTOR = re.compile(r"([*/·]?)([A-Za-zµ°]+)(?:\^(-?\d+(?:\.5)?))?")
 
 
 def unit(text: str) -> Unit:
@@ -108,9 +108,9 @@ def unit(text: str) -> Unit:
         known = UNITS.get(name)
         if known is None:
             raise ModelError(f"Expected a unit, found '{name}'.{_advice(name, behind=operator)}")
-        if len(exponent.lstrip("-")) > 1:
+        if len(exponent.lstrip("-").removesuffix(".5")) > 1:
             raise ModelError(f"Expected a unit, found '{name}' with an exponent of more than one digit.")
-        power = int(exponent or 1) * (-1 if operator == "/" else 1)
+        power = float(exponent or 1) * (-1 if operator == "/" else 1)
         factor *= known.factor**power
         dimension = [d + power * e for d, e in zip(dimension, known.dimension, strict=True)]
     if not tolerances.LEAST_DIVISOR < factor < 1 / tolerances.LEAST_DIVISOR:

@@ -1,6 +1,5 @@
 """Expressions and equations for readers: plain text, LaTeX, MathML.
 
-Compiled graphs and printed formulas have different aims: in print, common subexpressions have names only where this shortens
-the text, and terms are sorted. Reading order: ``common_subexpressions``, ``typesetting``, ``text``, ``latex``,
-``mathml``, ``html``.
+Compiled graphs and printed formulas have different aims: what is printed is the form of the least reading cost. Reading order:
+``typesetting``, ``text``, ``latex``, ``common_subexpressions``, ``readable``, ``printed_form``, ``mathml``, ``html``.
 """

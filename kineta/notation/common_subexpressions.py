@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -27,33 +27,39 @@ class CommonSubexpressions:
 
     graph: Graph
     named: Mapping[int, str]
-    results: Mapping[str, Ref]
+    entries: Sequence[Ref]
+    kinds: Kinds
 
-    def lines(self, notation: Notation, kinds: Kinds) -> Iterator[tuple[str, str]]:
-        """Names and right sides: the named parts, then the results."""
-        known = factor_kinds(self.graph, [*(2 * i for i in self.named), *self.results.values()], kinds)
-        kinds = {**kinds, **{name: (known[i], LAST) for i, name in self.named.items()}}
-        for i, name in self.named.items():
-            yield name, typeset(self.graph, 2 * i, notation, self.named, kinds)
-        for name, ref in self.results.items():
-            yield name, typeset(self.graph, ref, notation, self.named, kinds, whole=False)
+    @property
+    def parts(self) -> Collection[str]:
+        """The names of the parts."""
+        return self.named.values()
+
+    def lines(self, notation: Notation, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Names and right sides: the named parts, then the entries by their *labels*."""
+        known = factor_kinds(self.graph, [*(2 * i for i in self.named), *self.entries], self.kinds)
+        shown = {i: notation.name(name) for i, name in self.named.items()}
+        kinds = {**self.kinds, **{name: (known[i], LAST) for i, name in shown.items()}}
+        for i, name in shown.items():
+            yield name, typeset(self.graph, 2 * i, notation, shown, kinds)
+        for label, ref in zip(labels, self.entries, strict=True):
+            yield label, typeset(self.graph, ref, notation, shown, kinds, whole=False)
 
 
 def common_subexpressions(
-    graph: Graph, results: Mapping[str, Ref], *, parts: bool = True, show: Callable[[str], str] = str
+    graph: Graph, refs: Sequence[Ref], kinds: Kinds, labels: Iterable[str] = (), *, parts: bool = True
 ) -> CommonSubexpressions:
-    """*results* (name to reference) with their repeated parts named z1, z2, ..., shown by *show*; short parts are written out.
+    """*refs* with their repeated parts named z1, z2, ...; short parts are written out.
 
-    The names differ from those of symbols and results. Guards of divisors are not shown. Without *parts* nothing is named.
-    Raises :class:`ArgumentError` where this would take more than :data:`WRITTEN` operations.
+    The names differ from those of symbols and from the *labels* of results. Guards of divisors are not shown. Without *parts*
+    nothing is named. Raises :class:`ArgumentError` where this would take more than :data:`WRITTEN` operations.
     """
-    taken = {n.replace("_", "") for n in (*graph.names, *results)}
-    graph, refs = remove_guards(graph, list(results.values()))
-    results = dict(zip(results, refs, strict=True))
-    order = reachable(graph, results.values())
+    taken = {n.replace("_", "") for n in (*graph.names, *labels)}
+    graph, refs = remove_guards(graph, refs)
+    order = reachable(graph, refs)
     if not parts:
-        _check_length(graph, order, results)
-        return CommonSubexpressions(graph, {}, results)
+        _check_length(graph, order, refs)
+        return CommonSubexpressions(graph, {}, refs, kinds)
     uses = dict.fromkeys(order, 0)
     for i in order:
         for r in operands(graph, i):
@@ -61,7 +67,7 @@ def common_subexpressions(
     length: dict[int, int] = {}
     named: dict[int, str] = {}
     names = (n for k in count(1) if (n := f"z{k}") not in taken)
-    roots = {r >> 1 for r in results.values()}
+    roots = {r >> 1 for r in refs}
     for i in order:
         if graph.op[i] in LEAVES:
             length[i] = 0
@@ -70,17 +76,17 @@ def common_subexpressions(
         length[i] = 1 + sum(length[r >> 1] for r in inside)
         again = uses[i] > 1 or (i in roots and uses[i] > 0)
         if (again and length[i] > AGAIN) or (length[i] > LINE and i not in roots):
-            named[i] = show(next(names))
+            named[i] = next(names)
             length[i] = 0
-    return CommonSubexpressions(graph, named, results)
+    return CommonSubexpressions(graph, named, refs, kinds)
 
 
-def _check_length(graph: Graph, order: Iterable[int], results: Mapping[str, Ref]) -> None:
+def _check_length(graph: Graph, order: Iterable[int], refs: Sequence[Ref]) -> None:
     written: dict[int, int] = {}
     for i in order:
         inside = operands(graph, i)
         written[i] = min(WRITTEN + 1, bool(inside) + sum(written[r >> 1] for r in inside))
-    if sum(written[r >> 1] for r in results.values()) > WRITTEN:
+    if sum(written[r >> 1] for r in refs) > WRITTEN:
         raise ArgumentError(
             f"Expected formulas of at most {WRITTEN} operations to write out without named parts, found longer ones; "
             "leave out parts=False, --no-parts on the command line."

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from types import MappingProxyType
 
-from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import Op
-from kineta.notation.common_subexpressions import common_subexpressions
-from kineta.notation.typesetting import Kinds, short_decimal
+from kineta.notation.typesetting import short_decimal
 
 _GREEK = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega "
@@ -99,7 +96,7 @@ def label(text: str) -> str:
     if match := re.fullmatch(r"([A-Za-z]+)(\d+)(\.[xyz])?('*)", text):
         letter, more = (match[1][0], match[1][1:]) if match[1] not in _VECTORS else (match[1], "")
         return _lettered(letter, more + match[2] + (match[3] or "")[1:], len(match[4]))
-    return name(text)
+    return text if text.isdigit() else name(text)
 
 
 #: Letters of quantities with an entry for every constraint.
@@ -262,14 +259,3 @@ class Latex:
 
 
 LATEX = Latex()
-
-
-def lines(
-    graph: Graph, results: Mapping[str, Ref], *, parts: bool = True, kinds: Kinds = MappingProxyType({})
-) -> Iterator[str]:
-    """``z_{1} = ...`` for every named part, then ``name = ...`` for every result (names of results are LaTeX already).
-
-    Without *parts* everything is written out. Raises :class:`ArgumentError` for formulas too long for this.
-    """
-    bound = common_subexpressions(graph, results, parts=parts, show=name)
-    return (f"{label} = {shown}" for label, shown in bound.lines(LATEX, kinds))

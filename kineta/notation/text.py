@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from types import MappingProxyType
 
-from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import Op
-from kineta.notation.common_subexpressions import common_subexpressions
-from kineta.notation.typesetting import Kinds
 
 
 class Text:
@@ -53,14 +49,3 @@ class Text:
 
 
 TEXT = Text()
-
-
-def lines(
-    graph: Graph, results: Mapping[str, Ref], *, parts: bool = True, kinds: Kinds = MappingProxyType({})
-) -> Iterator[str]:
-    """``z1 = ...`` for every named part, then ``name = ...`` for every result; linear in the number of operations.
-
-    Without *parts* everything is written out. Raises :class:`ArgumentError` for formulas too long for this.
-    """
-    bound = common_subexpressions(graph, results, parts=parts)
-    return (f"{name} = {shown}" for name, shown in bound.lines(TEXT, kinds))

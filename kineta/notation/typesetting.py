@@ -1,8 +1,8 @@
 """Typesetting of expressions in any notation: flattened sums and products, like terms collected, in a fixed order.
 
 The order of a product is numbers, parameters, coordinates, functions, speeds, accelerations; sums start with the terms of the
-highest derivative, by descending powers. Names of one kind keep their given order. A notation defines the look of the
-pieces.
+highest derivative, by descending powers, and constants stand before functions. Names of one kind keep their given order.
+A notation defines the look of the pieces.
 """
 
 from __future__ import annotations
@@ -97,13 +97,13 @@ def factor_kinds(graph: Graph, roots: Sequence[Ref], kinds: Kinds) -> dict[int, 
         if op == Op.CONST:
             found[i] = FactorKind.NUMBER
         elif op == Op.SYMBOL:
-            found[i] = _kind(graph.names[graph.lhs[i]], kinds)[0]
+            found[i] = kind_of(graph.names[graph.lhs[i]], kinds)[0]
         else:
-            found[i] = _composed(op, max(found[r >> 1] for r in operands(graph, i)))
+            found[i] = composed_kind(op, max(found[r >> 1] for r in operands(graph, i)))
     return found
 
 
-def _kind(name: str, kinds: Kinds) -> tuple[FactorKind, int]:
+def kind_of(name: str, kinds: Kinds) -> tuple[FactorKind, int]:
     """Kind and position of a name."""
     known = kinds.get(name)
     if known is not None:
@@ -113,7 +113,7 @@ def _kind(name: str, kinds: Kinds) -> tuple[FactorKind, int]:
     return (FactorKind.POSITION, FactorKind.SPEED, FactorKind.ACCELERATION)[min(name.count("'"), 2)], LAST
 
 
-def _composed(op: int, below: FactorKind) -> FactorKind:
+def composed_kind(op: int, below: FactorKind) -> FactorKind:
     """Kind of an operation on operands of at most the kind *below*."""
     plain = op in (Op.ADD, Op.MUL, Op.DIV, Op.GUARD)
     return below if plain or below <= FactorKind.PARAMETER else FactorKind.FUNCTION
@@ -219,22 +219,26 @@ class _Typesetter:
         g, op = self.graph, self.graph.op[i]
         if op == Op.SYMBOL:
             name = g.names[g.lhs[i]]
-            kind, place = _kind(name, self.kinds)
+            kind, place = kind_of(name, self.kinds)
             return (kind, 0, place, _natural(name))
         if op == Op.CONST:
             return (FactorKind.NUMBER, 0, 0, ())
         if self._named(i):
             name = self.names[i].removeprefix("-")
-            return (_kind(name, self.kinds)[0], 2, LAST, _natural(name))
+            return (kind_of(name, self.kinds)[0], 2, LAST, _natural(name))
         below = [self.keys[r >> 1] for r in operands(self.graph, i)]
-        kind = _composed(op, FactorKind(max(k[0] for k in below)))
+        kind = composed_kind(op, FactorKind(max(k[0] for k in below)))
         first = min(k for k in below if k[0] > FactorKind.NUMBER) if kind else below[0]
         return (kind, 1, first[2], (*first[3], op, i if op == Op.ADD else 0))
+
+    def _fastest(self, term: _Term) -> int:
+        """The highest kind of a factor of a term."""
+        return max((self.keys[x][0] for x in term[1]), default=FactorKind.NUMBER)
 
     def _rank(self, term: _Term) -> tuple[object, ...]:
         """Sort key of a term of a sum."""
         keys = sorted((self.keys[x], -p) for x, p in term[1].items())
-        fastest = max((k[0] for k, _ in keys), default=FactorKind.NUMBER)
+        fastest = self._fastest(term)
         degree = sum(abs(p) for k, p in keys if k[0] == fastest)
         whole = sum(abs(p) for _, p in keys)
         leading = [(k, p) for k, p in keys if k[0] == fastest]
@@ -255,6 +259,8 @@ class _Typesetter:
     def _oriented(self, i: int) -> tuple[bool, list[tuple[bool, str]]]:
         """A sum as a sign and its terms, with a positive first term if there is one."""
         terms = sorted(self.terms[i], key=self._rank)
+        if max((self._fastest(t) for t in terms), default=FactorKind.NUMBER) == FactorKind.FUNCTION:
+            terms.sort(key=lambda t: self._fastest(t) > FactorKind.PARAMETER)
         flipped = bool(terms) and all(c < 0 for c, _ in terms) and len(terms) > 1
         shown = []
         for c, factors in terms:

@@ -8,6 +8,10 @@ from itertools import pairwise
 
 #: Sampling points of events in a step: its ends, and equidistant points between them.
 PARTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+#: Shortest piece of a step that has sampling points of its own, where those of a longer one do not show what events do.
+LEAST = 2.0**-12
+#: Zeros in a step from which on the rest of it is one piece.
+MANY = 32
 #: Sampling points before the first of :data:`PARTS`, for events that start at a zero.
 AWAY = (1e-3, 1e-2, 1e-1)
 #: Largest excursion of a value between two samples, relative to its second difference: one eighth for a parabola.
@@ -27,6 +31,26 @@ def curvature_bound(values: Sequence[float]) -> float:
     second = [a - 2 * b + c for a, b, c in zip(values, values[1:], values[2:], strict=False)]
     third = [b - a for a, b in pairwise(second)]
     return DIP * (max(map(abs, second)) + max(map(abs, third)) + abs(third[1] - third[0]))
+
+
+def bends_to_one_side(values: Sequence[float]) -> bool:
+    """Whether *values* at :data:`PARTS` are, as far as their differences show, those of a function with one extremum at most."""
+    r, s, t = (a - 2 * b + c for a, b, c in zip(values, values[1:], values[2:], strict=False))
+    u, v = s - r, t - s
+    return r * s > 0 and s * t > 0 and min(abs(r), abs(s), abs(t)) > max(abs(u), abs(v)) + abs(v - u)
+
+
+def is_blurred(values: Sequence[float]) -> bool:
+    """Whether a function with these *values* at :data:`PARTS` may come to zero and go back between two of them: a parabola
+    through both that bends as much as the function may does, and the function has more than one extremum.
+    """
+    near = curvature_bound(values)
+    if bends_to_one_side(values) or not near > 0:
+        return False
+    return any(
+        math.sqrt(abs(a)) + math.sqrt(abs(b)) < 2 * math.sqrt(near) if a * b > 0 else abs(b - a) < 4 * near
+        for a, b in pairwise(values)
+    )
 
 
 def nearest_approach(

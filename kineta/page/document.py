@@ -7,7 +7,7 @@ import json
 import re
 import tempfile
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from html import escape
@@ -20,12 +20,14 @@ from kineta.equations.equations import Equations, equations_of
 from kineta.equations.function import parameter_values
 from kineta.errors import ArgumentError, SimulationError, excerpt
 from kineta.files import path_of, write
+from kineta.integration.stepping import MOREAU
 from kineta.model import units
 from kineta.model.dimensions import variable_units
+from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.page.equations import equations_html, model_html
 from kineta.page.live_run import live_module, still_module
-from kineta.page.recorded_run import SAMPLES, Recorded, is_pushed, recorded_run, still
+from kineta.page.recorded_run import SAMPLES, Recorded, clockwork, is_pushed, recorded_run, still
 from kineta.page.skins import skins
 from kineta.results.result import Result
 from kineta.scene.assembly import scene
@@ -40,6 +42,8 @@ from kineta.tasks.posture import Posture, posture
 _HERE = Path(__file__).parent
 #: Tolerances of runs in the page: those of ``simulate``.
 RTOL, ATOL = 1e-9, 1e-12
+#: Seconds of a run unless others are asked for; the page ends it where bodies have flown apart.
+SECONDS = 10.0
 #: Samples in a second of a run that is replayed.
 RATE = 120
 #: What a page may do: show itself, and run its own script and its module of WebAssembly. It loads nothing.
@@ -50,20 +54,25 @@ _POLICY = (
 
 
 def posture_page(found: Posture) -> str:
-    """The page of a machine that moves from a posture."""
-    equations = equations_of(found.system)
-    why = "; ".join(f"{what} ({excerpt(names)})" for what, names in not_exported(found.system))
-    span = found.t, found.t + found.to
-    if not found.system.nv:
-        raise ArgumentError(
-            f"Model '{found.system.name}': it has no coordinates, whose motion a page plays; a picture (.png, .svg) shows it."
-        )
+    """The page of a machine that moves from a posture; of a run that is handed over to time stepping, which pages have not, the
+    samples stand in the page.
+    """
+    equations, system = equations_of(found.system), found.system
+    seconds = SECONDS if found.to is None else found.to
+    span = found.t, found.t + seconds
+    samples = max(2, min(SAMPLES, round(seconds * RATE) + 1))
+    if not system.nv:
+        return _page(equations, found, span, clockwork(found, seconds, samples), "It moves with the time alone.")
+    why = _replayed(_not_exported(system))
     try:
-        if not why:
+        run = None
+        if why or system.contacts:
+            run = simulate(equations, span, q=found.q, v=found.v, p=found.p, samples=samples)
+        if run is None or (not why and not (stepped := [n for n in run.notes if f"('{MOREAU}')" in n])):
             return _page(equations, found, span, None, "")
-        samples = max(2, min(SAMPLES, round(found.to * RATE) + 1))
-        run = simulate(equations, span, q=found.q, v=found.v, p=found.p, samples=samples)
-        return _page(equations, found, span, recorded_run(run), f"{why} do not run in a page yet")
+        if not why:
+            found = replace(found, notes=(*found.notes, *stepped))
+        return _page(equations, found, span, recorded_run(run), why)
     except SimulationError as error:
         return _page(equations, found, span, still(found, str(error)), str(error))
 
@@ -79,12 +88,25 @@ def run_page(run: Result) -> str:
     system = run.system
     p = parameter_values(system, dict(run.parameters))
     nq = len(run.q_names)
-    at = posture(system, run.y[:nq, 0], run.y[nq : nq + len(run.v_names), 0], p, t=float(run.t[0]), assembled=False)
-    reasons = [f"{what} ({excerpt(names)}) do not run in a page yet" for what, names in not_exported(system)]
+    at = posture(
+        system, run.y[:nq, 0], run.y[nq : nq + len(run.v_names), 0], p, t=float(run.t[0]), assembled=False, to=1.0
+    )
+    reasons = _not_exported(system)
     reasons += ["forces were given beside those of the model"] * is_pushed(run)
     reasons += [f"the method {run.method} is not in the page"] * (run.method not in TABLEAUX)
     reasons += ["it runs backwards in time"] * bool(run.t[-1] < run.t[0])
-    return _page(equations_of(system), at, (float(run.t[0]), float(run.t[-1])), recorded_run(run), "; ".join(reasons))
+    return _page(equations_of(system), at, (float(run.t[0]), float(run.t[-1])), recorded_run(run), _replayed(reasons))
+
+
+def _not_exported(system: System) -> list[str]:
+    names = not_exported(system)
+    return [f"programs ({excerpt(names)}) do not run in a page yet"] if names else []
+
+
+def _replayed(reasons: Iterable[str]) -> str:
+    """The sentence on a run that is not computed in the page, for these *reasons*; ``''`` without one."""
+    told = "; ".join(reasons)
+    return f"A run that was computed before is replayed, without sliders and hand: {told}." if told else ""
 
 
 def show_run(run: Result, path: str | Path | None) -> Path:
@@ -121,6 +143,7 @@ def _page(equations: Equations, at: Posture, span: tuple[float, float], recorded
         "wasm": base64.b64encode(module.module).decode(),
         **_names(at, {} if recorded is None else recorded["units"]),
         "t": span,
+        "fit": at.to is None,
         "scene": _scene(at),
         "module": {"known": module.known, "arena": module.arena},
         "recorded": recorded,

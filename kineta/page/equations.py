@@ -36,14 +36,11 @@ def equations_html(equations: Equations) -> str:
     if equations.system.nv > READABLE:
         told = f"{equations.system.nv} equations are too many to read; <code>kineta derive</code> prints them."
         return f"{body}<section><h3>Equations of motion</h3><p class='note'>{told}</p></section>"
-    body += f"<section><h3>Equations of motion</h3>{_formulas(equations, 'inverse')}</section>"
-    if equations.system.constraints and not equations.system.quasi:
-        body += f"<section><h3>Constraints</h3>{_formulas(equations, 'constraints')}</section>"
-    return body
+    return f"{body}<section><h3>Equations of motion</h3>{_formulas(equations)}</section>"
 
 
-def _formulas(equations: Equations, quantity: str) -> str:
-    lines, shown, size = equations.formulas(quantity).latex(), list[str](), 0
+def _formulas(equations: Equations) -> str:
+    lines, shown, size = equations.printed().latex(), list[str](), 0
     while size < SHOWN and (line := next(lines, "")):
         shown.append(f"<div class='equation'>{mathml(line)}</div>")
         size += len(shown[-1])

@@ -14,6 +14,7 @@ from kineta.expr.program import StraightLineProgram
 from kineta.kernels.standalone.sincos import sine_and_cosine
 from kineta.kernels.translation import translate_unit
 from kineta.page.hand import hand
+from kineta.page.limits import limits
 from kineta.runtime.functions import SETUP
 from kineta.runtime.problem import SimulationProblem
 from kineta.scene.assembly import scene
@@ -40,6 +41,7 @@ def live_module(task: SimulationProblem) -> PageModule:
     """The module of the run of *task*, with its poses and the forces of a hand."""
     code, told = run_code(task), run_names(task)
     held, seen = hand(task.equations), scene(task.equations).program
+    bounds = limits(task.equations)
     made, system = task.made.code.programs, task.system
     alone = made["free" if "free" in made else "rate"]
     sizes = _poses(seen, system.nq, system.nv, len(told.p)) | {
@@ -49,13 +51,15 @@ def live_module(task: SimulationProblem) -> PageModule:
         "rates": alone.n_outputs,
         "grip": held.inputs[-1].size,
         "held": held.n_outputs + room(held),
+        "limits": bounds.program.n_outputs + room(bounds.program),
     }
-    more = _trees({"scene": seen, "hand": held})
+    more = _trees({"scene": seen, "hand": held, "limits": bounds.program})
     found = wasm_run(code, told, more, 8 * sum(sizes.values()))
     known = dict(found.known)
     known["INFORMATION"] |= {
         "size": len(task.y0),
         "works": task.made.code.layout.works,
+        "limits": bounds.told,
         "residuals": task.made.code.layout.levels,
         "accelerations": {"function": "free", "first": 0}
         if "free" in made

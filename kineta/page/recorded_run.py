@@ -11,6 +11,7 @@ import numpy as np
 from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError
 from kineta.results.result import Result, force_name
+from kineta.scene.machine import Machine
 from kineta.tasks.posture import Posture
 
 #: Samples of a run as plain data.
@@ -32,6 +33,7 @@ def recorded_run(run: Result) -> Recorded:
         "columns": {n: packed(np.asarray(x, float)[kept]) for n, x in series.items()},
         "changes": [[float(t), what] for t, what in told(run)],
         "message": run.message,
+        "failed": not run.success,
         "thinned": thinned,
         "steps": run.steps,
         "balance": run.energy_balance,
@@ -42,9 +44,35 @@ def recorded_run(run: Result) -> Recorded:
 def still(at: Posture, why: str) -> Recorded:
     """The one sample of a machine whose run cannot be computed, and *why*."""
     states = zip((*at.system.q_names, *at.system.v_names), [*at.q, *at.v], strict=True)
-    columns = {n: packed(np.array([x])) for n, x in states}
-    told = {"changes": [], "message": why, "thinned": "", "steps": 0, "balance": 0.0, "units": {}}
-    return {"t": packed(np.array([at.t])), "columns": columns, **told}
+    return _samples(np.array([at.t]), {n: packed(np.array([x])) for n, x in states}, why)
+
+
+def clockwork(at: Posture, seconds: float, samples: int) -> Recorded:
+    """The times of a machine without coordinates, that moves with the time alone.
+
+    Raises :class:`ArgumentError` for one at rest.
+    """
+    times = at.t + np.linspace(0.0, seconds, samples)
+    empty = np.zeros((samples, 0))
+    first, *others = Machine(at.scene, at.p, at.t, at.q, at.v).poses(times, empty, empty)
+    if all(np.array_equal(x.frames, first.frames) for x in others):
+        raise ArgumentError(
+            f"Model '{at.system.name}': nothing in it moves that a page could play; a picture (.png, .svg) shows it."
+        )
+    return _samples(times, {}, "")
+
+
+def _samples(t: FloatArray, columns: dict[str, str], message: str) -> Recorded:
+    told = {
+        "changes": [],
+        "message": message,
+        "failed": bool(message),
+        "thinned": "",
+        "steps": 0,
+        "balance": 0.0,
+        "units": {},
+    }
+    return {"t": packed(t), "columns": columns, **told}
 
 
 def told(run: Result) -> Iterable[tuple[float, str]]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kineta.arrays import FloatArray
 from kineta.calls import public
-from kineta.drawing import draw, show
+from kineta.drawing import draw, pictured, show
 from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, readable, shown
 from kineta.files import path_of, write
 from kineta.model.name_inference import contact_rows
@@ -161,7 +161,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{k}</th><td>{v}</td></tr>" for k, v in self.summary().items())
-        return f"<table><caption>{self.model}</caption>{rows}</table>"
+        return pictured(f"<table><caption>{self.model}</caption>{rows}</table>", self)
 
     def summary(self) -> dict[str, Any]:
         """Return the run in a few words and numbers."""
@@ -367,6 +367,13 @@ class Result:
         Raises :class:`ArgumentError` for a run of several cases, and for one from a file, which knows no model.
         """
         made: Path = import_module("kineta.page.document").show_run(self, path)
+        return made
+
+    def report(self, path: str | Path | None = None) -> Path:
+        """Write a page of HTML to be read and printed: pictures, series, events, values, the model, its equations and their
+        certificate; by default one that is opened in the browser. Return its path. Raises as :meth:`show`.
+        """
+        made: Path = import_module("kineta.tasks.report").Report(self).show(path)
         return made
 
     def animate(

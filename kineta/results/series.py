@@ -11,7 +11,7 @@ import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.calls import public
-from kineta.drawing import draw
+from kineta.drawing import draw, notebook
 from kineta.errors import ArgumentError, MissingPackageError, SimulationError, nearest_or_listed, readable, shown
 from kineta.files import path_of, write
 from kineta.results.ruled_table import ruled, value_text
@@ -42,6 +42,8 @@ class Series:
     series: Mapping[str, FloatArray]
     units: Mapping[str, str]
     cases: ClassVar[None] = None  # one motion: no ensemble, unlike a run
+
+    _repr_html_ = notebook
 
     def __getitem__(self, name: str) -> FloatArray:
         """Return the values (k,) of a series, or the times ``t``. Raises :class:`ArgumentError` for an unknown name."""

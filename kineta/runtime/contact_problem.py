@@ -133,6 +133,11 @@ class CompiledContacts:
         ]
         self.guard_contacts, self.guard_rows = _integers([i for i, _ in watched]), _integers([w for _, w in watched])
 
+    @property
+    def labels(self) -> list[tuple[str, str]]:
+        """Names and units of the gaps of all contacts."""
+        return [(touch.name, touch.unit) for touch in self.touches]
+
     @contextmanager
     def borrowed(self, h: FloatArray) -> Iterator[ContactMotion]:
         """Memory of a motion with the block h and the flags behind it, for one caller at a time."""
@@ -244,8 +249,8 @@ def stepping_data(
         time=np.zeros(1),
         **{name: np.zeros(n) for name in ("y", "middle", "rate")},
         **{name: np.zeros(problem.speeds) for name in ("free", "tried")},
-        **{name: np.zeros(m) for name in ("plain", "gaps")},
-        **{name: np.zeros(m, dtype=np.int64) for name in ("stuck", "near")},
+        **{name: np.zeros(m) for name in ("plain", "rebound", "back", "gaps", "depths")},
+        **{name: np.zeros(m, dtype=np.int64) for name in ("pressed", "stuck", "near", "taking")},
         slope=np.zeros(2 * len(motion.terms.array("inertia"))),
         times=np.zeros(CHUNK),
         states=np.zeros(CHUNK * n),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
@@ -17,10 +17,12 @@ from kineta.integration.problem import Events, Problem
 from kineta.integration.segment import Segment
 from kineta.numerics.roots import (
     AWAY,
+    LEAST,
     PARTS,
     POLE,
     curvature_bound,
     domain_boundary,
+    is_blurred,
     nearest_approach,
     root,
     sign_change,
@@ -40,8 +42,9 @@ class Event:
 
     A zero at the start, up to rounding, is none of a run. Of every step the ends and three places between them are looked at:
     zeros are where the value has changed its sign from one to the next, or has come to be a number or ceased to be one, and on
-    both sides of a dip through zero between two of them. A jump through zero, at a transition too, is one; a pole is not. The
-    state of a zero is on it, or just past it.
+    both sides of a dip through zero between two of them. Where these values bend so much that more may happen between them,
+    both halves of the step are looked at so, and halves of halves. A jump through zero, at a transition too, is one; a pole is
+    not. The state of a zero is on it, or just past it.
     """
 
     value: Expr
@@ -130,8 +133,8 @@ def _located_zeros(segment: Segment) -> Iterator[tuple[int, float, FloatArray]]:
 
 @dataclass(frozen=True, slots=True)
 class EventStep:
-    """Step of a run from (t0, y0) to (t1, y1), with its dense *solution*, the event functions, and their ``known`` values (5,
-    n) at the :data:`~kineta.numerics.roots.PARTS` of the step.
+    """Step of a run from (t0, y0) to (t1, y1), or the *share* of one, with its dense *solution*, the event functions, and their
+    ``known`` values (5, n) at the :data:`~kineta.numerics.roots.PARTS` of the step.
     """
 
     t0: float
@@ -141,17 +144,22 @@ class EventStep:
     solution: Callable[[FloatArray], FloatArray]
     values: Values
     known: FloatArray
+    share: float = 1.0
 
     @classmethod
     def last(cls, segment: Segment, values: Values) -> EventStep:
         """Last step of *segment*."""
         assert segment.solution is not None
         t0, y0 = (float(segment.t[-2]), segment.y[-2]) if len(segment.t) > 1 else (segment.t0, segment.y0)
-        t1, y1 = float(segment.t[-1]), segment.y[-1]
-        within = t0 + np.array(PARTS[1:-1]) * (t1 - t0)
-        states = zip(within.tolist(), np.asarray(segment.solution(within)).T, strict=True)
-        known = np.array([values(t, y) for t, y in ((t0, y0), *states, (t1, y1))])
-        return cls(t0, y0, t1, y1, segment.solution, values, known)
+        whole = cls(t0, y0, float(segment.t[-1]), segment.y[-1], segment.solution, values, np.empty((0, 0)))
+        return whole.piece(whole.t0, whole.t1, 1.0)
+
+    def piece(self, t0: float, t1: float, share: float) -> EventStep:
+        """The step between two times in it, which are a *share* of the whole."""
+        y0, y1, within = self.state(t0), self.state(t1), t0 + np.array(PARTS[1:-1]) * (t1 - t0)
+        states = zip(within.tolist(), np.asarray(self.solution(within)).T, strict=True)
+        known = np.array([self.values(t, y) for t, y in ((t0, y0), *states, (t1, y1))])
+        return replace(self, t0=t0, y0=y0, t1=t1, y1=y1, known=known, share=share)
 
     def state(self, t: float) -> FloatArray:
         """State at *t*."""
@@ -159,7 +167,18 @@ class EventStep:
         return ends[t] if t in ends else np.asarray(self.solution(np.array([t])))[:, 0]
 
     def zeros(self, events: Events, which: Sequence[int]) -> Iterator[tuple[int, float]]:
-        """Times at which the events numbered *which* have reached zero or just passed it, in a counted direction."""
+        """Times at which the events numbered *which* have reached zero or just passed it, in a counted direction: of both
+        halves of a step that is too long to see them all.
+        """
+        away = np.any(np.abs(self.known[1:]) > events.noise, axis=0)
+        if self.share > LEAST and any(away[i] and is_blurred(self.known[:, i].tolist()) for i in which):
+            middle, share = self.t0 + 0.5 * (self.t1 - self.t0), 0.5 * self.share
+            first = self.piece(self.t0, middle, share)
+            yield from first.zeros(events, which)
+            left = np.any(np.abs(first.known[1:]) > events.noise, axis=0)
+            later = replace(events, noise=np.where(left, -1.0, events.noise))
+            yield from self.piece(middle, self.t1, share).zeros(later, which)
+            return
         for i in which:
             known = self.known[:, i].tolist()
             changed = len({np.sign(f) for f in known}) > 1 or min(map(abs, known)) < curvature_bound(known)

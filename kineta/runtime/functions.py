@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr, symbol
 from kineta.equations.formulas import simplified
 from kineta.expr.graph import ZERO, Graph, Ref
@@ -20,6 +21,8 @@ from kineta.mechanics.contact.step_terms import step_terms
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Derivation, vector
 from kineta.mechanics.programs import dynamics
+from kineta.model.axis import LONGEST
+from kineta.model.checks.inertia_check import inertia_margins
 from kineta.model.dimensions import multiplier_units
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
@@ -207,6 +210,13 @@ def margins(system: System) -> Iterator[tuple[Expr, bool]]:
             yield bound.value, bound.positive
             if bound.most < math.inf:
                 yield bound.most - bound.value, False
+    for body in dict.fromkeys(body for name in system.switched for body in system.weighed.get(name, ())):
+        yield from ((margin, False) for margin in inertia_margins(body.inertia))
+    for _, axis in system.directions:
+        if not system.switched.keys().isdisjoint(n for a in axis for n in a.symbols()):
+            square = axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]
+            yield square - tolerances.ROUNDING_TOLERANCE**2, True
+            yield LONGEST * LONGEST - square, True
 
 
 def _projections(d: Derivation, layout: StateLayout) -> dict[str, Sequence[Ref]]:

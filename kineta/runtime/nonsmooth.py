@@ -35,6 +35,22 @@ def contact_kink(equations: Equations, p: FloatArray, t: float, y: FloatArray) -
     )
 
 
+def passed_kinks(equations: Equations, p: FloatArray, t: FloatArray, y: FloatArray) -> tuple[str, ...]:
+    """Sentences on kinks and steps of contacts that a motion with the states y (k, n) at the times t (k,) passes."""
+    found = list(_contact_kinks(equations.system.expanded))
+    if not found:
+        return ()
+    values = operand_values(equations, tuple(zero for _, _, zero in found))
+    n = equations.system.nq + equations.system.nv
+    signs = np.sign(values(t[:, None], y[:, :n], np.broadcast_to(p, (len(t), len(p)))))
+    passed = np.any(signs[1:] * signs[:-1] < 0.0, axis=0).tolist()
+    return tuple(
+        f"'{name}' has a kink or a step that the motion passes, '{operation!r}': what touches it meets it up to a step late."
+        for (name, operation, _), own in zip(found, passed, strict=True)
+        if own
+    )
+
+
 def at_kink(
     equations: Equations, more: Iterable[Expr], t: FloatArray, q: FloatArray, v: FloatArray, p: FloatArray
 ) -> bool:

@@ -9,12 +9,15 @@ import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.codegen import numpy as interpreter
+from kineta.errors import SimulationError
 from kineta.numerics.linear_algebra import norm
 from kineta.scene.scene import BODY, Scene, Solid
 from kineta.threads import once
 
 #: Radius of a rod, relative to the size of the machine: of one of few bodies, and of one of many.
 ROD, THIN, MANY = 0.022, 0.015, 20
+#: Largest length that is drawn [m].
+LARGEST = 1e15
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +55,16 @@ class Machine:
 
     @once
     def numbers(self) -> FloatArray:
-        """The numbers of the solids."""
-        return np.asarray(self._evaluated(np.array([self.t]), self.q[None], self.v[None])[1][0])
+        """The numbers of the solids. Raises :class:`SimulationError` for a size that no solid has."""
+        found = np.asarray(self._evaluated(np.array([self.t]), self.q[None], self.v[None])[1][0])
+        for s in self.scene.solids:
+            sizes = found[list(s.numbers.get("sizes", ()))]
+            for wrong in sizes[~((sizes > 0) & (sizes < LARGEST))]:
+                raise SimulationError(
+                    f"Model '{self.scene.model}': expected sizes of the {s.kind} of '{s.owner or 'ground'}' above zero and below "
+                    f"{LARGEST:g} m, found {wrong:g}."
+                )
+        return found
 
     def _evaluated(self, t: FloatArray, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         k, program = len(t), self.scene.program
@@ -66,6 +77,16 @@ class Machine:
         return np.asarray(self.numbers[list(solid.numbers[name])])
 
     @once
+    def rounding(self) -> FloatArray:
+        """What the last digits of the state are worth in what moves, in the first pose (m,)."""
+        digits = 1e-13 * np.where(np.arange(len(self.q) + len(self.v)) % 2, -1.0, 1.0)
+        y = np.concatenate([self.q, self.v])
+        near = y + digits * (np.abs(y) + self.size)
+        q, v = np.split(near, [len(self.q)])
+        beside = next(self.poses(np.array([self.t]), q[None], v[None]))
+        return np.asarray(100 * np.abs(beside.moving - self.first.moving))
+
+    @once
     def up(self) -> FloatArray:
         """The direction against gravity (3,); zero without."""
         g = self.numbers[list(self.scene.up)]
@@ -76,9 +97,17 @@ class Machine:
 
     @once
     def box(self) -> FloatArray:
-        """Lowest and highest coordinates (2, 3) of what is seen in the first pose, by places alone."""
+        """Lowest and highest coordinates (2, 3) of what is seen in the first pose, by places alone.
+
+        Raises :class:`SimulationError` for a machine too large to be drawn.
+        """
         places = [self._places(s) for s in self.scene.solids if s.kind != "plane"]
         every = np.concatenate([x for x in places if len(x)] or [np.array([[-0.5] * 3, [0.5] * 3])])
+        if not (np.abs(every) < LARGEST).all():
+            raise SimulationError(
+                f"Model '{self.scene.model}': expected places of a machine within {LARGEST:g} m to draw, found one "
+                f"{np.abs(every).max():g} m from the origin."
+            )
         return np.array([every.min(axis=0), every.max(axis=0)])
 
     def _places(self, solid: Solid) -> FloatArray:

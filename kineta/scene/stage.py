@@ -69,11 +69,12 @@ class Stage:
         self.add(Solid(kind, frame, owner, part, numbers, to, name))
 
     def add(self, solid: Solid) -> None:
-        """Add a *solid*, but for one of a body with solids of its own, and for a joint inside of a mesh."""
+        """Add a *solid*, but for one of a body with solids of its own, and for a joint or rail of one that masks it."""
         hidden = self.masked | self.tables
         if solid.part == BODY and solid.owner in self.clad:
             return
-        if solid.part == JOINT and hidden & {solid.owner, self.owners[solid.frame], solid.name}:
+        joint = solid.part == JOINT or solid.kind == "rail"
+        if joint and hidden & {solid.owner, self.owners[solid.frame], solid.name}:
             return
         self.solids.append(solid)
 

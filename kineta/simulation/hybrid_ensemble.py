@@ -15,7 +15,7 @@ from kineta.hybrid.automaton import contact_tolerance, penetration_notes
 from kineta.hybrid.contact_log import ContactLog
 from kineta.hybrid.contact_modes import loop_contacts
 from kineta.hybrid.sampling import SampledControl
-from kineta.hybrid.switches import is_settable, loop_switches
+from kineta.hybrid.switches import loop_switches
 from kineta.integration import loop_abi
 from kineta.integration.contact_records import FLAGS
 from kineta.integration.native_ensemble import CaseTransitions, Ensemble, EnsembleRun, HybridCases, cores
@@ -46,9 +46,7 @@ def may_run_natively(task: SimulationProblem) -> bool:
         return False
     if system.programs or task.method not in TABLEAUX or not task.t1 > task.t0:
         return False
-    if system.switches:
-        return is_settable(system)
-    return bool(touches)
+    return bool(system.switches or touches)
 
 
 def run_natively(task: SimulationProblem, found: Solution, bar: Progress) -> list[int]:

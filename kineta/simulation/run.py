@@ -32,7 +32,7 @@ from kineta.runtime.domain_watch import DomainWatch
 from kineta.runtime.events import EventWatch, event_record
 from kineta.runtime.implicit_methods import dae_residual, jacobian
 from kineta.runtime.mass_matrix_rank import singular_mass_matrix, vanished_inertia
-from kineta.runtime.nonsmooth import contact_kink
+from kineta.runtime.nonsmooth import contact_kink, passed_kinks
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection, manifold
 from kineta.runtime.recorder import Recorder, resized
@@ -79,6 +79,10 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         settled(np.array([task.t0]), rows)
         task = replace(task, y0=rows[0])  # what it misses constraints by is rounding
     contacts, gradients = None, None
+    if task.method == MOREAU:
+        from kineta.hybrid.automaton import check_start
+
+        check_start(task, made)
     if task.has_modes:
         from kineta.hybrid.automaton import HybridRun, start_automaton
         from kineta.hybrid.contact_log import ContactLog
@@ -99,7 +103,11 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         rate=lambda h: code.bound_rate(h),
         jacobian=lambda: jacobian(task.equations, control.made),
         implicit=lambda: dae_residual(task.equations, control.made),
-        stepping=lambda: (code.stepping(problem.h, task.quaternions), contact_kernel("march")),
+        stepping=lambda: (
+            code.stepping(problem.h, task.quaternions),
+            contact_kernel("march"),
+            code.contacts.labels if code.contacts else (),
+        ),
     )
     run = start(
         task.method,
@@ -134,6 +142,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         record.stop()
     n = len(task.y0)
     t, y = record.series(n)
+    kinks = passed_kinks(task.equations, task.made.p, t, y) if task.method == MOREAU else ()
     zeros = [(0, i, at, resized(state[None], n)[0]) for i, found in enumerate(watch.found) for at, state in found]
     return Solution(
         t=t[None],
@@ -148,7 +157,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         zeros=EventZeros.listed(zeros, n),
         changes=[tuple(hybrid.changes) if hybrid else ()],
         impacts=[tuple(hybrid.log.impacts) if hybrid else ()],
-        notes=[(*(contacts.notes() if contacts else ()), *(stepped.notes() if stepped else ()))],
+        notes=[(*(contacts.notes() if contacts else ()), *(stepped.notes() if stepped else ()), *kinks)],
         domains={0: domain},
         record=record,
         control=whole.control if isinstance(whole, SampledRun) else None,
@@ -171,10 +180,14 @@ def start_refusal(task: SimulationProblem, rate: FloatArray) -> str:
     q, v = task.y0[: system.nq], task.y0[system.nq : system.nq + system.nv]
     if why := refusal(task.equations, task.t0, q, v, task.made.p, task.regular):
         return why
-    if np.isfinite(rate).all():
-        return ""
-    if why := singular_mass_matrix(task.equations, task.t0, q, v, task.made.p):
+    finite = bool(np.isfinite(rate).all())
+    doubtful = not finite or (
+        task.method == MOREAU and not system.constraints
+    )  # stiff springs hide that there is no mass
+    if doubtful and (why := singular_mass_matrix(task.equations, task.t0, q, v, task.made.p)):
         return f"Model '{system.name}': the mass matrix is singular at t = {task.t0:g} s: {why}."
+    if finite:
+        return ""
     names = (*(f"rate of {n}" for n in system.q_names), *(f"{n}'" for n in system.v_names))
     others = "power, or what is integrated or derived beside the motion,"
     bad = next((n for n, x in zip(names, rate, strict=False) if not np.isfinite(x)), "")

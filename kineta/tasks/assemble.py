@@ -14,7 +14,7 @@ from kineta.arrays import FloatArray
 from kineta.consistency.consistent_state import GUESSES, consistent_state
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.redundancy import singular_configuration
-from kineta.drawing import show
+from kineta.drawing import notebook, show
 from kineta.equations import case_arguments
 from kineta.equations.equations import equations_of
 from kineta.equations.initial_values import initial_state
@@ -58,6 +58,8 @@ class Assembly:
     system: System = field(kw_only=True, repr=False, compare=False)
     t: float = field(kw_only=True, repr=False, compare=False)
     p: FloatArray = field(kw_only=True, repr=False, compare=False)
+
+    _repr_html_ = notebook
 
     def lines(self) -> list[str]:
         """Return what was found as text; the last line is a statement of the language with the state."""

@@ -70,10 +70,17 @@ def choice(name: str, default: str, meaning: str, known: str) -> Option:
     return Option("word", name, meaning, metavar="NAME", default=default, known=known)
 
 
+_QUANTITIES = "inverse, forward, mass_matrix, bias, energy, positions, outputs, ..."
+
+
 def quantity(default: str) -> Option:
     """A quantity of the equations."""
-    meaning = "inverse, forward, mass_matrix, bias, energy, positions, outputs, ..."
-    return choice("quantity", default, meaning, "kineta.mechanics.quantities:NAMES")
+    return choice("quantity", default, _QUANTITIES, "kineta.mechanics.quantities:NAMES")
+
+
+def printed(default: str) -> Option:
+    """What is printed of the equations: they themselves with their constraints, or a quantity."""
+    return choice("quantity", default, f"equations, {_QUANTITIES}", "kineta.equations.formulas:PRINTED")
 
 
 def _table(meaning: str) -> Option:
@@ -90,6 +97,7 @@ OUTPUT = Option(
     short="o",
     metavar="FILE",
 )
+REPORT = Option("report", "report", "Write the page (.html), and open nothing.", "output", short="o", metavar="FILE")
 MACHINE = plot("Write a picture of the machine (.png, .svg, .pdf).")
 FORMALISM = choice(
     "formalism", "newton_euler", "What derives the equations.", "kineta.mechanics.formalisms.table:FORMALISMS"

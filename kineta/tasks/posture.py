@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ class Posture:
     q, v, p : coordinates (nq,), speeds (nv,) and parameters (np,)
     towards : the direction from which it is looked at; None for that of the model, or one that suits the machine
     notes : remarks, as on constraints that no position near meets
-    to : seconds in which a page shows it moving
+    to : seconds in which a page shows it moving; None for ten, or as long as its bodies are together
     """
 
     system: System
@@ -39,10 +40,15 @@ class Posture:
     p: FloatArray
     towards: tuple[float, float, float] | None = None
     notes: tuple[str, ...] = field(default=())
-    to: float = 10.0
+    to: float | None = None
 
     def __repr__(self) -> str:
         return f"<Posture of '{self.system.name}': {len(self.scene.solids)} solids at t = {self.t:g} s>"
+
+    def _repr_html_(self) -> str:
+        """The page in a frame, as notebooks show it."""
+        frame = "width='100%' height='560' style='border:0' sandbox='allow-scripts allow-downloads'"
+        return f"<iframe title='{escape(self.system.name)}' {frame} srcdoc='{escape(self.page())}'></iframe>"
 
     @property
     def scene(self) -> Scene:
@@ -83,13 +89,14 @@ def posture(
     t: float = 0.0,
     assembled: bool = True,
     towards: Any = None,
-    to: float = 10.0,
+    to: float | None = None,
 ) -> Posture:
     """Return *system* assembled near *q*, *v*, by default near its initial state, at the time *t* [s].
 
     *q*, *v*, *p* as for :func:`~kineta.simulation.simulate.simulate`, of one case; *towards* is the direction, three numbers,
-    from which it is looked at, and *to* the time [s] for which a page shows it moving. Without *assembled* the state is shown as
-    given; so it is, with a note, where no state near it meets the constraints.
+    from which it is looked at, and *to* the time [s] for which a page shows it moving, by default ten or as long as bodies do
+    not fly apart. Without *assembled* the state is shown as given; so it is, with a note, where no state near it meets the
+    constraints.
     """
     values = parameters(a_system(system), p)
     q0, v0 = initial_state(system, q, v, values)
@@ -102,7 +109,7 @@ def posture(
             q0, v0 = found.q, found.v
         except SimulationError as error:
             notes.append(f"Shown as given: {error}")
-    if not (to := finite("to", to)) > 0:
+    if to is not None and not (to := finite("to", to)) > 0:
         raise ArgumentError(f"Expected a time above zero for to, found {to:g} s.")
     return Posture(system, t, q0, v0, values, direction(towards), tuple(notes), to)
 

@@ -48,7 +48,7 @@ TASKS = (
         """,
         options=(
             o.OUTPUT,
-            o.time("to", "Seconds of motion in a page.", default=10.0),
+            o.time("to", "Seconds of motion in a page.", shown="10, or as long as bodies do not fly apart"),
             o.state("q", "A guess of coordinates"),
             o.AT,
             o.TOWARDS,
@@ -82,6 +82,22 @@ TASKS = (
             o.RUN_SERIES,
             Option("run", "save", "Write the run (.nc or .csv).", metavar="FILE"),
         ),
+        passed="success",
+    ),
+    Task(
+        "kineta.tasks.report",
+        "Report report",
+        RUNS,
+        verb="report",
+        help="""Report on a run, to be read and printed.
+
+        One page with pictures, series, events, values, the model, its equations and their certificate. Without
+        --output it opens in the browser.
+
+        kineta report fourbar.kin --to 3 -o fourbar.html
+        kineta report double_pendulum.kin --q "q1=30 deg" -o swing.html
+        """,
+        options=(o.REPORT, o.end("End of the run.", 10.0), *o.START),
         passed="success",
     ),
     Task(

@@ -56,15 +56,15 @@ def _picture(
     """Draw a *machine* in a *pose*, with the paths through the poses *before* it, with pale *ghosts* behind it, and with *more*
     forces; returns the axes.
     """
-    box = mechanism.spread(machine, [pose, *ghosts], before)
+    found = [*marks.loads(machine, pose), *more]
+    most = marks.largest(found)
+    box = mechanism.spread(machine, [pose, *ghosts], before, marks.ends(machine, found, most))
     view = mechanism.camera(machine, box, towards)
     ax = mechanism.axes_of(ax, mechanism.proportions(view, box))
     mechanism.prepare(ax, view, box)
     mechanism.ground(ax, machine, view, box, pose)
     for other in ghosts:
         mechanism.put(ax, mechanism.drawn(pieces(machine, other), view, pale=0.72), zorder=2)
-    found = [*marks.loads(machine, pose), *more]
-    most = marks.largest(found)
     mechanism.put(ax, mechanism.drawn(pieces(machine, pose), view), zorder=3)
     if found:
         mechanism.put(ax, mechanism.drawn(marks.arrows(machine, found, most), view), zorder=4)

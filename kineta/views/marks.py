@@ -36,8 +36,17 @@ class Load:
 
 
 def loads(machine: Machine, pose: Pose) -> list[Load]:
-    """The forces of a *pose* that the model shows."""
-    return [Load(a.name, pose.moving[list(a.at)], pose.moving[list(a.force)]) for a in machine.scene.arrows]
+    """The forces of a *pose* that the model shows; those that are rounding are zero."""
+    shown = machine.scene.arrows
+    forces = [(pose.moving[list(a.force)], machine.rounding[list(a.force)]) for a in shown]
+    kept = [f if norm(f) > norm(least) else 0 * f for f, least in forces]
+    return [Load(a.name, pose.moving[list(a.at)], f) for a, f in zip(shown, kept, strict=True)]
+
+
+def ends(machine: Machine, found: Sequence[Load], most: float) -> list[FloatArray]:
+    """Where arrows of forces end, *most* being the force of the longest."""
+    drawn = [x for x in found if float(norm(x.force)) > LEAST * most]
+    return [x.at + LONGEST * machine.size / most * x.force for x in drawn]
 
 
 def largest(found: Iterable[Load]) -> float:
@@ -62,6 +71,7 @@ def arrows(machine: Machine, found: Sequence[Load], most: float) -> Iterator[Pie
 def label(ax: Any, machine: Machine, found: Sequence[Load], most: float, view: Camera) -> None:
     """Write the size of every force beside its arrow, once for forces of one name and size."""
     seen: set[str] = set()
+    middle = sum(ax.get_xlim()) / 2
     for load in found:
         size = float(norm(load.force))
         text = f"{load.name} {size:.3g} N"
@@ -69,7 +79,8 @@ def label(ax: Any, machine: Machine, found: Sequence[Load], most: float, view: C
             seen.add(text)
             tip = load.at + LONGEST * machine.size / most * load.force
             at, _ = view.project(tip)
-            ax.annotate(text, at, (5, 4), textcoords="offset points", fontsize="small", color=RED, zorder=6, bbox=PLATE)
+            side = {"xytext": (-5, 4), "ha": "right"} if at[0] > middle else {"xytext": (5, 4)}
+            ax.annotate(text, at, **side, textcoords="offset points", fontsize="small", color=RED, zorder=6, bbox=PLATE)
 
 
 def paths(ax: Any, machine: Machine, poses: Sequence[Pose], view: Camera) -> None:

@@ -24,6 +24,8 @@ TOWARDS = (0.55, -1.0, 0.5)
 EYE = 5.0
 #: Distance of the ground, in sizes of the machine, up to which it is in the picture.
 NEAR = 12.0
+#: Smallest margin, in distances from the origin: below, ticks have no digits left.
+FINEST = 1e-9
 #: Cells of the floor from its middle to each side.
 CELLS = 9
 #: Colours of the paper, of the lines of the floor, and of a shadow on it.
@@ -121,9 +123,13 @@ def drawn(solid: Iterable[Piece], view: Camera, *, pale: float = 0.0) -> Drawn:
     return Drawn(np.concatenate(polygons)[order], np.concatenate(colours)[order])
 
 
-def spread(machine: Machine, poses: Sequence[Pose], paths: Sequence[Pose] = ()) -> FloatArray:
-    """Lowest and highest coordinates (2, 3) of the surfaces in all *poses*, rails left out, and of shown *paths*."""
-    trails = [pose.moving[list(trail.at)] for trail in machine.scene.trails for pose in paths]
+def spread(
+    machine: Machine, poses: Sequence[Pose], paths: Sequence[Pose] = (), marked: Sequence[FloatArray] = ()
+) -> FloatArray:
+    """Lowest and highest coordinates (2, 3) of the surfaces in all *poses*, rails left out, of shown *paths*, and of *marked*
+    places.
+    """
+    trails = [*marked, *(pose.moving[list(trail.at)] for trail in machine.scene.trails for pose in paths)]
     low, high = np.min([*trails, np.full(3, np.inf)], axis=0), np.max([*trails, np.full(3, -np.inf)], axis=0)
     for pose in poses:
         for piece in pieces(machine, pose):
@@ -177,7 +183,7 @@ def prepare(ax: Any, view: Camera, box: FloatArray) -> None:
     """Equal scales for a machine within a *box*, and for a plane ticks and names."""
     flat, _ = view.project(corners(box))
     low, high = flat.min(axis=0), flat.max(axis=0)
-    margin = 0.08 * float(max(high - low)) or 1.0
+    margin = max(0.08 * float(max(high - low)), FINEST * float(np.abs(flat).max())) or 1.0
     ax.set_aspect("equal")
     ax.set_xlim(low[0] - margin, high[0] + margin)
     ax.set_ylim(low[1] - margin, high[1] + margin)

@@ -10,8 +10,9 @@ import kineta as kn
 from kineta.algebra.expression import DESCRIPTIONS, Expr
 from kineta.algebra.infix import number, text
 from kineta.expr.graph import Graph
+from kineta.notation.common_subexpressions import common_subexpressions
 from kineta.notation.latex import LATEX
-from kineta.notation.text import lines
+from kineta.notation.text import TEXT
 from kineta.notation.typesetting import typeset
 from kineta.passes.remove_guards import remove_guards
 from tests.expr.random_graphs import random_graph
@@ -77,11 +78,11 @@ def test_formulas_without_parts_are_written_out_up_to_a_length() -> None:
     g = Graph()
     x = g.add(g.symbol("x"), g.symbol("y"))
     square = g.mul(x, g.mul(x, g.symbol("z")))
-    assert list(lines(g, {"f": square}, parts=False)) == ["f = z*(x + y)^2"]
+    assert list(common_subexpressions(g, [square], {}, parts=False).lines(TEXT, ["f"])) == [("f", "z*(x + y)^2")]
     for _ in range(15):
         square = g.mul(g.add(square, x), square)
     with pytest.raises(kn.ArgumentError, match="at most 4000 operations to write out"):
-        list(lines(g, {"f": square}, parts=False))
+        common_subexpressions(g, [square], {}, parts=False)
 
 
 def test_what_guards_a_value_is_not_written() -> None:
@@ -91,4 +92,4 @@ def test_what_guards_a_value_is_not_written() -> None:
     assert text(g, guarded) == "x/y + x"
     plain, (ref,) = remove_guards(g, [guarded])
     assert typeset(plain, ref, LATEX) == r"\frac{x}{y} + x"
-    assert next(lines(g, {"a": guarded})) == "a = x/y + x"
+    assert list(common_subexpressions(g, [guarded], {}).lines(TEXT, ["a"])) == [("a", "x/y + x")]

@@ -28,6 +28,7 @@ def test_every_example_passes_its_check(kineta: Command, model: Path) -> None:
         "constraints",
         "contacts",
         "places",
+        "contact_laws",
         "switches",
         "programs",
         "law",
@@ -186,6 +187,7 @@ def test_what_acts_in_runs_is_listed_and_said_to_be_no_part_of_equations(kineta:
     assert [line for line in said if f"  {line}\n" not in done.out] == []
     found = kineta("check", str(model), "--json").json
     assert found["contacts"] == {"foot": "Contact", "tip": "Contact", "stop": "Limit", "dry": "Friction"}
+    assert found["contact_laws"] == {"foot": "newton", "tip": "newton"}
     assert (found["places"], found["switches"]) == ({"foot": ["Box", "A"], "tip": ["A"]}, ["up"])
     words = "only runs know contacts, dry friction, limits and switches.\n"
     for verb, what in (

@@ -60,13 +60,14 @@ FOURBAR = CART.with_name("fourbar.kin")
         DRAWN := [
             ["show", FOURBAR, "-o", "a.png"],
             ["show", FOURBAR, "--to", "1", "-o", "a.html"],
+            ["report", CART, "--to", "0.1", "-o", "r.html"],
             ["check", FOURBAR, "--plot", "c.png"],
             ["show", FOURBAR, "--from", "1,-2,1", "--output", "b.svg"],
             ["assemble", FOURBAR, "--plot", "d.pdf"],
             ["equilibrium", FOURBAR, "--plot", "e.png"],
             ["place", FOURBAR, "--put", "mass.y=0.5", "--starts", "2", "--plot", "f.png"],
         ],
-        DRAWN[3:],
+        DRAWN[4:],
     ),
     ids=lambda options: " ".join(map(str, options[:1])),
 )

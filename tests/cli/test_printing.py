@@ -16,11 +16,13 @@ from kineta.expr.graph import Graph
 from kineta.expr.op import UNARY, Op
 from kineta.interop.sympy import from_sympy, to_sympy
 from kineta.notation import latex, text
+from kineta.notation.common_subexpressions import common_subexpressions
 from kineta.notation.typesetting import typeset
 from kineta.passes.evaluate import evaluate
 from tests.cli.conftest import CART, HOPPER, Command
 from tests.cli.latex_reader import value
 from tests.codegen.random_programs import random_program
+from tests.notation.text_reader import computed
 from tests.support import EXAMPLES, examples
 
 QUANTITIES = ("inverse", "forward", "mass_and_bias", "energy", "positions")
@@ -48,9 +50,6 @@ def expected(equations: kn.Equations, quantity: str, known: dict[str, float]) ->
 
 # -- text --------------------------------------------------------------------------------------------------------------
 
-FUNCTIONS = {n: getattr(math, n) for n in ("sin", "cos", "tan", "sqrt", "exp", "log", "asin", "atan2", "tanh")}
-FUNCTIONS |= {"max": max, "min": min}
-
 
 @without_warnings
 @pytest.mark.parametrize("name", examples())
@@ -60,18 +59,9 @@ def test_text_can_be_computed_line_by_line(kineta: Command, name: str) -> None:
     known = values(equations.system)
     for quantity in QUANTITIES:
         lines = kineta("derive", model, "--quantity", quantity).out.splitlines()
-        results = [_compute(line, scope) for scope in [dict(known)] for line in lines]
+        results = [computed(line, scope) for scope in [dict(known)] for line in lines]
         wanted = expected(equations, quantity, known)
         np.testing.assert_allclose(results[-len(wanted) :], wanted, rtol=1e-9, atol=1e-9)
-
-
-def _compute(line: str, scope: dict[str, float]) -> float:
-    """The right side of *line*; the left side becomes known to *scope*."""
-    left, right = line.split(" = ")
-    name = re.compile(r"(?<![\w.])[^\W\d][\w.]*'*(?!\w*\()")
-    python = name.sub(lambda m: f"known[{m[0]!r}]", right).replace("^", "**")
-    scope[left] = eval(python, {"__builtins__": {}, "known": scope, **FUNCTIONS})
-    return scope[left]
 
 
 def test_names_of_parts_avoid_those_of_the_model(kineta: Command, here: Path) -> None:
@@ -79,7 +69,7 @@ def test_names_of_parts_avoid_those_of_the_model(kineta: Command, here: Path) ->
         "parameters z1 = 2, z_2 = 3;\nA | Rz(q) = z1, z_2, z_2, z_2;\nB~A | Sx(z_2), Rx(q2), Sy(z1) = z1;\n"
     )
     for options, form in (([], r"(z_?\d+) ="), (["--latex"], r"(z_\{\d+\}) &=")):
-        named = re.findall(form, kineta("derive", "taken.kin", "--quantity", "forward", *options).out)
+        named = re.findall(form, kineta("derive", "taken.kin", "--quantity", "canonical", *options).out)
         assert named
         assert not {"z1", "z2", "z_1", "z_2", "z_{1}", "z_{2}"} & set(named)
 
@@ -128,8 +118,8 @@ def test_latex_of_random_expressions_reads_as_it_was_meant(seed: int) -> None:
     g, refs, known = random_expressions(seed)
     scope = {latex.name(n): x for n, x in known.items()}
     results = []
-    for line in latex.lines(g, {f"R_{{{i}}}": r for i, r in enumerate(refs)}):
-        left, right = line.split(" = ")
+    labels = [f"R_{{{i}}}" for i in range(len(refs))]
+    for left, right in common_subexpressions(g, refs, {}, labels).lines(latex.LATEX, labels):
         assert right.count("{") == right.count("}")
         scope[left] = value(right, scope)
         results.append(scope[left])

@@ -31,6 +31,7 @@ SMALL = (
     "hopping_robot_stance",
 )
 FUNCTIONS = {n: getattr(math, n) for n in ("sin", "cos", "tan", "sqrt", "exp", "log", "atan2")}
+FUNCTIONS |= {"max": max, "min": min, "step": lambda x: float(x > 0)}
 
 
 def state_of(equations: kn.Equations) -> dict[str, float]:

@@ -340,3 +340,15 @@ def test_results_of_several_parts_are_sent_between_processes() -> None:
 def test_what_is_kept_is_not_given_out_to_be_changed() -> None:
     with pytest.raises(ValueError, match="read-only"):
         EQUATIONS.function("bias").hoisted()[:] = 0
+
+
+def test_a_constrained_system_is_printed_whole() -> None:
+    coin = kn.derive(kn.load(EXAMPLES / "rolling_coin.kin"))
+    lines = coin.text().splitlines()
+    assert lines[0] == "tau[x'] = m*x'' - lambda.edge.u"
+    assert [line.split(" = ")[0] for line in lines[-3:]] == ["0", "0", "0"]
+    assert "0 = z - r*sqrt(sin(theta)^2)" in lines
+    assert coin.text("inverse").splitlines()[0] == "tau[x'] = m*x''"
+    assert r"0 &= z - r\,\sqrt{\sin^{2} \theta}" in coin.latex()
+    pendulum = kn.derive(kn.load(EXAMPLES / "simple_pendulum.kin")).matrix_form().text()
+    assert pendulum.splitlines()[-1] == "0 = (x^2 + y^2)/(2*l) - l/2"

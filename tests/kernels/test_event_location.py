@@ -14,6 +14,7 @@ from kineta.integration.problem import Events
 from kineta.kernels.integrate import integration_loop
 from kineta.numerics.roots import PARTS, curvature_bound, nearest_approach
 from kineta.numerics.tableaux import DOP853
+from kineta.runtime.events import EventStep
 from tests.integration.problems import FloatArray, problem, watched
 from tests.kernels.test_ensemble import begun
 
@@ -65,6 +66,41 @@ def test_zeros_of_one_event_come_in_their_order(seed: int) -> None:
     assert in_one_step(lambda t: float(np.prod(t - zeros))) == pytest.approx(zeros, abs=1e-14)
     assert in_one_step(lambda t: float(np.prod(t - zeros)), direction=1) == pytest.approx(zeros[::2], abs=1e-14)
     assert in_one_step(lambda t: float(np.prod(t - zeros)), direction=-1) == pytest.approx(zeros[1:2], abs=1e-14)
+
+
+def looked_at(f: Function) -> FloatArray:
+    """The zeros of f(t) in a step from 0 to 1 of a method whose steps are looked at."""
+    whole = EventStep(
+        0.0, np.zeros(1), 1.0, np.zeros(1), lambda t: 0 * t[None], lambda t, y: np.array([f(t)]), np.empty((0, 0))
+    )
+    events = Events(0, np.array([0]), np.array([0]), np.array([-1.0]), np.array([np.inf]))
+    return np.array([t for _, t in whole.piece(0.0, 1.0, 1.0).zeros(events, [0])])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_dip_behind_a_rise_is_found(seed: int) -> None:
+    """Two extrema between two places of a step that are looked at, as of the distance of two thrown balls."""
+    rng = np.random.default_rng(seed)
+    first, last = np.sort(rng.uniform(0.02, 0.24, 2))
+    steep = (1 / first + 1 / last) * rng.uniform(1.05, 3)
+
+    def f(t: float) -> float:
+        return float((t - first) * (t - last) * (1 + steep * t))
+
+    assert f(1e-4) > f(0.0) > 0
+    assert in_one_step(f) == pytest.approx([first, last], abs=1e-13)
+    assert looked_at(f) == pytest.approx([first, last], abs=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_all_zeros_of_what_turns_twice_in_a_step_are_found(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    level, speed, angle = rng.uniform(-0.95, 0.95), rng.uniform(3, 11), rng.uniform(0, 2 * np.pi)
+    turns = 2 * np.pi * np.arange(-1, 5)
+    zeros = (np.concatenate([turns + np.arccos(level), turns - np.arccos(level)]) - angle) / speed
+    zeros = np.sort(zeros[(zeros > 0) & (zeros < 1)])
+    assert in_one_step(lambda t: float(np.cos(angle + speed * t) - level)) == pytest.approx(zeros, abs=1e-13)
+    assert looked_at(lambda t: float(np.cos(angle + speed * t) - level)) == pytest.approx(zeros, abs=1e-13)
 
 
 def test_a_count_of_zeros_may_end_within_a_step() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from kineta.algebra.expression import Expr, symbol
 from kineta.algebra.functions import cos, sin
 from kineta.model.body import Body, Station, body, inertia, station, vector
+from kineta.model.elements.compliant_contact import CompliantContact
 from kineta.model.elements.couple import Couple
 from kineta.model.elements.damper import Damper, line_damper
 from kineta.model.elements.force import Force
@@ -94,6 +95,16 @@ def random_elements(rng: random.Random, bodies: list[Body], coordinates: list[Ex
         Spring("s3", symbol("k"), symbol(f"{names[-1]}.x") - 0.3),
         Damper("d3", symbol("k"), symbol(f"{names[-1]}.vy")),
         SmoothFriction("r1", symbol("k") * 0.4, symbol(f"{names[-1]}.y"), 0.2),
+        CompliantContact(
+            "h1",
+            "ball",
+            (symbol("k") * 0.1,),
+            (station(names[-1]),),
+            station("ground", (0.1, 0.0, 0.5)),
+            (0.3, 0.2, 1.0),
+            symbol("k") * 20,
+            *("hunt_crossley", 0.3 * symbol("k"), 0.4, 0.2),
+        ),
         line_force("g3", cos(TIME), station("ground", (1.0, 2.0, 0.5)), place(names[-1])),
     ]
     if coordinates:

@@ -29,6 +29,19 @@ def test_canonical_equations_give_the_motion(seed: int) -> None:
     )
 
 
+@pytest.mark.parametrize("seed", [1, 3, 5])
+def test_the_lagrangian_gives_the_forces(seed: int) -> None:
+    system = random_system(seed, rheonomic=True, n=3)
+    d, state = kn.derive(system).derivation, random_state(system, seed)
+    s, g = d.symbols, d.graph
+    assert s.qdot == s.v
+    (L,) = d["lagrangian"].refs
+    momenta, slopes = ([forward(g, [L], {x: ONE})[0] for x in names] for names in (s.v, s.q))
+    rates = forward(g, momenta, {s.t: ONE, **dict(zip(s.q + s.v, s.v + s.vdot, strict=True))})
+    found = np.subtract(evaluate(g, rates, state), evaluate(g, slopes, state))
+    assert found == pytest.approx(np.array(evaluate(g, d["inverse"].refs, state)), rel=1e-10, abs=1e-10)
+
+
 def test_the_hamiltonian_of_a_pendulum_is_as_in_the_book() -> None:
     m, l, g, q = kn.symbols("m l g q")
     pendulum = kn.System(

@@ -84,7 +84,7 @@ def test_the_fixed_point_body_gives_eulers_equations(formalism: str) -> None:
         "tau[q] = B*q' + (A - C)*p*r",
         "tau[r] = C*r' + (B - A)*p*q",
     ]
-    assert equations.text("kinetic_energy") == "T = A*p^2/2 + B*q^2/2 + C*r^2/2"
+    assert equations.text("kinetic_energy") == "T = (A*p^2 + B*q^2 + C*r^2)/2"
     assert "sin(theta)" in equations.text("qdot")
 
 

@@ -99,7 +99,8 @@ BAD = [
     ),
     (
         "contact c : point between Foot and ground axis (0, 0, 1), restitution = e poison;",
-        "touch:14:75: expected '(', ',', ';', 'newton' or 'poisson', 'while' or an operator, found 'poison'.",
+        "touch:14:75: expected '(', ',', ';', 'newton', 'poisson', 'kelvin_voigt' or 'hunt_crossley', 'while' or an operator, "
+        "found 'poison'.",
     ),
     (
         "contact c : point between Foot and ground axis (0, 0, 1), friction = -0.2;",
@@ -136,7 +137,8 @@ BAD = [
     ),
     (
         "contact c : point between Foot and ground axis (0, 0, 1), frction = 0.5;",
-        "touch:14:59: expected an option (restitution, friction, static, smooth), found 'frction'. Did you "
+        "touch:14:59: expected an option (restitution, friction, static, smooth, stiffness, damping), found "
+        "'frction'. Did you "
         "mean 'friction'?",
     ),
     (

@@ -86,7 +86,9 @@ def test_a_body_that_is_pulled_follows(chromium: Any, tmp_path: Path, name: str,
         for (let k = 0; k < 120 && kineta.t < 0.6; k++) await new Promise(requestAnimationFrame);
         const after = far(), end = kineta.t;
         hand.drop();
-        return { before, after, end, changes: kineta.track.changes.length, off: Math.max(...kineta.track.column("residual")) };
+        const most = (name) => Math.max(...kineta.track.column(name).map(Math.abs));
+        const off = most("residual"), missed = most("balance");
+        return { before, after, end, off, missed, handed: kineta.run.handed };
     }"""
     with opened(chromium, shown(tmp_path, name, 2.0)) as tab:
         found = tab.do(pull, body)
@@ -95,6 +97,7 @@ def test_a_body_that_is_pulled_follows(chromium: Any, tmp_path: Path, name: str,
         else:
             assert found["after"] < 0.8 * found["before"]
         assert found["end"] > 0.3
+        assert found["missed"] < 1e-6 * abs(found["handed"])
         tab.computed()
         assert all(map(np.isfinite, tab.do(LAST).values()))
         assert tab.said == []
@@ -103,10 +106,58 @@ def test_a_body_that_is_pulled_follows(chromium: Any, tmp_path: Path, name: str,
 def test_what_cannot_run_in_a_page_is_replayed_and_said(chromium: Any, tmp_path: Path) -> None:
     path = shown(tmp_path, "elevator", 1.0)
     with opened(chromium, path) as tab:
-        assert "Replayed: programs (ride) do not run in a page yet" in tab.page.inner_text("#controls")
+        assert "hand: programs (ride) do not run in a page yet." in tab.page.inner_text("#controls")
         run = kn.simulate(kn.load(EXAMPLES / "elevator.kin"), 1.0)
         assert tab.do(LAST)["z"] == pytest.approx(run["z"][-1], rel=1e-9)
         assert tab.said == []
+
+
+def test_what_is_refused_is_said_and_mended_by_another_value(chromium: Any, tmp_path: Path) -> None:
+    change = "([name, x]) => kineta.sliders.all.find((s) => s.name === name).change(x)"
+    told = "() => [document.getElementById('told').textContent, kineta.panes.map((x) => x.values[0].length)]"
+    with opened(chromium, shown(tmp_path, "double_pendulum", 1.0)) as tab:
+        found = []
+        for value in (-1.0, 0.0, 2.0):
+            tab.do(change, ["m1", value])
+            tab.computed()
+            tab.page.wait_for_timeout(50)
+            found.append(tab.do(told))
+        (refused, empty), (failed, part), (well, whole) = found
+        assert refused == "Body 'first': mass is \u22121.000 kg; expected zero or more."
+        assert (tab.do("() => kineta.t"), empty) == (0, [0, 0])
+        assert "the mass matrix becomes singular there: a force on q1' meets no inertia." in failed
+        assert 0 < part[0] < whole[0]
+        assert "energy balance" in well
+        assert tab.said == []
+
+
+def test_attitudes_have_sliders(chromium: Any, tmp_path: Path) -> None:
+    with opened(chromium, shown(tmp_path, "thrown_box", 0.3)) as tab:
+        tab.do("() => kineta.sliders.all.find((s) => s.name === 'box.roll').change(0.5)")
+        tab.computed()
+        w, x, y, z = tab.do("() => [...kineta.track.state(0).q]")[3:]
+        assert w**2 + x**2 + y**2 + z**2 == pytest.approx(1.0, abs=1e-15)
+        assert np.arctan2(2 * (w * x + y * z), 1 - 2 * (x**2 + y**2)) == pytest.approx(0.5, abs=1e-12)
+
+
+def test_a_machine_that_the_time_alone_moves_has_a_page(chromium: Any, tmp_path: Path) -> None:
+    clock = kn.loads("model clock;\nHand | Rz(2*t), Sx(1) = 1;\nWall | Sx(2) = 1;\n")
+    with opened(chromium, clock.show(tmp_path / "clock.html", to=2.0)) as tab:
+        before = tab.pixels()
+        tab.do("() => kineta.seek(0.5)")
+        tab.page.wait_for_timeout(100)
+        assert tab.pixels() != before
+        assert tab.page.inner_text("#controls") == "It moves with the time alone."
+        assert tab.said == []
+
+
+def test_bodies_that_fly_apart_are_shown_while_they_are_together(chromium: Any, tmp_path: Path) -> None:
+    system = kn.load(EXAMPLES / "soft_landing.kin")
+    with opened(chromium, system.show(tmp_path / "landing.html")) as tab:
+        assert tab.do("() => kineta.end") == pytest.approx(2.0, abs=0.02)
+        assert tab.page.inner_text("#told").endswith("2.0 s of it, while its bodies are together")
+    with opened(chromium, system.show(tmp_path / "longer.html", to=5.0)) as tab:
+        assert tab.do("() => kineta.end") == 5.0
 
 
 def test_a_result_is_replayed_until_something_is_changed(chromium: Any, tmp_path: Path) -> None:

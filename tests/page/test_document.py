@@ -24,6 +24,10 @@ from tests.kernels.wasm_machine import Instance
 from tests.support import EXAMPLES, ROOT
 
 APP = ROOT / "kineta" / "page" / "app"
+NODE = pytest.mark.skipif(
+    shutil.which("npm") is None or not (APP / "node_modules").is_dir(),
+    reason="there is no npm, or its packages are not in kineta/page/app: npm install brings them",
+)
 
 
 def data(page: str) -> dict[str, Any]:
@@ -135,10 +139,7 @@ def test_a_page_without_a_name_is_opened(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    shutil.which("npm") is None or not (APP / "node_modules").is_dir(),
-    reason="there is no npm, or its packages are not in kineta/page/app: npm install brings them",
-)
+@NODE
 def test_the_bundle_is_that_of_its_sources(tmp_path: Path) -> None:
     copy = tmp_path / "kineta"
     shutil.copytree(ROOT / "kineta" / "page" / "app", copy / "page" / "app", symlinks=True)
@@ -146,3 +147,10 @@ def test_the_bundle_is_that_of_its_sources(tmp_path: Path) -> None:
     subprocess.run(["npm", "run", "--silent", "build"], cwd=copy / "page" / "app", check=True, capture_output=True)
     for name in ("app.min.js", "app.min.css"):
         assert (copy / "page" / name).read_bytes() == (ROOT / "kineta" / "page" / name).read_bytes(), name
+
+
+@pytest.mark.slow
+@NODE
+def test_the_parts_of_the_script_that_need_no_browser() -> None:
+    done = subprocess.run(["npm", "test", "--silent"], cwd=APP, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout

@@ -194,3 +194,17 @@ def test_contacts_are_where_they_touch() -> None:
     np.testing.assert_allclose(axes[:3], [0, 0, 1])
     box = scene(load("thrown_box")).touches
     assert [x.name for x in box] == [f"floor.{c}" for c in "ABCDEFGH"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "given", "text"),
+    [
+        ("shape B = sphere(1e300);", {}, r"sizes of the sphere of 'B' above zero and below 1e\+15 m, found 1e\+300\."),
+        ("shape B = box(a, a, a);", {"a": -1.0}, r"sizes of the box of 'B' above zero and below 1e\+15 m, found -1\."),
+        ("", {"a": 1e300}, r"places of a machine within 1e\+15 m to draw, found one 1e\+300 m from the origin\."),
+    ],
+)
+def test_sizes_that_no_solid_has(statement: str, given: dict[str, float], text: str) -> None:
+    system = kn.loads(f"model m;\nparameters a = 1;\nB | Rz(q), Sx(a) = 1;\n{statement}\n")
+    with pytest.raises(kn.SimulationError, match=text):
+        system.picture(p=given)

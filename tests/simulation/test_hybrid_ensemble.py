@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.integration import native_ensemble
 from kineta.simulation import ensemble, hybrid_ensemble
 from tests.models import COMPASS
 from tests.support import EXAMPLES
@@ -214,3 +215,10 @@ def test_what_happened_to_a_case_is_told_as_of_a_list() -> None:
     assert cases.changes[1:] == (cases.changes[1], cases.changes[2])
     with pytest.raises(IndexError):
         cases.notes[3]
+
+
+def test_runs_may_pause_for_want_of_room_any_number_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native_ensemble, "CHANGES", 16)
+    e = np.linspace(0.3, 0.8, 40)
+    run = kn.simulate(BALL, 4.0, p={"e": e}, samples=3)
+    assert run.case(17).changes == kn.simulate(BALL, 4.0, p={"e": e[17]}, samples=3).changes

@@ -57,6 +57,27 @@ contact g : point between Tip and ground at (0, 0.16981, 0) axis (0, 1, 0), fric
 initial theta = 0.8, beta = 0.5373459551871638, gamma = 1.3075149269961162,
     theta' = 9, beta' = -2.094085512590407, gamma' = 1.4383863170941085;
 """
+STRUCK_ROD = """gravity 9.81;
+Rod | Sx(x), Sz(z), Ry(q) = m(1), Jy(0.02);
+coordinates x, z, q;
+point Tip on Rod = (0.2, 0, -0.2);
+contact floor : point between Tip and ground axis (0, 0, 1), friction = 0.8, restitution = 0.6;
+initial z = 0.4, x' = -0.5, z' = -2, q' = 3;
+"""
+THROWN_BOX = """gravity 9.81;
+parameters m = 2.5, a = 25 cm, b = 10 cm, c = 6 cm;
+Box | Free(box) = m, m*(b^2 + c^2)/3, m*(a^2 + c^2)/3, m*(a^2 + b^2)/3;
+point A on Box = (a, b, c); point B on Box = (a, b, -c); point C on Box = (a, -b, c); point D on Box = (a, -b, -c);
+point E on Box = (-a, b, c); point F on Box = (-a, b, -c); point G on Box = (-a, -b, c); point H on Box = (-a, -b, -c);
+contact floor : point between A, B, C, D, E, F, G, H and ground axis (0, 0, 1), restitution = 0.8, friction = 0.9;
+initial box.z = 0.9, box.qw = 0.6, box.qy = 0.8, box.vx = -3, box.wx = 40, box.wy = 3, box.wz = -20;
+"""
+COIN = """gravity 9.81;
+parameters tilt = 0.3;
+Coin | Free(c) = 1, 0.0025, 0.0025, 0.005;
+contact floor : disk = 0.1 between Coin axis (0, 0, 1) and ground axis (0, 0, 1), friction = 0.6;
+initial c.z = 0.1*cos(tilt), c.qw = cos(pi/4 - tilt/2), c.qx = sin(pi/4 - tilt/2), c.wz = 15, c.vx = 1.5;
+"""
 
 
 def stack(count: int, growing: float) -> str:
@@ -72,6 +93,31 @@ def stack(count: int, growing: float) -> str:
         text += f"contact c{k} : point between {names} and {below} axis (0, 0, 1), friction = 0.5;\n"
         text += f"initial b{k}.z = {a * (2 * k + 1) + 0.01 * (k + 1)}, b{k}.x = {0.02 * k}, b{k}.qw = 1;\n"
     return text
+
+
+def wall(*rows: int) -> str:
+    """Rows of bricks, each on two of the row below, dropped on each other."""
+    a, b, c, text = 0.1, 0.05, 0.04, "gravity 9.81;\n"
+    J = f"{(b * b + c * c) / 3}, {(a * a + c * c) / 3}, {(a * a + b * b) / 3}"
+    for row, bricks in enumerate(rows):
+        for i in range(bricks):
+            k = f"B{row}_{i}"
+            text += f"{k} | Free(f{k}) = 1, {J};\n"
+            for s, (u, v) in enumerate(((-0.9, -1), (-0.9, 1), (0.9, -1), (0.9, 1))):
+                text += f"point {k}p{s} on {k} = ({u * a}, {v * b}, {-c});\n"
+            for side in (0, 1):
+                below = f"B{row - 1}_{i + side} at (0, 0, {c})" if row else "ground"
+                some = f"{k}p{2 * side}, {k}p{2 * side + 1}"
+                text += f"contact c{k}{side} : point between {some} and {below} axis (0, 0, 1), friction = 0.6;\n"
+            x, z = 2.05 * a * (i + row / 2), c * (2 * row + 1) + 0.005 * (row + 1)
+            text += f"initial f{k}.x = {x}, f{k}.z = {z}, f{k}.qw = 1;\n"
+    return text
+
+
+def largest_depths(run: kn.Result) -> list[float]:
+    """The largest penetrations, from the notes."""
+    (told,) = (note.split("largest penetration is ")[1] for note in run.notes if "largest penetration" in note)
+    return [float(part.split()[0]) for part in told.split(" and ")]
 
 
 def off(model: kn.System, t: float, steps: tuple[float, ...]) -> list[float]:
@@ -141,6 +187,92 @@ def test_stacks_stand(growing: float) -> None:
     assert np.abs(late - late[-1]).max() < 1e-8
     weight = 9.81 * sum(growing**k for k in range(5))
     assert sum(run.outputs[f"lambda.c0.B0{c}.n"][-1] for c in range(4)) == pytest.approx(weight, rel=1e-5)
+
+
+def test_restitution_with_friction_gains_no_energy() -> None:
+    run = kn.simulate(kn.loads(THROWN_BOX), 0.8, method="moreau")
+    assert any("restore less than restitution says" in note for note in run.notes)
+    assert (run.energy - np.minimum.accumulate(run.energy)).max() < 2e-4 * run.energy[0]
+
+
+@pytest.mark.parametrize("law", ["", " poisson"])
+def test_both_laws_of_restitution_are_those_of_events(law: str) -> None:
+    model = kn.loads(STRUCK_ROD.replace("0.6;", f"0.6{law};"))
+    exact = kn.simulate(model, 0.12)
+    found = [kn.simulate(model, 0.12, method="moreau", max_step=h).v[-1] for h in (1e-3, 1e-4)]
+    coarse, fine = (float(np.abs(v - exact.v[-1]).max()) for v in found)
+    assert fine < 1.5e-3 < coarse < 1.5e-2
+
+
+def test_a_coin_rolls_on_its_edge() -> None:
+    exact = kn.simulate(kn.loads(COIN), 1.0, samples=11)
+    run = kn.simulate(kn.loads(COIN), 1.0, method="moreau", samples=101)
+    assert np.abs(run.q[::10] - exact.q).max() < 0.02
+    assert (run.energy - np.minimum.accumulate(run.energy)).max() < 1e-3
+    assert max(largest_depths(run)) < 1e-6
+
+
+def test_impulses_bring_other_contacts_to_close() -> None:
+    """A rod whose joint to a body that strikes is thrown beyond its limit by the impact."""
+    model = kn.loads("""gravity 9.81;
+Body | Sz(z) = 1; Flap ~ Body | Ry(a) = m(0.5), Jy(0.01), com = (0.3, 0, 0);
+coordinates z, a;
+contact floor : point between Body and ground axis (0, 0, 1);
+limit stop : -0.1 <= a <= 0.0011;
+initial z = 0.5, z' = -6;
+""")
+    run = kn.simulate(model, 0.3, method="moreau")
+    assert run["a"].max() < 0.0011 + 1e-6
+
+
+def test_bodies_that_start_below_the_ground() -> None:
+    model = kn.loads(BALL)
+    with pytest.raises(SimulationError, match=r"'floor' is 0\.2 m beyond its contact; expected a gap of zero or more"):
+        kn.simulate(model, 1.0, method="moreau", q={"z": -0.2})
+    run = kn.simulate(model, 1.0, method="moreau", q={"z": -5e-5})
+    assert np.abs(run.v).max() < 0.02
+    assert run.q[-1] == pytest.approx([0.0, 0.0], abs=1e-8)
+
+
+def test_kinks_of_the_ground_are_told() -> None:
+    model = kn.loads("""gravity 9.81; A | Sx(x), Sz(z) = 1; coordinates x, z;
+contact f : point between A and ground axis (0, 0, 1) height 0.1*abs(A.x); initial z = 0.3, x = -0.5, x' = 1;""")
+    run = kn.simulate(model, 1.0, method="moreau")
+    assert "'f' has a kink or a step that the motion passes, 'abs(A.x)'" in run.notes[-1]
+    assert not any("kink" in note for note in kn.simulate(model, 0.3, method="moreau").notes)
+
+
+def test_what_moves_no_mass_is_refused() -> None:
+    """A spring would be inertia to an implicit step."""
+    model = kn.loads("""gravity 9.81; A | Sz(z) = 1; Foot ~ A | Sz(-s) = 0; coordinates z, s; spring k = 100, 0.2 on s;
+contact f : point between Foot and ground axis (0, 0, 1); initial z = 1, s = 0.2;""")
+    with pytest.raises(SimulationError, match="the speed 's'' moves no inertia"):
+        kn.simulate(model, 2.0, method="moreau")
+
+
+@pytest.mark.parametrize("size", [0.5, 5.0])
+def test_steps_longer_than_the_flight_gain_nothing(size: float) -> None:
+    run = kn.simulate(kn.loads(BALL), 3.0, method="moreau", max_step=size)
+    assert run.q[:, 1].min() >= 0.0
+    assert np.diff(run.energy).max() <= 1e-12
+
+
+def test_a_law_that_is_none_along_the_motion() -> None:
+    rising = kn.loads(BALL.replace("restitution = 0.8", "friction = 0.5 - t"))
+    run = kn.simulate(rising, 1.0, method="moreau")
+    assert run.t[-1] == pytest.approx(0.5, abs=2e-3)
+    assert "'floor' has the friction -" in run.message
+
+
+@pytest.mark.slow
+def test_a_wall_of_twenty_bricks_stands() -> None:
+    run = kn.simulate(kn.loads(wall(6, 5, 4, 3, 2)), 1.5, method="moreau", max_step=2e-3, samples=151)
+    assert len(run.notes) == 1
+    assert max(largest_depths(run)) < 1e-7
+    assert np.diff(run.energy).max() < 1e-9
+    assert np.abs(run.v[-1]).max() < 1e-9
+    weights = [run.outputs[name][-1] for name in run.outputs if name.startswith("lambda.cB0_") and name.endswith(".n")]
+    assert sum(weights) == pytest.approx(20 * 9.81, rel=1e-6)
 
 
 def test_events_are_located_between_steps() -> None:

@@ -40,6 +40,7 @@ CALLS: dict[str, tuple[str, Callable[[kn.Equations], Any]]] = {
     "simulate switches": ("hopper", lambda e: kn.simulate(e, 0.4)),
     "simulate programs": ("tracking_arm", run),
     "export_run": ("double_pendulum", lambda e: kn.export_run(e, 0.1)),
+    "report": ("double_pendulum", lambda e: kn.report(e, 0.1).run),
     "posture": ("fourbar", lambda e: kn.posture(e.system)),
     "assemble": ("fourbar", lambda e: kn.assemble(e.system)),
     "equilibrium": ("fourbar", kn.equilibrium),

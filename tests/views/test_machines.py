@@ -139,3 +139,18 @@ def test_a_film_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
 def test_films_of_ffmpeg(tmp_path: Path, suffix: str) -> None:
     kn.simulate(PENDULUM, 0.2).animate(tmp_path / f"run{suffix}", progress=False)
     assert (tmp_path / f"run{suffix}").stat().st_size > 2000
+
+
+def test_arrows_of_forces_are_within_their_picture_and_rounding_is_none() -> None:
+    text = (
+        "model m;\nparameters free = 1;\nB | Sx(x), Sy(y) = 1;\npoint top on ground = (0, 0, 0);\n"
+        "spring leg = 1000, free between top and B;\nshow force of leg;\ninitial x = 1.1, y = 0.3;\n"
+    )
+    system = kn.loads(text)
+    axes = system.picture()
+    low, high = axes.get_ylim()
+    (label,) = axes.texts
+    assert label.get_text() == "leg 140 N"
+    assert low < label.xy[1] < high
+    length = float(np.hypot(1.1, 0.3))
+    assert not system.picture(p={"free": np.nextafter(length, 2.0)}).texts

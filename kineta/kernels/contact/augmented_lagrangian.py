@@ -22,7 +22,7 @@ CHORD = 0.1
 #: Newton steps for each repetition of the forces.
 STEPS = 30
 #: Least part of a step.
-SHORTEST = 1e-6
+SHORTEST = 1e-12
 #: Least decrease in a step, relative to that of the slope (Armijo's rule).
 DECREASE = 1e-4
 #: Multiple of the tolerance within which a result that still changes is accepted.

@@ -21,7 +21,7 @@ from kineta.memory import Integers, Reals
 
 #: Sweeps before Newton's method takes over.
 SWEEPS = 200
-#: Sweeps with impulses of a least size, for which Newton's method has no form.
+#: Sweeps where Newton's method finds nothing.
 SWEEPS_ALONE = 20_000
 #: Halvings of the restitution that gains no energy.
 HALVINGS = 40
@@ -48,6 +48,38 @@ def drift(problem: ContactProblem, terms: ContactTerms, solution: ContactSolutio
 
 
 @kernel
+def begin_again(
+    problem: ContactProblem, solution: ContactSolution, work: IslandWork, active: Integers, count: int, v: Reals
+) -> None:
+    """No impulses of an island, and the speeds v without them, after Newton's method."""
+    for a in range(count):
+        for i in range(3):
+            solution.impulse[3 * active[a] + i] = 0.0
+    for k in range(work.blocks):
+        for i in range(problem.block_start[work.own[k]], problem.block_start[work.own[k] + 1]):
+            v[problem.block_speeds[i]] = work.free[problem.block_speeds[i]]
+
+
+@kernel
+def swept(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    active: Integers,
+    count: int,
+    v: Reals,
+    tolerance: float,
+    most: int,
+) -> float:
+    """The change of a velocity in the last sweep, of so many at most, until it is within the *tolerance*."""
+    sweeps, change = 0, 2.0 * tolerance
+    while sweeps < most and change > tolerance:
+        change = sweep(problem, terms, solution, active, count, v)
+        sweeps += 1
+    return change
+
+
+@kernel
 def complement(
     problem: ContactProblem,
     terms: ContactTerms,
@@ -58,17 +90,22 @@ def complement(
     v: Reals,
     tolerance: float,
 ) -> bool:
-    """Impulses of the island that satisfy the laws of its contacts, by sweeps, else by Newton's method; whether there are any."""
-    sweeps, change, bounded = 0, 2.0 * tolerance, False
+    """Impulses of the island that satisfy the laws of its contacts, by sweeps, else by Newton's method, else by many sweeps;
+    whether there are any. Newton's method has no form for least impulses, and may end at the rounding error of its energy.
+    """
+    bounded = False
     for a in range(count):
         bounded = bounded or solution.least[active[a]] > 0.0
-    while sweeps < (SWEEPS_ALONE if bounded else SWEEPS) and change > tolerance:
-        change = sweep(problem, terms, solution, active, count, v)
-        sweeps += 1
-    if change > tolerance and not bounded:
+    if not bounded:
+        change = swept(problem, terms, solution, active, count, v, tolerance, SWEEPS)
+        if not change > tolerance:
+            return change <= tolerance
         steps = solve_island(problem, terms, solution, work, active, count, v, tolerance, REPETITIONS, COMPLIANCE)
-        change = 0.0 if steps > 0 else change
-    return change <= (ACCEPTED * tolerance if bounded else tolerance)
+        if steps > 0:
+            return True
+        begin_again(problem, solution, work, active, count, v)
+    change = swept(problem, terms, solution, active, count, v, tolerance, SWEEPS_ALONE)
+    return change <= ACCEPTED * tolerance
 
 
 @kernel
@@ -128,8 +165,11 @@ def gains_energy(
     active: Integers,
     count: int,
     v: Reals,
+    tolerance: float,
 ) -> bool:
-    """Whether the impulses of an island, which change the speeds before to v, work on the relative velocities."""
+    """Whether the impulses of an island, which change the speeds before to v, work on the relative velocities by more than this
+    part of the sizes of all they do.
+    """
     work, size = 0.0, 0.0
     for a in range(count):
         c = active[a]
@@ -137,7 +177,7 @@ def gains_energy(
             after = rate_along(problem, terms, c, i, v) + drift(problem, terms, solution, c, i)
             work += 0.5 * solution.impulse[3 * c + i] * (terms.velocity[3 * c + i] + after)
             size += 0.5 * fabs(solution.impulse[3 * c + i]) * (fabs(terms.velocity[3 * c + i]) + fabs(after))
-    return work > tolerances.ROUNDING_TOLERANCE * size
+    return work > tolerance * size
 
 
 @kernel
@@ -153,13 +193,18 @@ def strike_island(
     tolerance: float,
 ) -> bool:
     """The impulses of an island with as much restitution as gains no energy; whether there are any."""
+    bounces = False
+    for a in range(count):
+        bounces = bounces or terms.law[4 * active[a] + 2] > 0.0
     found = impulses_of_island(problem, terms, solution, work, active, count, 1.0, slow, v, tolerance)
-    if not found or gains_energy(problem, terms, solution, active, count, v):
+    if bounces and (
+        not found or gains_energy(problem, terms, solution, active, count, v, tolerances.ROUNDING_TOLERANCE)
+    ):
         low, high = 0.0, 1.0
         for _ in range(HALVINGS):
             share = 0.5 * (low + high)
             held = impulses_of_island(problem, terms, solution, work, active, count, share, slow, v, tolerance)
-            if not held or gains_energy(problem, terms, solution, active, count, v):
+            if not held or gains_energy(problem, terms, solution, active, count, v, tolerances.ROUNDING_TOLERANCE):
                 high = share
             else:
                 low = share

@@ -27,6 +27,8 @@ ALIGNMENTS, QUICK = 100, 5
 LEAP = 1e12
 #: Change of a direction of slip that begins [rad] under which it is that of the acceleration: from then on it follows the slip.
 ALIGNED = 1e-6
+#: Modulus of the numbers by which modes are known again.
+LARGE_PRIME = 2_147_483_647
 
 
 @kernel
@@ -274,6 +276,15 @@ def agrees(
 
 
 @kernel
+def code_of(contacts: ContactMode, near: Integers, count: int) -> int:
+    """A number below LARGE_PRIME of the modes of the contacts *near*, by which they are known again."""
+    code = 0
+    for k in range(count):
+        code = (4 * code + contacts.mode[near[k]] + 1) % LARGE_PRIME
+    return code
+
+
+@kernel
 def pivot_modes(
     problem: ContactProblem,
     terms: ContactTerms,
@@ -286,12 +297,13 @@ def pivot_modes(
     free: Reals,
     a: Reals,
 ) -> bool:
-    """A mode that agrees with its forces, from the candidates, by changes of the worst contact; whether there is one. With
-    *leaps* slip may begin along its acceleration where that is not found step by step.
+    """A mode that agrees with its forces, from the candidates, by changes of the worst contact, until modes come again (Brent's
+    algorithm); whether there is one. With *leaps* slip may begin along its acceleration where that is not found step by step.
     """
     largest = begin_candidates(problem, terms, solution, contacts, work, near, count, free, a)
-    turns, right = 0, False
-    while turns < 6 * count + 6 and not right:
+    turns, right, again = 0, False, False
+    code, noted, renewal = 0, -1, 1
+    while turns < 6 * count + 6 and not right and not again:
         right = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
         if leaps and not right:
             forces_along(problem, terms, solution, contacts, work, near, count, LEAP, free, a)
@@ -304,6 +316,10 @@ def pivot_modes(
                 size = sqrt(u * u + w * w) + tolerances.LEAST_DIVISOR
                 contacts.direction[2 * c], contacts.direction[2 * c + 1] = -u / size, -w / size
         turns += 1
+        code = code_of(contacts, near, count)
+        again = code == noted
+        if turns == renewal:
+            noted, renewal = code, 2 * renewal
     return right
 
 

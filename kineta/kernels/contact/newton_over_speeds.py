@@ -25,6 +25,8 @@ from kineta.memory import Integers, Reals
 #: Compliance of a contact, relative to its Delassus operator; that to which it falls, by a factor where a repetition leaves
 #: more than a part of the change of the one before: forces that are not unique wander at the pace of the compliance.
 COMPLIANCE, LEAST_COMPLIANCE, STIFFER, SLOW = 1e-4, 1e-7, 0.1, 0.25
+#: Repetitions after which forces that change as in the one before, but for a part, wander: they go on until a contact opens.
+PATIENCE, STEADY = 6, 0.02
 #: Repetitions of the forces, which converge linearly, more slowly with more friction; and Newton steps for each.
 REPETITIONS = 100
 
@@ -213,6 +215,18 @@ def minimise(
 
 
 @kernel
+def way_to_opening(work: IslandWork, active: Integers, count: int) -> float:
+    """How many times forces have to change as in the last repetition until a contact opens; zero where none would."""
+    most = 0.0
+    for a in range(count):
+        x = work.projected[3 * active[a]]
+        fall = work.force[3 * active[a]] - x
+        if x > 0.0 and fall > 0.0:
+            most = x / fall if most <= 0.0 else min(most, x / fall)
+    return most
+
+
+@kernel
 def solve_island(
     problem: ContactProblem,
     terms: ContactTerms,
@@ -253,11 +267,17 @@ def solve_island(
         lifted = lift_normals(problem, terms, solution, work, active, count, v)
         moved = lifted
         for a in range(count):
-            c = active[a]
-            R = compliance(solution, work, c)
+            R = compliance(solution, work, active[a])
             for i in range(3):
-                moved = maximum(moved, R * fabs(work.projected[3 * c + i] - work.force[3 * c + i]))
-                work.force[3 * c + i] = work.projected[3 * c + i]
+                k = 3 * active[a] + i
+                moved = maximum(moved, R * fabs(work.projected[k] - work.force[k]))
+        steady = turns % PATIENCE == PATIENCE - 1 and fabs(moved - before) < STEADY * before
+        wanders = steady and moved > ACCEPTED * tolerance
+        part = way_to_opening(work, active, count) if wanders else 0.0
+        for a in range(count):
+            for i in range(3):
+                k = 3 * active[a] + i
+                work.force[k] = work.projected[k] + part * (work.projected[k] - work.force[k])
         failed = more < 0
         steps += -more if failed else more
         if turns > 0 and moved > SLOW * before and lifted < SLOW * moved and work.compliance > LEAST_COMPLIANCE:

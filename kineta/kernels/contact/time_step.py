@@ -2,8 +2,8 @@
 
 Half a step with the speeds so far, one evaluation of all terms amidst the step, the contact problem, half a step with the new
 speeds. Forces are implicit by their derivatives; multipliers of constraints are speeds without mass. A contact obeys Signorini's
-condition for the gap amidst the *next* step, which stays positive; a part of a penetration is taken back in each step.
-Restitution is Newton's.
+condition for the gap amidst the *next* step, which stays positive; a part of a penetration is taken back in each step, slowly.
+Restitution is Newton's or Poisson's, where the free motion would close the contact, and as much of it as gains no energy.
 """
 
 from __future__ import annotations
@@ -16,35 +16,20 @@ from kineta.kernels.contact.block_inertia import (
     rate_along,
     respond,
 )
-from kineta.kernels.contact.gauss_seidel import sweep
+from kineta.kernels.contact.impact import drift
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.motion import evaluate_terms
-from kineta.kernels.contact.newton_over_speeds import COMPLIANCE, REPETITIONS, solve_island
+from kineta.kernels.contact.step_impulses import FOUND, LEAST, REACH, aim, solve_contacts
+from kineta.kernels.contact.transition import is_admissible
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import copy, maximum, normalise
-from kineta.memory import Integers, Reals
+from kineta.memory import Reals
 
-#: Contacts whose gap closes within a step up to this acceleration [m/s^2] take part.
-REACH = 20.0
-#: Part of a penetration that is taken back in a step.
-TAKEN_BACK = 0.2
-#: Part of the change in a sweep that the next leaves at most, else sweeps end.
-QUICK = 0.3
-#: Sweeps before Newton's method takes over, and those in which it fails.
-SWEEPS, LAST_SWEEPS = 5, 200
-#: Change of a velocity at which impulses are found, relative to the largest velocity [m/s], at least 1.
-FOUND = 1e-8
-#: Part of it to which Newton's method goes on: errors of speeds are errors of forces in the next step.
-FINER, FINEST = 1e-3, 1e-5
-#: Compliance with which other tries begin: a Newton step passes the interval in which a stiff joint sticks, or the cone.
-SOFT = 0.1
-#: Repetitions of forces from those of the last step on, which change little.
-FEW = 12
-#: Velocity at which penetrations are taken back, below which they are not.
-LEAST = 1e-6
 #: Part of the impulses of the last step with which those of contacts whose rows are one freedom begin: what is undetermined
 #: fades; and the part of their Delassus operator that tells them.
 KEPT, ONE_FREEDOM = 0.9, 1e-4
+#: Times at most that a step is solved again with contacts that impulses of others bring to close in it.
+DRAWN = 5
 #: Slip below which a contact sticks, relative to the largest velocity.
 STUCK = 1e-6
 
@@ -66,12 +51,39 @@ def advance(run: SteppingData, at: Reals, start: Reals, size: float, y: Reals) -
 
 
 @kernel
-def evaluate_middle(run: SteppingData, h: float) -> None:
-    """Terms amidst a step of size h, with the inertia of implicit forces, and its factors; the speeds without contacts."""
+def shift_terms(run: SteppingData) -> None:
+    """Move the point about which forces are linear, and velocities, by the speeds ``tried``."""
+    problem, terms = run.motion.problem, run.motion.terms
+    for b in range(problem.blocks):
+        own = problem.block_speeds[problem.block_start[b] :]
+        n = problem.block_start[b + 1] - problem.block_start[b]
+        slope = run.slope[problem.inertia_start[b] :]
+        for i in range(n):
+            for j in range(n):
+                terms.force[own[i]] += slope[i * n + j] * run.tried[own[j]]
+    for c in range(problem.contacts):
+        for i in range(3):
+            terms.velocity[3 * c + i] += rate_along(problem, terms, c, i, run.tried)
+
+
+@kernel
+def evaluate_middle(run: SteppingData, h: float, again: bool) -> None:
+    """Terms amidst a step of size h, with the inertia of implicit forces, and its factors; the speeds without contacts.
+
+    Forces are linear about the speeds before the step, or *again*, halfway to those tried.
+    """
     motion = run.motion
-    problem, terms = motion.problem, motion.terms
+    problem, terms, before = motion.problem, motion.terms, motion.solution.before
+    for k in range(problem.speeds):
+        run.tried[k] = 0.5 * (before[k] - run.tried[k]) if k < motion.speeds else 0.0
+        if k < motion.speeds:
+            run.middle[motion.coordinates + k] = before[k] - run.tried[k]
     evaluate_terms(motion, run.time, run.middle)
     run.slopes(run.time, run.middle, motion.block, run.slope)
+    if again:
+        shift_terms(run)
+    for k in range(motion.speeds):
+        run.middle[motion.coordinates + k] = before[k]
     entries = problem.inertia_start[problem.blocks]
     for k in range(entries):
         terms.inertia[k] -= 0.5 * h * run.slope[k] + 0.25 * h * h * run.slope[entries + k]
@@ -90,57 +102,44 @@ def evaluate_middle(run: SteppingData, h: float) -> None:
 @kernel
 def take_part(run: SteppingData, h: float) -> int:
     """The contacts that take part in a step of size h, with their responses, laws and targets; their number."""
-    motion, found = run.motion, 0
+    motion = run.motion
     problem, terms, solution = motion.problem, motion.terms, motion.solution
-    v, impulse = run.y[motion.coordinates :], solution.impulse
+    impulse = solution.impulse
+    for c in range(problem.contacts):
+        fits = is_admissible(terms, c)
+        if not fits:
+            run.culprit = c + 1
+        bent = 0.5 * h if run.pressed[c] != 0 else 0.0  # rows of what stays pressed turn in half a step
+        for i in range(3):
+            solution.target[3 * c + i] = drift(problem, terms, solution, c, i) + bent * terms.bias[3 * c + i]
+        run.taking[c] = 0
+    found = draw_in(run, run.free, REACH * h * h, h, 0)
     for c in range(problem.contacts):
         for i in range(3):
-            speed = 0.0
-            for k in range(problem.row_start[c], problem.row_start[c + 1]):
-                at = problem.row_speeds[k]
-                n = problem.row_start[c + 1] - problem.row_start[c]
-                if at < motion.speeds:
-                    speed += terms.jacobian[3 * problem.row_start[c] + i * n + k - problem.row_start[c]] * v[at]
-            solution.target[3 * c + i] = terms.velocity[3 * c + i] - speed
-        ahead = terms.gap[c] + h * (rate_along(problem, terms, c, 0, run.free) + solution.target[3 * c])
-        near = problem.has_normal[c] == 0 or ahead <= REACH * h * h
+            impulse[3 * c + i] *= float(run.taking[c])
+    return found
+
+
+@kernel
+def draw_in(run: SteppingData, v: Reals, reach: float, h: float, found: int) -> int:
+    """Take in contacts whose gap is below *reach* after a step of size h with the speeds v, beside those *found* before; the
+    number of all.
+    """
+    motion = run.motion
+    problem, terms, solution = motion.problem, motion.terms, motion.solution
+    for c in range(problem.contacts):
+        ahead = terms.gap[c] + h * (rate_along(problem, terms, c, 0, v) + solution.target[3 * c])
+        near = run.taking[c] == 0 and (problem.has_normal[c] == 0 or ahead <= reach)
         if near:
             respond(problem, terms, solution, c, motion.work.speeds)
             D = solution.delassus[9 * c :]
             near = max(D[0], max(D[4], D[8])) > 0.0
         if near:
             run.near[found] = c
+            run.taking[c] = 1
             found += 1
             aim(run, c, ahead, h)
-        else:
-            run.stuck[c] = 0
-            for i in range(3):
-                impulse[3 * c + i] = 0.0
     return found
-
-
-@kernel
-def aim(run: SteppingData, c: int, ahead: float, h: float) -> None:
-    """The friction of a contact in a step of size h, and its normal velocity after it, whose gap without impulse would be
-    *ahead*: ``target`` with restitution and with what takes a penetration back, ``plain`` without.
-    """
-    terms, solution = run.motion.terms, run.motion.solution
-    law, gap, drift = terms.law[4 * c :], terms.gap[c], solution.target[3 * c]
-    if run.stuck[c] != 0:
-        law[0] = max(law[0], law[1])
-    if run.motion.problem.has_normal[c] == 0:
-        law[0] *= h
-        run.plain[c] = drift
-    else:
-        rebound = law[2] * max(0.0, -terms.velocity[3 * c]) if ahead <= 0.0 else 0.0
-        wanted = -gap / h
-        run.plain[c] = drift + (gap / h if gap > LEAST * h else 0.0)
-        if wanted > 0.0:
-            wanted *= TAKEN_BACK
-            wanted = wanted if wanted > LEAST else 0.0
-        solution.target[3 * c] = drift - max(rebound, wanted)
-        if gap > LEAST * h and rebound <= 0.0:
-            solution.target[3 * c] = drift + gap / h
 
 
 @kernel
@@ -158,86 +157,69 @@ def begin_warm(run: SteppingData, count: int) -> None:
 
 
 @kernel
-def begin_cold(run: SteppingData, active: Integers, count: int) -> None:
-    """Begin without impulses at the *active* contacts."""
-    problem = run.motion.problem
-    for a in range(count):
-        for k in range(problem.row_start[active[a]], problem.row_start[active[a] + 1]):
-            run.tried[problem.row_speeds[k]] = run.free[problem.row_speeds[k]]
-        for i in range(3):
-            run.motion.solution.impulse[3 * active[a] + i] = 0.0
+def solve_step(run: SteppingData, h: float, again: bool) -> None:
+    """Impulses in a step of size h, and the speeds ``tried`` after them, from those so far."""
+    evaluate_middle(run, h, again)
+    bounded, plainly, unsolved = run.bounded, run.plainly, run.unsolved
+    count, turn = take_part(run, h), 0
+    run.count = -1
+    while count != run.count and turn < DRAWN:
+        run.count = count
+        run.bounded, run.plainly, run.unsolved = bounded, plainly, unsolved
+        solve_islands(run)
+        count = draw_in(run, run.tried, -LEAST * h, h, count)
+        turn += 1
 
 
 @kernel
-def sweeps(run: SteppingData, active: Integers, count: int, most: int, part: float, tolerance: float) -> bool:
-    """At *most* so many sweeps over the *active* contacts, while each leaves this *part* of the change before; whether they find
-    impulses.
-    """
-    made, change, fast, motion = 0, 2.0 * tolerance, True, run.motion
-    while made < most and change > tolerance and fast:
-        before = change
-        change = sweep(motion.problem, motion.terms, motion.solution, active, count, run.tried)
-        fast = made == 0 or change < part * before
-        made += 1
-    return change <= tolerance
-
-
-@kernel
-def solve_contacts(run: SteppingData, active: Integers, count: int, tolerance: float) -> None:
-    """Impulses of an island, and its speeds: by sweeps, else by Newton's method, at first from the impulses so far, then from
-    none, at last without restitution and without taking penetrations back.
-    """
-    motion = run.motion
-    tries, found = 0, sweeps(run, active, count, SWEEPS, QUICK, FINEST * tolerance)
-    while tries < 3 and not found:
-        if tries > 0:
-            begin_cold(run, active, count)
-        if tries > 1:
-            for a in range(count):
-                motion.solution.target[3 * active[a]] = run.plain[active[a]]
-        made = solve_island(
-            motion.problem,
-            motion.terms,
-            motion.solution,
-            motion.island,
-            active,
-            count,
-            run.tried,
-            FINER * tolerance,
-            FEW if tries == 0 else REPETITIONS,
-            COMPLIANCE if tries == 0 else SOFT,
-        )
-        found = made > 0
-        tries += 1
-    if tries == 3 and found:
-        run.plainly += 1
-    if not found:
-        begin_cold(run, active, count)
-        found = sweeps(run, active, count, LAST_SWEEPS, 1.0, tolerance)
-        run.unsolved += 0 if found else 1
-
-
-@kernel
-def solve_step(run: SteppingData, count: int) -> None:
-    """Impulses of the contacts near, and the speeds ``tried`` after them; which contacts stick."""
-    motion, first, quick = run.motion, 0, 1.0
-    problem, terms, solution = motion.problem, motion.terms, motion.solution
-    for a in range(count):
-        for i in range(3):
-            quick = maximum(quick, fabs(terms.velocity[3 * run.near[a] + i]))
-    begin_warm(run, count)
-    label_islands(problem, run.near, count, solution.label)
-    while first < count:
+def solve_islands(run: SteppingData) -> None:
+    """Impulses of the contacts near, and the speeds ``tried`` after them, from those so far."""
+    problem, solution, first = run.motion.problem, run.motion.solution, 0
+    quick = quickest(run, run.count)
+    begin_warm(run, run.count)
+    label_islands(problem, run.near, run.count, solution.label)
+    while first < run.count:
         own = run.near[first:]
-        some = gather_island(problem, own, count - first, solution.label)
+        some = gather_island(problem, own, run.count - first, solution.label)
         solve_contacts(run, own, some, FOUND * quick)
         first += some
+
+
+@kernel
+def quickest(run: SteppingData, count: int) -> float:
+    """The largest velocity along a row of *count* contacts near, at least 1."""
+    quick = 1.0
     for a in range(count):
+        for i in range(3):
+            quick = maximum(quick, fabs(run.motion.terms.velocity[3 * run.near[a] + i]))
+    return quick
+
+
+@kernel
+def strikes(run: SteppingData, h: float) -> bool:
+    """Whether a contact strikes in a step of size h, faster than what REACH gives in it."""
+    struck = False
+    for a in range(run.count):
+        c = run.near[a]
+        fast = run.pressed[c] == 0 and run.motion.terms.velocity[3 * c] < -REACH * h
+        struck = struck or (fast and run.motion.solution.impulse[3 * c] > 0.0)
+    return struck
+
+
+@kernel
+def note_state(run: SteppingData) -> None:
+    """Which contacts are pressed, and stick, after a step."""
+    problem, terms, solution = run.motion.problem, run.motion.terms, run.motion.solution
+    quick = quickest(run, run.count)
+    for c in range(problem.contacts):
+        run.pressed[c], run.stuck[c] = 0, 0
+    for a in range(run.count):
         c = run.near[a]
         u = rate_along(problem, terms, c, 1, run.tried) + solution.target[3 * c + 1]
         w = rate_along(problem, terms, c, 2, run.tried) + solution.target[3 * c + 2]
-        pressed = problem.has_normal[c] == 0 or solution.impulse[3 * c] > 0.0
-        run.stuck[c] = 1 if pressed and sqrt(u * u + w * w) <= STUCK * quick else 0
+        run.pressed[c] = 1 if solution.impulse[3 * c] > 0.0 else 0
+        holds = problem.has_normal[c] == 0 or run.pressed[c] != 0
+        run.stuck[c] = 1 if holds and sqrt(u * u + w * w) <= STUCK * quick else 0
 
 
 @kernel
@@ -285,9 +267,16 @@ def time_step(run: SteppingData, end: float) -> None:
     copy(run.y, run.middle, motion.n_extended)
     advance(run, run.y, run.y, 0.5 * h, run.middle)
     run.time[0] = t + 0.5 * h
-    evaluate_middle(run, h)
-    count = take_part(run, h)
-    solve_step(run, count)
+    for k in range(motion.problem.speeds):
+        motion.solution.before[k] = run.y[motion.coordinates + k] if k < motion.speeds else 0.0
+    copy(motion.solution.before, run.tried, motion.problem.speeds)
+    bounded, plainly, unsolved = run.bounded, run.plainly, run.unsolved
+    solve_step(run, h, False)
+    again = strikes(run, h)
+    if again:
+        run.bounded, run.plainly, run.unsolved = bounded, plainly, unsolved
+        solve_step(run, h, True)
+    note_state(run)
     note_means(run, h)
     run.time[0] = end
     for k in range(motion.speeds):
@@ -297,11 +286,11 @@ def time_step(run: SteppingData, end: float) -> None:
     advance(run, run.y, run.middle, 0.5 * h, run.y)
     if motion.problem.multipliers > 0:
         close_loops(run)
-    if count > 0:
+    if run.count > 0:
         motion.gaps_of(run.time, run.y, motion.block, run.gaps)
         for c in range(motion.problem.contacts):
             if motion.problem.has_normal[c] != 0:
-                run.deepest = max(run.deepest, -run.gaps[c])
+                run.depths[c] = max(run.depths[c], -run.gaps[c])
 
 
 @kernel
@@ -315,13 +304,13 @@ def is_finite(x: Reals, n: int) -> bool:
 
 @kernel
 def march(run: SteppingData) -> int:
-    """Steps up to the next pause: how many, negative where after these the next is not finite."""
+    """Steps up to the next pause: how many, negative where after these the next is not finite, or has a law that is none."""
     motion, row, finite = run.motion, 0, True
     while run.made < run.allowed and finite:
         last = run.made + 1 == run.steps
         end = run.end if last else run.begin + (run.made + 1) * run.size
         time_step(run, end)
-        finite = is_finite(run.y, motion.n_extended)
+        finite = run.culprit == 0 and is_finite(run.y, motion.n_extended)
         if finite:
             run.made += 1
             run.times[row] = end

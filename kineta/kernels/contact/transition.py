@@ -8,7 +8,7 @@ resolved in height or time comes to rest.
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.integration.contact_records import CLOSED, FLAGS, ContactMotion, TransitionWork
+from kineta.integration.contact_records import CLOSED, FLAGS, ContactMotion, ContactTerms, TransitionWork
 from kineta.kernels.contact.collision import CASCADE, strike, strikes
 from kineta.kernels.contact.dead_centre import find_slopes
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING
@@ -27,20 +27,27 @@ AHEAD, AT_ZERO = 1e-9, 1e-4
 
 
 @kernel
+def is_admissible(terms: ContactTerms, c: int) -> bool:
+    """Whether a contact has a gap, and numbers in its law that it may have."""
+    law = terms.law[4 * c :]
+    return (
+        fabs(terms.gap[c]) < NO_LIMIT
+        and law[0] >= -tolerances.STATE_TOLERANCE
+        and law[1] >= law[0] * (1.0 - tolerances.ROUNDING_TOLERANCE)
+        and law[2] >= 0.0
+        and law[2] <= 1.0
+    )
+
+
+@kernel
 def find_near(motion: ContactMotion, work: TransitionWork) -> int:
     """Mark the contacts near, and all joints with friction; whether all contacts are admissible."""
     problem, terms = motion.problem, motion.terms
     status = CHANGED
     for c in range(problem.contacts):
-        law = terms.law[4 * c :]
         work.near[c] = 1 if terms.gap[c] <= work.same else 0
-        if not (
-            fabs(terms.gap[c]) < NO_LIMIT
-            and law[0] >= -tolerances.STATE_TOLERANCE
-            and law[1] >= law[0] * (1.0 - tolerances.ROUNDING_TOLERANCE)
-            and law[2] >= 0.0
-            and law[2] <= 1.0
-        ):
+        fits = is_admissible(terms, c)
+        if not fits:
             status, work.culprit = INADMISSIBLE, c
         elif problem.has_normal[c] != 0 and terms.gap[c] < -BEYOND * work.same:
             status, work.culprit = PENETRATES, c

@@ -33,7 +33,7 @@ class Elements:
     ----------
     wrenches : on the links, by link, in link axes about link origins
     forces : generalised forces on the speeds, (nv,)
-    potential : of potentials, and of the springs whose stiffness is a parameter
+    potential : of potentials, of the springs whose stiffness is a parameter, and of those in compliant contacts
     power : of all nonconservative elements: dampers, applied forces, springs driven by the time; without the power of the
         drives of prescribed motions against ``wrenches``
     """
@@ -144,7 +144,7 @@ class Elements:
         return s, neg(g.mul(F, g.div(s, g.sqrt(g.add(g.mul(s, s), g.mul(v, v))))))
 
     def stores(self, element: Element) -> bool:
-        """Return whether the forces of *element* derive from a potential."""
+        """Return whether all forces of *element* derive from a potential."""
         if isinstance(element, Spring):
             return self.is_parameter(*self.expression(element.stiffness))
         return isinstance(element, Potential)

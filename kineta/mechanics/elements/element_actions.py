@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from kineta.expr.graph import ONE, ZERO, Ref, neg
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.model.checks.diagnostics import CheckError
+from kineta.model.elements.compliant_contact import GAP, RATE, CompliantContact
 from kineta.model.elements.coordinate import Length
 from kineta.model.elements.couple import Couple
 from kineta.model.elements.damper import Damper
@@ -110,6 +111,35 @@ def _friction(on: Elements, friction: SmoothFriction) -> None:
     on.spend(on.along(rate, force))
 
 
+def _compliant(on: Elements, contact: CompliantContact) -> None:
+    """N on the rate of the gap, and friction -mu N s/sqrt(s.s + smooth^2) on the slip s, at each place that touches."""
+    g, kin, places = on.graph, on.kinematics, on.mechanism.places
+    (radius,) = on.expression(contact.radius)
+    base = contact.end.body
+    n = kin.axes(base) @ on.direction(contact.normal)
+    arm = n * neg(radius)
+    for start in contact.starts:
+        apart = kin.position(start) + arm - kin.position(contact.end)
+        velocity = kin.velocity(start) + kin.angular_velocity(places[start.body]).cross(arm)
+        velocity -= kin.velocity(contact.end) + kin.angular_velocity(places[base]).cross(apart)
+        of = {GAP: n.dot(apart), RATE: n.dot(velocity)}
+        push, elastic, energy = on.expression(contact.push, contact.elastic, contact.energy, more=of)
+        rubbing = Vector(g)
+        if contact.smooth is not None:
+            mu, slow = on.expression(contact.friction, contact.smooth)
+            slip = velocity - n * of[RATE]
+            size = g.sqrt(g.add(slip.dot(slip), g.mul(slow, slow)))
+            rubbing = slip * neg(g.div(g.mul(mu, push), size))
+        force = n * push + rubbing
+        for place, f, shift in ((start, force, arm), (contact.end, -force, apart)):
+            link, x = kin.in_link(place)
+            if link >= 0:
+                R = kin.frames[link][0].T
+                on.force(link, x + R @ shift, R @ f)
+        on.store(energy)
+        on.spend(g.add(g.mul(g.sub(push, elastic), of[RATE]), rubbing.dot(velocity)))
+
+
 def _potential(on: Elements, potential: Potential) -> None:
     """V: Q_k = - dV/dq_k; its partial time derivative is power."""
     (V,) = on.expression(potential.energy)
@@ -135,6 +165,7 @@ ACTIONS: Mapping[type, Callable[[Elements, Any], None]] = {
     Spring: _spring,
     Damper: _damper,
     SmoothFriction: _friction,
+    CompliantContact: _compliant,
     Potential: _potential,
     InertiaElement: lambda on, element: None,  # a resistance, not an action: inertia_elements
 }

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kineta.expr.graph import ZERO, Ref
+from kineta.expr.graph import ONE, ZERO, Ref
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.elements.applied_forces import Elements, generalized_forces
 from kineta.mechanics.elements.element_actions import apply_elements
@@ -37,7 +37,10 @@ def _residual(d: Derivation) -> list[Ref]:
 def _driven(d: Derivation) -> list[Ref]:
     """Generalised nonconservative forces."""
     own = [e for e in d.symbols.system.elements if not d.elements.stores(e)]
-    return generalized_forces(apply_elements(Elements(d.mechanism, d.kinematics), own))
+    acting = apply_elements(Elements(d.mechanism, d.kinematics), own)
+    if acting.potential != ZERO:  # of elements that store some of their work; its slope is on the left side
+        acting.along(acting.rate(acting.potential), ONE)
+    return generalized_forces(acting)
 
 
 def _projected(d: Derivation) -> list[Ref]:

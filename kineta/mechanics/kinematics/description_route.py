@@ -14,6 +14,7 @@ from kineta.expr.graph import ONE, ZERO, Ref, neg
 from kineta.mechanics.variables import Symbols
 from kineta.model.body import GROUND, Body, Station
 from kineta.model.elements.axes import OWN
+from kineta.model.elements.compliant_contact import GAP, RATE, CompliantContact
 from kineta.model.elements.coordinate import Coordinate, Length
 from kineta.model.elements.couple import Couple
 from kineta.model.elements.damper import Damper
@@ -294,6 +295,34 @@ def _friction(d: DirectRoute, e: SmoothFriction) -> Iterator[Pair]:
     yield neg(part), s
 
 
+def _touch(d: DirectRoute, e: CompliantContact, start: Station) -> tuple[Vector, Vector, dict[str, Ref]]:
+    """The normal, the velocity of what touches against the plane, both in ground axes, and the gap with its rate."""
+    plane, body = d.at(e.end), d.at(start)
+    n = plane.S @ d.symbols.direction(e.normal)
+    body = body.at(body.S.T @ (n * neg(d.expression(e.radius)[0])))
+    below = plane.at(plane.S.T @ (body.r - plane.r))
+    velocity = body.S @ body.v - below.S @ below.v
+    return n, velocity, {GAP: n.dot(body.r - plane.r), RATE: n.dot(velocity)}
+
+
+def _compliant(d: DirectRoute, e: CompliantContact) -> Iterator[Pair]:
+    g = d.graph
+    for start in e.starts:
+        n, velocity, of = _touch(d, e, start)
+        (push,) = d.symbols.expression(e.push, more=of)
+        force = n * push
+        if e.smooth is not None:
+            mu, slow = d.expression(e.friction, e.smooth)
+            slip = velocity - n * n.dot(velocity)
+            force -= slip * g.div(g.mul(mu, push), g.sqrt(g.add(slip.dot(slip), g.mul(slow, slow))))
+        yield from zip(force.refs, velocity.refs, strict=True)
+
+
+def _compliant_energy(d: DirectRoute, e: CompliantContact) -> Ref:
+    touches = (_touch(d, e, start)[2] for start in e.starts)
+    return d.graph.sum(d.symbols.expression(e.energy, more=of)[0] for of in touches)
+
+
 def _potential(d: DirectRoute, e: Potential) -> Iterator[Pair]:
     (V,) = d.expression(e.energy)
     yield neg(ONE), d.rate(V)
@@ -312,6 +341,7 @@ PAIRS: Mapping[type[Element], Callable[..., Iterator[Pair]]] = {
     Spring: _spring,
     Damper: _damper,
     SmoothFriction: _friction,
+    CompliantContact: _compliant,
     Potential: _potential,
     InertiaElement: _inertia,
 }
@@ -319,5 +349,6 @@ PAIRS: Mapping[type[Element], Callable[..., Iterator[Pair]]] = {
 #: The energies of the elements that have one.
 POTENTIALS: Mapping[type[Element], Callable[..., Ref]] = {
     Spring: _spring_energy,
+    CompliantContact: _compliant_energy,
     Potential: lambda d, e: d.expression(e.energy)[0],
 }

@@ -63,6 +63,26 @@ def inertia_fault(inertia: Inertia, turning: RotationAxes, values: Mapping[str, 
     return ""
 
 
+def inertia_margins(inertia: Inertia) -> list[Expr]:
+    """Values that are zero or more where *inertia* is a possible mass distribution.
+
+    Principal moments a, b, c obey the triangle inequality where the eigenvalues of K = (tr J)/2 - J, which are (a + b - c)/2 and
+    so on, are no less than zero, and so the coefficients of its characteristic polynomial.
+    """
+    signs, given = [inertia.mass, *inertia.moments], [*inertia.moments, *inertia.products]
+    if inertia.unchecked:
+        return signs[:1]
+    if inertia.lumped or sum(entry.value != 0 for entry in given) < 2:
+        return signs
+    Jx, Jy, Jz, Jxy, Jxz, Jyz = given
+    trace = Jx + Jy + Jz
+    x, y, z = (trace / 2 - J for J in inertia.moments)
+    second = x * y + y * z + z * x - Jxy * Jxy - Jxz * Jxz - Jyz * Jyz
+    third = x * (y * z - Jyz * Jyz) - Jxy * (Jxy * z + Jyz * Jxz) - Jxz * (Jxy * Jyz + Jxz * y)
+    slack = tolerances.INERTIA_TOLERANCE
+    return [*signs, second + slack * trace * trace, third + slack * trace * trace * trace]
+
+
 def _numbers(expressions: Sequence[Expr], values: Mapping[str, float]) -> list[float]:
     return [evaluate(e.graph, [e.ref], values)[0] for e in expressions]
 

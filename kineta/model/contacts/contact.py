@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr, Scalar, expr
-from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, shown
+from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, one_of, shown
 from kineta.model import units
 from kineta.model.axis import Axis
 from kineta.model.body import GROUND, Station, station
@@ -20,6 +20,8 @@ from kineta.model.constraints.rolling import Shape
 from kineta.model.contacts import parameter_condition
 from kineta.model.contacts import restitution as options
 from kineta.model.contacts.parameter_condition import WHILE
+from kineta.model.elements import compliant_contact
+from kineta.model.elements.compliant_contact import CompliantContact
 from kineta.model.elements.coordinate import Place
 from kineta.model.kind import Kind, Production, Scope, Unilateral
 from kineta.values import word
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
     from kineta.model.io.kin_source import Node, Source, Token
 
 _NONE = expr(0)
+_UNDAMPED = "damping says nothing without a stiffness; give both, or a restitution."
+
+#: Options of a contact.
+_OPTIONS = ("restitution", "friction", "static", "smooth", "stiffness", "damping")
 
 #: Shapes in contact: points, and the surfaces that may roll.
 SHAPES: Mapping[str, Shape] = {"point": Shape((), axis=False), **rolling.SHAPES}
@@ -117,30 +123,68 @@ def contact(
     axis: Sequence[Scalar] | None = None,
     height: Scalar | None = None,
     restitution: Scalar = 0.0,
-    law: str = "newton",
+    law: str | None = None,
     friction: Scalar = 0.0,
     static: Scalar | None = None,
     smooth: Scalar | None = None,
     conditions: Mapping[str, Scalar] | None = None,
-) -> Contact:
-    """:class:`Contact` of points or round surfaces with a plane, or with ground of a given height.
+    stiffness: Scalar | None = None,
+    damping: Scalar = 0.0,
+) -> Contact | CompliantContact:
+    """:class:`Contact` of points or round surfaces with a plane, or with ground of a given height; with a *stiffness* the element
+    :class:`CompliantContact` of points or balls with a plane.
 
     shape : ``point``, or a shape of :func:`rolling`, with its ``sizes`` [m]
     starts, end : the points or centres that may touch, and a place of the plane (points, stations, or bodies: their origins)
     normal : (3,) of the plane, in the axes of the body of *end*, on the side of the bodies
     axis : (3,) of a wheel, disk or torus, in the axes of its body
     height : of the ground above the plane [m], an expression of the components of the only point, as ``kn.symbol("Heel.x")``
-    law : of the *restitution*, ``newton`` or ``poisson``
+    law : of the *restitution*, ``newton`` by default or ``poisson``; of the *stiffness*, ``kelvin_voigt`` by default or
+        ``hunt_crossley``
     friction, static : coefficients of kinetic friction, and of static friction, if different
     smooth : a speed of slip over which friction grows, in place of sticking [m/s]
     conditions : parameters, by name, with the values at which it acts; as they are set by switches
+    stiffness, damping : of a compliant contact, as its law has them
+
+    Raises :class:`ArgumentError` for what a compliant contact does not have, and for *damping* without a *stiffness*.
     """
-    shape, poisson = word(shape, "a shape"), options.poisson(law)
+    shape = word(shape, "a shape")
+    if stiffness is not None:
+        hard = {"axis": axis, "height": height, "static": static, "conditions": conditions or None}
+        hard |= {"restitution": None if expr(restitution).value == 0 else restitution}
+        if (fault := _hard(n for n, x in hard.items() if x is not None)) is not None:
+            raise ArgumentError(f"Contact '{name}': {fault}")
+        how = one_of("kelvin_voigt" if law is None else law, compliant_contact.LAWS, "a law of compliant contact")
+        compliant = CompliantContact(
+            *(name, shape, sizes, starts, end, normal, stiffness, how, damping, friction, smooth)  # type: ignore[arg-type]  # the same
+        )
+        if text := broken_constant(compliant.kind.bounds(compliant)):
+            raise CheckError("Contact", name, None, text)
+        return compliant
+    if expr(damping).value != 0:
+        raise ArgumentError(f"Contact '{name}': {_UNDAMPED}")
+    poisson = options.poisson("newton" if law is None else law)
     given = (name, shape, sizes, starts, end, normal, axis, height, restitution, poisson, friction, static, smooth)
     found = Contact(*given, conditions=conditions or {})  # type: ignore[arg-type]  # a record takes what it is given
     if text := broken_constant(_coefficients(found)):
         raise CheckError("Contact", name, None, text)
     return found
+
+
+def _hard(given: Iterable[str]) -> str | None:
+    """Sentence on what a compliant contact does not have, of the options *given*; None for none of them."""
+    found = next(iter(given), None)
+    return None if found is None else f"a contact with a stiffness has no {_HARD[found]}; leave out one of them."
+
+
+#: What a compliant contact does not have, in words.
+_HARD = {
+    "restitution": "restitution: the rebound follows from its damping",
+    "static": "static friction: it never sticks",
+    "conditions": "conditions",
+    "height": "height",
+    "axis": "axis, for only points and balls may be compliant",
+}
 
 
 def names(system: Scope, contact: Contact) -> tuple[str, ...]:
@@ -165,7 +209,7 @@ def _read(
     end: Node,
     height: Node | None,
     *given: Node,
-) -> Contact:
+) -> Contact | CompliantContact:
     source.noted(shape)
     starts = [placement.read(source, node) for node in places.children]
     second, normal = placement.read(source, end)
@@ -178,27 +222,44 @@ def _read(
             text = f"expected one axis for all places, in the axes of the body of each, found another one at '{place.body}'."
             raise ModelError(text, source.location(node))
     chosen, conditions = parameter_condition.split(given)
-    found = options.option_nodes(source, chosen, ("restitution", "friction", "static", "smooth"))
+    found = options.option_nodes(source, chosen, _OPTIONS)
 
     def coefficient(option: str, what: str) -> Expr | None:
         value = found.get(option)
         return None if value is None else source.coefficient(value, f"{what} of contact '{name}'")
 
-    friction, speed = coefficient("friction", "the friction"), found.get("smooth")
+    friction, slow = coefficient("friction", "the friction"), found.get("smooth")
+    speed = None if slow is None else source.expression(slow, units.VELOCITY, f"the speed smooth of contact '{name}'")
     measures = [] if sizes is None else sizes.children
-    return Contact(
+    geometry = (
         str(name),
         str(shape),
         tuple(source.expression(size, units.LENGTH, f"a size of the {shape} '{name}'") for size in measures),
         tuple(place for place, _ in starts),
         second,
         normal,
+    )
+    rubs = _NONE if friction is None else friction
+    if "stiffness" in found:
+        given_too = {**found, "conditions": conditions, "height": height, "axis": axis}
+        if (fault := _hard(n for n in _HARD if given_too.get(n))) is not None:
+            raise ModelError(f"contact '{name}': {fault}", source.location(name))
+        law = str(found.get("law", "kelvin_voigt"))
+        k, c = (
+            source.expression(found[n], unit, f"the {n} of contact '{name}'") if n in found else _NONE
+            for n, unit in zip(("stiffness", "damping"), compliant_contact.LAWS[law], strict=True)
+        )
+        return CompliantContact(*geometry, k, law, c, rubs, speed, source.location(name))
+    if "damping" in found:
+        raise ModelError(f"contact '{name}': {_UNDAMPED}", source.location(name))
+    return Contact(
+        *geometry,
         axis,
         None if height is None else source.expression(height, units.LENGTH, f"the height of contact '{name}'"),
         *options.restitution(source, found, f"contact '{name}'"),
-        _NONE if friction is None else friction,
+        rubs,
         coefficient("static", "the static friction"),
-        None if speed is None else source.expression(speed, units.VELOCITY, f"the speed smooth of contact '{name}'"),
+        speed,
         source.location(name),
         parameter_condition.read(source, conditions, "condition"),
     )
@@ -279,6 +340,7 @@ def _constants(contact: Contact) -> tuple[Expr, ...]:
     )
 
 
+#: Its statement reads both, since an option tells them apart.
 KIND = Contact.kind = Kind(
     Contact,
     "contact",

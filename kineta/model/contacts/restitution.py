@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr, expr
 from kineta.errors import ModelError, did_you_mean, one_of
+from kineta.model.elements import compliant_contact
 
 if TYPE_CHECKING:
     from kineta.model.io.kin_source import Node, Source
@@ -16,6 +17,9 @@ OPTIONS = '("," option)*'
 
 #: Laws of restitution.
 LAWS = ("newton", "poisson")
+
+#: Laws of an option, behind its value.
+_LAWS = {"restitution": LAWS, "stiffness": tuple(compliant_contact.LAWS)}
 
 
 def poisson(law: str) -> bool:
@@ -35,8 +39,10 @@ def option_nodes(source: Source, nodes: Iterable[Node], known: Sequence[str]) ->
             raise ModelError(f"'{name}' is given twice.", source.location(name))
         found[str(name)] = value
         if law is not None:
-            if name != "restitution":
+            if (laws := _LAWS.get(name)) is None:
                 raise ModelError(f"'{name}' has no law; leave out '{law}'.", source.location(law))
+            if law not in laws:
+                raise ModelError(f"expected a law of {name} ({', '.join(laws)}), found '{law}'.", source.location(law))
             found["law"] = law
     return found
 

@@ -5,14 +5,24 @@ velocities of points (``P.x``, ``P.vx``). A file holds a kind: its record, its w
 it does to the equations stands in ``kineta.mechanics.elements.applied_forces``.
 
 Reading order: ``coordinate``, ``axes``, ``force``, ``couple``, ``generalized``, ``spring``, ``damper``, ``smooth_friction``,
-``potential``, ``inertia``.
+``potential``, ``inertia``, ``compliant_contact``.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from kineta.model.elements import couple, damper, force, generalized, inertia, potential, smooth_friction, spring
+from kineta.model.elements import (
+    compliant_contact,
+    couple,
+    damper,
+    force,
+    generalized,
+    inertia,
+    potential,
+    smooth_friction,
+    spring,
+)
 from kineta.model.kind import Kind
 
 #: All kinds, in the order in which the documents name them.
@@ -25,4 +35,5 @@ KINDS: tuple[Kind[Any], ...] = (
     smooth_friction.KIND,
     potential.KIND,
     inertia.KIND,
+    compliant_contact.KIND,
 )

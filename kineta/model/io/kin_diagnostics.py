@@ -23,7 +23,7 @@ _WORDS = {
     "TIMES": "'*' or '/'",
     "RELATION": "'<=' or '>='",
     "SAME": "'=='",
-    "LAW": "'newton' or 'poisson'",
+    "LAW": "'newton', 'poisson', 'kelvin_voigt' or 'hunt_crossley'",
     "NAME": "a name",
     "QUANTITY": "a number",
     "TEXT": "the name of a file in quotes",

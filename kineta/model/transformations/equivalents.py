@@ -17,6 +17,7 @@ from kineta.expr.graph import Ref
 from kineta.model.axis import X, Y, Z
 from kineta.model.body import GROUND, Body, Point, Station
 from kineta.model.coercion import Vector3, vector
+from kineta.model.elements.compliant_contact import CompliantContact
 from kineta.model.elements.couple import Couple
 from kineta.model.elements.force import Force
 from kineta.model.joints.motion import Motion
@@ -91,6 +92,8 @@ def reframed(system: System) -> System:
         if isinstance(value, Station | Point) and value.body == GROUND:
             moved = vector([x - o for x, o in zip(value.position, origin, strict=True)])
             return replace(value, position=turned(moved))
+        if isinstance(value, CompliantContact):  # whose normal has the axes of its plane
+            return replace(value, starts=tuple(map(held, value.starts)), end=held(value.end))
         if isinstance(value, Force | Couple) and value.axes == GROUND:
             value = replace(value, components=turned(value.components))
         return _with_fields(value, seen_from_it)

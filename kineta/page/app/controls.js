@@ -1,4 +1,5 @@
 // Sliders for parameters and initial values, in groups that can be searched.
+import * as THREE from "three";
 import { data } from "./data.js";
 import { el, pretty, printed } from "./words.js";
 
@@ -6,7 +7,10 @@ import { el, pretty, printed } from "./words.js";
 const MANY = 16;
 
 /** Digits by which a value is read back as nearly itself. @param {number} x */
-const written = (x) => String(Math.abs(x) < 1e-12 ? 0 : Number(x.toPrecision(5))).replace("-", "−");
+const written = (x) => {
+  const short = Number(x.toPrecision(5)), size = Math.abs(short);
+  return (size < 1e-12 ? "0" : size >= 1e6 || size < 1e-4 ? short.toExponential().replace("e+", "e") : String(short)).replaceAll("-", "−");
+};
 
 export class Slider {
   /** @param {{name: string, value: number, unit: string, range: [number, number], set: (x: number) => void}} of */
@@ -26,7 +30,7 @@ export class Slider {
     this.box.setAttribute("aria-label", `${name}, number`);
     this.input.oninput = () => this.change(Number(this.input.value));
     this.box.onchange = () => {
-      const x = Number(this.box.value.replace("−", "-").replace(",", "."));
+      const x = Number(this.box.value.replaceAll("−", "-").replace(",", "."));
       if (Number.isFinite(x) && this.box.value.trim()) this.change(x);
       else this.show(this.now);
     };
@@ -65,16 +69,48 @@ function near(x, unit) {
   return [-reach, reach];
 }
 
+/** Turns about the axes of a body that lead to its attitude: about z, then the new y, then the new x. */
+const TURNS = ["roll", "pitch", "yaw"];
+
+/** Sliders of the attitudes that are quaternions. @param {any} page */
+function attitudes(page) {
+  return data.q.filter((name) => name.endsWith(".qw")).map((name) => {
+    const body = name.slice(0, -3), places = [..."wxyz"].map((axis) => data.q.indexOf(`${body}.q${axis}`));
+    const of = (q) => {
+      const [w, x, y, z] = places.map((k) => q[k]), turn = new THREE.Quaternion(x, y, z, w).normalize();
+      return new THREE.Euler().setFromQuaternion(turn, "ZYX").toArray().slice(0, 3);
+    };
+    const now = of(data.start.q);
+    const sliders = TURNS.map((word, i) => new Slider({
+      name: `${body}.${word}`, value: now[i], unit: "rad", range: i === 1 ? [-Math.PI / 2, Math.PI / 2] : [-Math.PI, Math.PI],
+      set: (x) => {
+        now[i] = x;
+        const { w, x: a, y: b, z: c } = new THREE.Quaternion().setFromEuler(new THREE.Euler(...now, "ZYX"));
+        page.set("q", places, [w, a, b, c]);
+      },
+    }));
+    return {
+      sliders,
+      settle: (q) => {
+        const found = of(q), turn = (angles) => new THREE.Quaternion().setFromEuler(new THREE.Euler(...angles, "ZYX"));
+        if (Math.abs(turn(found).dot(turn(now))) > 1 - 1e-12) return; // where pitch is a right angle, others have the same attitude
+        found.forEach((x, i) => sliders[i].show((now[i] = x)));
+      },
+    };
+  });
+}
+
 /** All sliders of the page, in `host`. @param {HTMLElement} host @param {any} page */
 export function controls(host, page) {
   const parameters = data.parameters.map(
-    ({ name, value, unit }, k) => new Slider({ name, value, unit: printed(unit), range: around(value, unit), set: (x) => page.set("p", k, x) }),
+    ({ name, value, unit }, k) => new Slider({ name, value, unit: printed(unit), range: around(value, unit), set: (x) => page.set("p", [k], [x]) }),
   );
   const of = (word, names) => names.flatMap((name, k) =>
-    /\.q[wxyz]$/.test(name) ? [] : [new Slider({ name, value: data.start[word][k], unit: printed(data.units[name]), range: near(data.start[word][k], data.units[name]), set: (x) => page.set(word, k, x) })],
+    /\.q[wxyz]$/.test(name) ? [] : [new Slider({ name, value: data.start[word][k], unit: printed(data.units[name]), range: near(data.start[word][k], data.units[name]), set: (x) => page.set(word, [k], [x]) })],
   );
-  const start = { q: of("q", data.q), v: of("v", data.v) };
-  const all = [...parameters, ...start.q, ...start.v];
+  const start = { q: of("q", data.q), v: of("v", data.v) }, turned = attitudes(page);
+  const turns = turned.flatMap((x) => x.sliders);
+  const all = [...parameters, ...start.q, ...turns, ...start.v];
   host.classList.toggle("long", all.some((x) => x.name.length > 11));
   const section = (title, list) => {
     if (!list.length) return;
@@ -94,6 +130,7 @@ export function controls(host, page) {
   }
   section("Parameters", parameters);
   section("Coordinates at the start", start.q);
+  section("Attitudes at the start", turns);
   section("Speeds at the start", start.v);
   const back = el("button", "wide", "Put everything back");
   back.id = "back";
@@ -108,6 +145,7 @@ export function controls(host, page) {
     settle: (q, v) => {
       for (const x of start.q) x.show(q[data.q.indexOf(x.name)]);
       for (const x of start.v) x.show(v[data.v.indexOf(x.name)]);
+      for (const x of turned) x.settle(q);
     },
   };
 }

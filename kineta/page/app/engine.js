@@ -1,6 +1,7 @@
 // The equations of the model at work: poses, runs, and the hand.
 import { Model, STATUS } from "../../tasks/export/templates/run.mjs";
 import { bytes, data, live } from "./data.js";
+import { refused } from "./limits.js";
 
 export { STATUS };
 
@@ -77,6 +78,34 @@ export class Engine {
 
   // -- the hand ---------------------------------------------------------------------------------------------------------
 
+  /** Why no body or element has such parameters; "" where all is well. @param {Float64Array} p */
+  refusal(p) {
+    const { arena, info } = this;
+    this.view("p", p.length).set(p);
+    this.exports.limits(arena.p, arena.limits);
+    return refused(info.limits, this.numbers.subarray(arena.limits / 8));
+  }
+
+  /** Accelerations in a state under forces on the speeds; those of contacts are left out. @param {Float64Array} tau */
+  accelerations(t, q, v, tau) {
+    const { arena, info } = this, nv = v.length, np = data.parameters.length;
+    this.numbers[arena.t / 8] = t;
+    this.view("given", np).set(this.parameters);
+    this.view("given", np + nv).set(tau, np);
+    this.view("y", info.size).set(q);
+    this.view("y", info.size).set(v, q.length);
+    this.exports.setup(arena.given, arena.block);
+    this.exports[info.accelerations.function](arena.t, arena.y, arena.block, arena.rates);
+    const first = arena.rates / 8 + info.accelerations.first;
+    return this.numbers.slice(first, first + nv);
+  }
+
+  /** The acceleration of each speed by a force of one on it, in a state. */
+  mobilities(t, q, v) {
+    const free = this.accelerations(t, q, v, new Float64Array(v.length));
+    return free.map((a, k) => this.accelerations(t, q, v, Float64Array.from(v, (_, i) => Number(i === k)))[k] - a);
+  }
+
   /** Forces on the speeds of a hand at a place of a body, and the place. @param {number[]} grip */
   hand(t, q, v, grip) {
     const { arena } = this, nv = v.length;
@@ -91,25 +120,15 @@ export class Engine {
 
   /** The mass that a hand feels at a place of a body: 3 over the trace of the accelerations by unit forces. */
   felt(t, q, v, grip) {
-    const { arena, info } = this, nv = v.length, np = data.parameters.length;
+    const nv = v.length;
     const body = grip.slice(0, data.scene.bodies.length + 3);
     const { place } = this.hand(t, q, v, [...body, 0, 0, 0, 0, 0]);
-    const accelerations = (tau) => {
-      this.view("given", np).set(this.parameters);
-      this.view("given", np + nv).set(tau, np);
-      this.view("y", info.size).set(q);
-      this.view("y", info.size).set(v, q.length);
-      this.exports.setup(arena.given, arena.block);
-      this.exports[info.accelerations.function](arena.t, arena.y, arena.block, arena.rates);
-      const first = arena.rates / 8 + info.accelerations.first;
-      return this.numbers.slice(first, first + nv);
-    };
-    const free = accelerations(new Float64Array(nv));
+    const free = this.accelerations(t, q, v, new Float64Array(nv));
     let mobility = 0;
     for (let k = 0; k < 3; k++) {
       const target = place.map((x, i) => x + (i === k ? 1 : 0));
       const { forces } = this.hand(t, q, new Float64Array(nv), [...body, ...target, 1, 0]);
-      const moved = accelerations(forces);
+      const moved = this.accelerations(t, q, v, forces);
       for (let j = 0; j < nv; j++) mobility += forces[j] * (moved[j] - free[j]);
     }
     return { place, mass: mobility > 0 ? 3 / mobility : 1 };

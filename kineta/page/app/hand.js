@@ -48,6 +48,7 @@ export class Hand {
   grasp(body, place) {
     const { page } = this, { run, engine, machine } = page;
     if (page.recorded) page.again();
+    if (!run.track.rows) return;
     if (run.track.last < page.t && !run.done) run.more(200);
     run.back(run.track.row(page.t));
     page.t = run.track.last;

@@ -9,6 +9,8 @@ const scene = data.scene;
 const Y = new THREE.Vector3(0, 1, 0);
 /** Bodies beyond which a machine has many. */
 const MANY = 20;
+/** Largest length that is drawn [m]. */
+const LARGEST = 1e15;
 
 /** @typedef {import("./data.js").Solid} Solid */
 
@@ -280,6 +282,7 @@ export class Machine {
   _sized(s) {
     if (!(s.kind in shapes.SOLIDS)) return;
     const sizes = s.numbers.sizes.map((k) => this.numbers[k]), turn = this.turn(s);
+    if (!sizes.every((x) => x > 0 && x < LARGEST)) return;
     if ("start" in s.numbers) {
       const a = this.value(s, "start"), d = this.value(s, "end").sub(a);
       this.add(s, shapes.SOLIDS[s.kind](sizes[0], d.length()), this.colour(s), a.addScaledVector(d, 0.5), along(d));

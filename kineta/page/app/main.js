@@ -14,6 +14,8 @@ import { $, digits, el, save } from "./words.js";
 
 /** Milliseconds of a frame for a run that is computed meanwhile. */
 const SLICE = 8;
+/** Sizes of the machine beyond which its bodies are no longer together, and times at which that is looked for. */
+const APART = 9, SCANNED = 400;
 const NAME = data.model.replace(/[^\p{L}\d_-]/gu, "_") || "model";
 
 class Page {
@@ -40,9 +42,9 @@ class Page {
 
   // -- the run ------------------------------------------------------------------------------------------------------------
 
-  /** A value by its number among parameters p, coordinates q or speeds v at the start. */
-  set(word, k, x) {
-    this.values[word][k] = x;
+  /** Values by their places among parameters p, coordinates q or speeds v at the start. */
+  set(word, places, values) {
+    places.forEach((k, i) => { this.values[word][k] = values[i]; });
     this.again(word === "p");
   }
 
@@ -61,17 +63,21 @@ class Page {
     this.recorded = null;
     const { p, q, v } = this.values;
     this.run.begin(p, q, v);
-    if (this.run.track.rows) {
-      const first = this.run.track.state(this.span[0]);
-      this.sliders?.settle(first.q, first.v);
-      if (shapes) this.machine.build(this.engine.seen(this.span[0], first.q, first.v, p));
-    }
+    const { rows } = this.run.track, first = this.state(this.span[0]);
+    if (rows) this.sliders?.settle(first.q, first.v);
+    else this.t = this.span[0];
+    if (shapes) this.machine?.build(this.engine.seen(this.span[0], first.q, first.v, p));
     this.fresh();
+  }
+
+  /** Coordinates and speeds at a time; of a motion that does not begin, those that were asked for. */
+  state(t) {
+    return this.track.rows ? this.track.state(t) : this.values;
   }
 
   /** The series are new. */
   fresh() {
-    if (this.track.rows) for (const pane of this.panes) pane.draw();
+    for (const pane of this.panes) pane.draw();
     this.ticks();
     this.say();
     this.dirty = true;
@@ -83,8 +89,8 @@ class Page {
     told.replaceChildren();
     if (this.recorded) {
       const { recorded } = data;
-      if (!recorded.steps) told.append(el("b", "bad", recorded.message));
-      else told.append(`${live ? "recorded run, live when something is changed" : "recorded run"} · ${recorded.message} · ${recorded.steps} steps${recorded.thinned ? ` · ${recorded.thinned}` : ""}`);
+      if (recorded.failed) told.append(el("b", "bad", recorded.message));
+      else if (recorded.steps) told.append(`${live ? "recorded run, live when something is changed" : "recorded run"} · ${recorded.message} · ${recorded.steps} steps${recorded.thinned ? ` · ${recorded.thinned}` : ""}${this.fitted ?? ""}`);
       return;
     }
     if (track.message) {
@@ -92,8 +98,10 @@ class Page {
       return;
     }
     const { steps } = this.run, largest = (x) => x.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
-    const energies = ["kinetic_energy", "potential_energy"].map((n) => largest(track.column(n)));
-    const balance = this.run.pulled ? "" : ` · energy balance ${digits(largest(track.column("balance")) / Math.max(...energies, 1e-300), 3)}`;
+    // Relative to the energy that is exchanged, as the library has it.
+    const potential = track.column("potential_energy");
+    const energies = [track.column("kinetic_energy"), potential.map((x) => x - potential[0]), track.column("work"), potential.map((x) => 2.2e-14 * x)].map(largest);
+    const balance = ` · energy balance ${digits(largest(track.column("balance")) / Math.max(...energies, 1e-300), 3)}`;
     const kept = this.engine.info.residuals ? ` · constraints kept to ${digits(largest(track.column("residual")), 3)}` : "";
     told.append(el("b", "", `${digits(this.run.milliseconds, 3)} ms`), ` for ${digits(track.last - this.span[0], 3)} s · ${steps} steps${balance}${kept}`);
   }
@@ -159,8 +167,7 @@ class Page {
 
   show(now) {
     this.dirty = this.stage.changed = false;
-    if (!this.track.rows) return;
-    const { q, v } = this.track.state(this.t), seen = this.engine.seen(this.t, q, v, this.values.p);
+    const { q, v } = this.state(this.t), seen = this.engine.seen(this.t, q, v, this.values.p);
     this.machine.pose(seen);
     this.overlay.draw(seen);
     this.hand.draw();
@@ -184,12 +191,34 @@ class Page {
     }
   }
 
+  /** Of bodies that fly apart, the motion while they are together, unless somebody has asked for more. */
+  fit() {
+    const frames = Object.values(data.scene.places).filter((k) => k > 0), { track } = this;
+    if (!data.fit || frames.length < 2 || track.rows < 2) return;
+    const apart = (t) => {
+      const { q, v } = track.state(t), seen = this.engine.seen(t, q, v, this.values.p);
+      return new THREE.Box3().setFromPoints(frames.map((k) => new THREE.Vector3(seen[12 * k + 9], seen[12 * k + 10], seen[12 * k + 11]))).getSize(new THREE.Vector3()).length();
+    };
+    const [from] = this.span, step = (track.last - from) / SCANNED, most = APART * Math.max(apart(from), data.scene.size);
+    const k = Array.from({ length: SCANNED }, (_, i) => i + 1).find((i) => apart(from + i * step) > most);
+    if (!k) return;
+    const long = (k - 1) * step, power = 10 ** Math.floor(Math.log10(long)), round = [5, 2, 1].find((x) => x * power <= long) * power;
+    if (!(round > 0)) return;
+    this.span = [from, from + round];
+    this.fitted = ` · ${digits(round, 2)} s of it, while its bodies are together`;
+    if (this.recorded) this.recorded.rows = this.recorded.row(this.span[1]) + 1;
+    else {
+      this.run = new LiveRun(this.engine, this.span);
+      this.again();
+    }
+  }
+
   // -- the page -----------------------------------------------------------------------------------------------------------
 
   furnish() {
     this.stage = new Stage($("view"));
     this.machine = new Machine();
-    const { q, v } = this.track.rows ? this.track.state(this.span[0]) : this.values;
+    const { q, v } = this.state(this.span[0]);
     const seen = this.engine.seen(this.span[0], q, v, this.values.p);
     this.machine.build(seen);
     this.machine.pose(seen);
@@ -306,12 +335,13 @@ class Page {
   start() {
     if (live && !this.recorded) this.again();
     while (live && !this.recorded && !this.run.done && this.run.milliseconds < 400) this.run.more(50);
+    this.fit();
     this.furnish();
     if (live) this.sliders = controls($("controls"), this);
-    const why = [...data.notes, ...(live ? [] : [`Replayed: ${data.why}.`])];
+    const why = [...data.notes, ...(live || data.recorded.failed ? [] : [data.why])];
     for (const text of why.reverse()) $("controls").prepend(el("p", "note", text));
     if (live && this.run.track.rows && !this.recorded) this.sliders.settle(this.run.track.state(this.span[0]).q, this.run.track.state(this.span[0]).v);
-    if (this.track.rows) this.panes = [new Pane($("left"), this, "Coordinates"), new Pane($("right"), this, "Energy")];
+    if (this.track.names.length) this.panes = [new Pane($("left"), this, "Coordinates"), new Pane($("right"), this, "Energy")];
     $("hint").textContent = live ? "Drag a body to pull it · drag beside it to turn · wheel to zoom" : "Drag to turn · wheel to zoom";
     for (const speed of [0.1, 0.25, 0.5, 1, 2, 4]) {
       const option = el("option", "", `${speed} ×`);

@@ -73,6 +73,18 @@ export class Overlay {
     head.position.y = length;
   }
 
+  /** The forces that are shown. @param {Float64Array} seen */
+  acting(seen) {
+    return this.forces.map(({ x }) => new THREE.Vector3(...x.force.map((k) => seen[this.moving + k])));
+  }
+
+  /** What is seen beside the present state, by rounding of its last digits. */
+  beside() {
+    const { q, v } = this.page.track.state(this.page.t), { t, engine, values, machine } = this.page;
+    const near = (x, k) => x + (k % 2 ? -1 : 1) * 1e-13 * (Math.abs(x) + machine.size);
+    return engine.seen(t, q.map(near), v.map(near), values.p);
+  }
+
   /** @param {number} t */
   seen(t) {
     const { q, v } = this.page.track.state(t);
@@ -82,10 +94,11 @@ export class Overlay {
   /** @param {Float64Array} seen now */
   draw(seen) {
     const { page, shown } = this, { t, track } = page, now = seen.slice();
-    for (const { line } of this.trails) line.visible = shown.trail;
+    for (const { line } of this.trails) line.visible = shown.trail && track.rows > 0;
     for (const { arrow } of this.velocities) arrow.visible = false;
     for (const { arrow } of this.forces) arrow.visible = false;
     for (const { arrow, cone } of this.touches) arrow.visible = cone.visible = false;
+    if (!track.rows) return;
     if (shown.trail) this.paths();
     if (shown.velocity) {
       const h = 1e-3, before = Math.max(page.span[0], t - h), after = Math.min(track.last, t + h);
@@ -99,7 +112,9 @@ export class Overlay {
     }
     if (shown.forces || shown.cones) this.contacts(now);
     if (shown.forces && this.forces.length) {
-      const forces = this.forces.map(({ x }) => new THREE.Vector3(...x.force.map((k) => now[this.moving + k])));
+      const forces = this.acting(now), moved = this.acting(this.beside());
+      // A force that no digit of the state is behind is rounding.
+      forces.forEach((f, k) => f.length() < 100 * moved[k].distanceTo(f) && f.setScalar(0));
       this.largest = Math.max(this.largest ?? 0, ...forces.map((f) => f.length()), 1e-12);
       this.forces.forEach(({ x, arrow }, k) => this.put(arrow, x.at.map((i) => now[this.moving + i]), forces[k].multiplyScalar((0.5 * page.machine.size) / this.largest)));
     }
@@ -113,8 +128,7 @@ export class Overlay {
       ["n", "u", "w"].forEach((row, i) => force.addScaledVector(new THREE.Vector3(...axes.slice(3 * i, 3 * i + 3)), track.column(`lambda.${x.name}.${row}`)?.[k] ?? 0));
       return force;
     });
-    // The largest force of this run but for peaks, which arrows would be small beside.
-    this.pressed = Math.max(0.97 * (this.pressed ?? 0), ...forces.map((f) => f.length()), 1e-12);
+    this.pressed = this.pressure();
     this.touches.forEach(({ x, arrow, cone }, i) => {
       const place = at(x.at), normal = new THREE.Vector3(...at(x.axes).slice(0, 3)), scale = (0.45 * machine.size) / this.pressed;
       const high = 0.8 * forces[i].dot(normal) * scale, [friction] = at(x.friction);
@@ -125,6 +139,16 @@ export class Overlay {
       cone.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), normal);
       cone.scale.set(friction * high, high, friction * high);
     });
+  }
+
+  /** The largest normal force of a sample of the motion but for its peaks, which arrows would be small beside. */
+  pressure() {
+    const { track } = this.page, every = Math.ceil(track.rows / 500), sizes = [];
+    if (this.weighed?.track === track && this.weighed.rows === track.rows) return this.weighed.size;
+    for (const { x } of this.touches) for (let k = 0, c = track.column(`lambda.${x.name}.n`) ?? []; k < c.length; k += every) if (c[k] > 0) sizes.push(c[k]);
+    const size = sizes.sort((a, b) => a - b)[Math.floor(0.97 * sizes.length)] ?? 1e-12;
+    this.weighed = { track, rows: track.rows, size };
+    return size;
   }
 
   paths() {

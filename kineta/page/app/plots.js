@@ -21,7 +21,7 @@ export function groups(names, units) {
     const kinds = [...new Set(of.map((n) => printed(units[n])))];
     for (const unit of kinds) all.push({ title: kinds.length > 1 && unit ? `${title} [${unit}]` : title, of: of.filter((n) => printed(units[n]) === unit) });
   }
-  all.push({ title: "Energy", of: energies.filter((n) => names.includes(n) && (n !== "work" || !live || data.module.known.INFORMATION.works)) });
+  all.push({ title: "Energy", of: energies.filter((n) => names.includes(n)) });
   if (live) all.push({ title: "Balance", of: ["balance"] });
   if (live && data.module.known.INFORMATION.residuals) all.push({ title: "Residual", of: ["residual"] });
   all.push({ title: "Phase", of: names.slice(0, q.length + v.length), phase: [q[0], v[0]] });
@@ -76,7 +76,8 @@ export class Pane {
     const axis = { stroke: ink, font, grid: { stroke: css("--grid"), width: 1 }, ticks: { show: false }, gap: 4 };
     const short = (x) => digits(x, Math.abs(x) >= 100 ? 3 : 2).replace(/\.0+$/, "");
     const between = (x) => {
-      const low = Math.min(...x), high = Math.max(...x), room = 0.06 * (high - low) || 1;
+      if (!x.length) return [-1, 1];
+      const low = x.reduce((a, b) => Math.min(a, b)), high = x.reduce((a, b) => Math.max(a, b)), room = 0.06 * (high - low) || 1;
       return [low - room, high + room];
     };
     const phase = Boolean(group.phase);

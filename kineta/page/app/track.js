@@ -1,6 +1,8 @@
 // A motion as samples: computed in the page, or recorded.
 import { bytes, data } from "./data.js";
+import { RATES, cause } from "./diagnosis.js";
 import { STATUS } from "./engine.js";
+import { digits } from "./words.js";
 
 const nq = data.q.length, nv = data.v.length;
 /** Samples of a second, and of a run at least and at most. */
@@ -111,14 +113,18 @@ export class LiveRun {
     this.told = false;
     this.milliseconds = 0;
     this.pulled = false;
-    this.steps = 0;
+    this.steps = this.handed = 0;
+    this.track.message = engine.refusal(p);
+    this.done = true;
+    if (this.track.message) return;
     const named = (names, values) => Object.fromEntries(names.map((name, k) => [name, values[k]]));
     this.status = model.begin({
       p: named(Object.keys(info.parameters), p), q: named(data.q, q), v: named(data.v, v), t0: this.span[0], t1: this.span[1], maxSteps: STEPS,
     });
     this.done = this.status !== STATUS.REACHED;
     if (this.done) {
-      this.track.message = model.message(this.status);
+      const alone = this.status === STATUS.NOT_FINITE ? `; ${cause(engine, 0, () => ({ t: this.span[0], q, v }))}` : "";
+      this.track.message = `No motion begins here. ${model.message(this.status).replace(/\.$/, "")}${alone}.`;
       return;
     }
     this.changed();
@@ -140,7 +146,7 @@ export class LiveRun {
     for (let j = 0; j < n; j++) track.columns[j][k] = y[j];
     for (let j = 0; j < m; j++) track.columns[track.place.get(info.observed[j])][k] = values[j];
     const set = (name, x) => { track.columns[track.place.get(name)][k] = x; };
-    const energy = values[0] + values[1], work = info.works ? y[n] : 0;
+    const energy = values[0] + values[1], work = (info.works ? y[n] : 0) + this.handed;
     set("energy", energy);
     set("work", work);
     const first = track.columns[track.place.get("energy")][0] - track.columns[track.place.get("work")][0];
@@ -166,7 +172,7 @@ export class LiveRun {
   keep(held = false) {
     const { rows } = this.track;
     this.kept = this.kept.filter((x) => x.rows < rows || (x.rows === rows && !held && !x.held));
-    if (this.kept.at(-1)?.rows !== rows) this.kept.push({ rows, held, memory: this.engine.snapshot() });
+    if (this.kept.at(-1)?.rows !== rows) this.kept.push({ rows, held, handed: this.handed, memory: this.engine.snapshot() });
   }
 
   /** Go on to the time of the next sample. @param {number} t */
@@ -176,9 +182,27 @@ export class LiveRun {
     while ((this.status = model.advance(to)) === STATUS.CHANGED || this.status === STATUS.EVENT) this.changed();
     this.steps += this.engine.steps(STEPS);
     if (this.status === STATUS.OUT_OF_STEPS && this.steps < MOST_STEPS) return;
-    if (this.status === STATUS.REACHED || this.status === STATUS.ENDED) this.put();
+    if (this.status === STATUS.REACHED || this.status === STATUS.ENDED) {
+      this.handed += this.effort?.() ?? 0;
+      this.put();
+    }
     if (this.status !== STATUS.REACHED || last) this.done = true;
-    if (this.status !== STATUS.REACHED) this.track.message = model.message(this.status);
+    if (this.status !== STATUS.REACHED) this.track.message = this.failure();
+  }
+
+  /** The sentence on the end of a run before its time. */
+  failure() {
+    const { track, engine, status } = this, text = engine.model.message(status).replace(/\.$/, "");
+    if (status === STATUS.ENDED) return `${text}.`;
+    const at = (k) => ({ t: track.t[k], q: this.part(k, 0, nq), v: this.part(k, nq, nv) });
+    const why = status >= STATUS.PENETRATES ? "'kineta simulate' goes on by time stepping there"
+      : status === STATUS.OUT_OF_STEPS ? "no page waits for more; 'kineta simulate' does" : cause(engine, track.rows, at);
+    return `The run fails after t = ${digits(track.last)} s. ${text}; ${why}.`;
+  }
+
+  /** Some of the columns in a row. @param {number} k @param {number} first @param {number} n */
+  part(k, first, n) {
+    return Float64Array.from({ length: n }, (_, j) => this.track.columns[first + j][k]);
   }
 
   // -- under the hand ---------------------------------------------------------------------------------------------------
@@ -187,6 +211,7 @@ export class LiveRun {
   back(row) {
     const { track, engine } = this, kept = this.kept.findLast((x) => x.rows <= row + 1);
     engine.restore(kept.memory);
+    this.handed = kept.handed;
     track.rows = kept.rows;
     track.changes = track.changes.filter((x) => x.t <= track.last);
     this.done = false;
@@ -206,11 +231,28 @@ export class LiveRun {
     this.status = this.engine.hold(tau);
     if (this.status === STATUS.REACHED) {
       this.changed();
+      this.effort = this.working(tau, next);
       for (let k = 0; k < 20 && (k === 0 || this.status === STATUS.OUT_OF_STEPS); k++) this.step(next);
-    } else this.track.message = this.engine.model.message(this.status);
+      this.effort = null;
+    } else this.track.message = this.failure();
     this.pulled = true;
     this.done = false;
     return this.status === STATUS.REACHED;
+  }
+
+  /** The work of forces on the speeds from now to a time, when that is reached: by what coordinates change, and by Simpson's rule
+   * of speeds that are no rates of them. @param {Float64Array} tau @param {number} t */
+  working(tau, t) {
+    const { engine } = this, y = engine.state.slice(), from = this.track.last;
+    let middle = y;
+    if (RATES.includes(-1)) {
+      while ((this.status = engine.model.advance((from + t) / 2)) === STATUS.CHANGED || this.status === STATUS.EVENT) this.changed();
+      middle = engine.state.slice();
+    }
+    return () => {
+      const z = engine.state, mean = (k) => ((y[k] + 4 * middle[k] + z[k]) * (t - from)) / 6;
+      return tau.reduce((sum, f, k) => sum + f * (RATES[k] < 0 ? mean(nq + k) : z[RATES[k]] - y[RATES[k]]), 0);
+    };
   }
 
   /** Go on without the hand. */

@@ -11,7 +11,7 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray
 from kineta.calls import public
-from kineta.drawing import draw
+from kineta.drawing import draw, notebook
 from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError, ModelError, SimulationError, did_you_mean, shown
 from kineta.model.dimensions import varied_units
@@ -84,6 +84,8 @@ class Family:
     units: Mapping[str, str]
     notes: tuple[str, ...] = ()
     reached: bool = True
+
+    _repr_html_ = notebook
 
     def __repr__(self) -> str:
         found = ", ".join(f"{s.kind} at {s.parameter:.6g}" for s in self.special) or "no folds or bifurcations"

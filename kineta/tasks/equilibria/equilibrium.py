@@ -12,7 +12,7 @@ from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.consistency.consistent_start import consistent
 from kineta.consistency.definition_domain import domain_violation
-from kineta.drawing import show
+from kineta.drawing import notebook, show
 from kineta.equations.equations import Equations, given_equations
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, excerpt
@@ -59,6 +59,8 @@ class Equilibrium:
     state: SteadyState = field(repr=False, compare=False)
     acting: AppliedForces = field(repr=False, compare=False)
     system: System = field(repr=False, compare=False)
+
+    _repr_html_ = notebook
 
     @property
     def stiffness(self) -> Stiffness:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from kineta.drawing import notebook
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System
 from kineta.tasks.equilibria.equilibrium import Equilibrium
@@ -19,6 +20,8 @@ class Equilibria:
 
     system: System
     found: Equilibrium | tuple[Equilibrium, ...]
+
+    _repr_html_ = notebook
 
     @property
     def each(self) -> tuple[Equilibrium, ...]:

@@ -92,7 +92,7 @@ def export_run(
     name : of the files and functions, by default that of the model
     method : ``dop853`` or ``dopri5``
 
-    Raises :class:`ModelError` for a model with programs of motion, or switches that set inertia or directions.
+    Raises :class:`ModelError` for a model with programs of motion.
     """
     equations = given_equations(system)
     check_exported(equations.system)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from kineta.codegen.kernels.straight_line import room, straight_line
 from kineta.codegen.kernels.tree import KernelTree, callees_first, records
 from kineta.consistency.consistent_start import refusal
 from kineta.errors import ModelError, SimulationError, excerpt
-from kineta.hybrid.switches import is_settable, loop_switches
+from kineta.hybrid.switches import loop_switches
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
 from kineta.integration.loop_abi import CHATTER, SPARE
 from kineta.integration.problem import Contacts, Manifold, Problem
@@ -88,22 +88,18 @@ def run_code(task: SimulationProblem) -> RunCode:
     return RunCode(record, first, second, third, fourth, functions)
 
 
-def not_exported(system: System) -> Iterator[tuple[str, Sequence[str]]]:
-    """Parts of a model without which its run could be exported: what they are, and their names."""
-    names = [s.name for s in system.switches]
-    if names and not is_settable(system):
-        yield "switches that set inertia or directions", names
-    if system.programs:
-        yield "programs", [p.name for p in system.programs]
+def not_exported(system: System) -> Sequence[str]:
+    """The programs of motion of a model, without which its run could be exported."""
+    return [p.name for p in system.programs]
 
 
 def check_exported(system: System) -> None:
-    """Raise :class:`ModelError` for a model whose motion is changed by more than its contacts."""
-    for what, names in not_exported(system):
+    """Raise :class:`ModelError` for a model under programs of motion."""
+    if names := not_exported(system):
         listed = excerpt(f"'{name}'" for name in names)
         raise ModelError(
-            f"Model '{system.name}': a run with {what} ({listed}) is not exported yet. Leave {listed} out if the motion does not"
-            " need it ('--without'), simulate in Python, or export single functions (without '--run')."
+            f"Model '{system.name}': a run with programs ({listed}) is not exported yet. Leave {listed} out if the motion does"
+            " not need it ('--without'), simulate in Python, or export single functions (without '--run')."
         )
 
 

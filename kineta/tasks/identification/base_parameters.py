@@ -26,14 +26,15 @@ from kineta.consistency.consistent_state import consistent_state
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.redundancy import dependent_rows, find_redundancy
 from kineta.equations.equations import Equations, equations_of, given_equations
-from kineta.equations.formulas import readable
+from kineta.equations.formulas import kinds
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, ExpressionError, SimulationError, did_you_mean
 from kineta.expr.graph import Graph, Ref
 from kineta.mechanics.regressor import regrouped_parameters
 from kineta.model.coercion import records
 from kineta.model.system import System
-from kineta.notation.text import lines
+from kineta.notation.printed_form import printed_form
+from kineta.notation.text import TEXT
 from kineta.numerics.linear_algebra import lstsq, norm, null_space, pinv
 from kineta.passes.evaluate import evaluate
 from kineta.passes.expand import expand
@@ -186,12 +187,11 @@ def _written(system: System, g: Graph, ref: Ref, value: float) -> str:
     """Return a coefficient in the parameters of *system*, or as a number; a sum in brackets, and a minus in front alone."""
     if g.value(ref) is not None:
         return f"{value:.6g}"
-    graph, (size,) = readable(g, [ref], system, parts=False)
-    (line,) = lines(graph, {"x": size & ~1}, parts=False)
-    text = outside = line.removeprefix("x = ")
+    ((_, text),) = printed_form(g, [ref], ["x"], kinds(system), parts=False).lines(TEXT, ["x"])
+    outside = text
     while outside != (outside := INNERMOST.sub("", outside)):
         pass
-    return "-" * (size & 1) + (f"({text})" if " " in outside else text)
+    return f"({text})" if " " in outside else text
 
 
 def _formula(names: tuple[str, ...], form: Form, row: FloatArray) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from kineta import tolerances
 from kineta.arrays import ComplexArray, FloatArray
 from kineta.calls import public
-from kineta.drawing import draw
+from kineta.drawing import draw, notebook
 from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, warn
 from kineta.model.coercion import records
 from kineta.model.system import System
@@ -54,6 +54,8 @@ class Linear:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     system: System | None = field(default=None, repr=False)
+
+    _repr_html_ = notebook
 
     @property
     def speeds(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import ComplexArray, FloatArray
 from kineta.calls import public
-from kineta.drawing import draw, show
+from kineta.drawing import draw, notebook, show
 from kineta.equations.equations import Equations
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import eig
@@ -40,6 +40,8 @@ class Modes:
     names: tuple[str, ...]
     coordinates: int
     linear: Linear | None = field(default=None, repr=False)
+
+    _repr_html_ = notebook
 
     @property
     def frequency(self) -> FloatArray:

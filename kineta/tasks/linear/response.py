@@ -13,7 +13,7 @@ from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.arrays import ComplexArray, FloatArray
 from kineta.calls import public
-from kineta.drawing import draw
+from kineta.drawing import draw, notebook
 from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError, SingularMatrixError, did_you_mean, shown
 from kineta.model.system import System
@@ -45,6 +45,8 @@ class Response:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     units: Mapping[str, str]
+
+    _repr_html_ = notebook
 
     @property
     def over(self) -> FloatArray:

@@ -12,13 +12,15 @@ from kineta import tolerances
 from kineta.algebra.expression import Expr, expr
 from kineta.consistency.consistent_start import consistent, singular_start, start_violation
 from kineta.equations.equations import Equations, given_equations
-from kineta.equations.formulas import aligned, kinds, readable
+from kineta.equations.formulas import aligned, kinds
 from kineta.errors import ArgumentError, ExpressionError, warn
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.walk import reachable
 from kineta.model.parameters import constants
 from kineta.model.system import System
 from kineta.notation import latex, text
+from kineta.notation.printed_form import printed_form
+from kineta.notation.typesetting import Notation
 from kineta.passes.evaluate import evaluate
 from kineta.passes.expand import SumsOfProducts
 from kineta.passes.substitute import substitute
@@ -69,14 +71,14 @@ class LinearFormulas:
             if ref not in (ZERO, ONE)
         }
 
-    def _lines(self, writer: Any, label: Any) -> Iterator[str]:
+    def _lines(self, notation: Notation, show: Callable[[str], str]) -> Iterator[str]:
         entries = self._entries()
-        graph, refs = readable(self.graph, list(entries.values()), self.system, parts=True)
-        return iter(writer.lines(graph, dict(zip(map(label, entries), refs, strict=True)), kinds=kinds(self.system)))
+        form = printed_form(self.graph, list(entries.values()), list(entries), kinds(self.system))
+        return (f"{name} = {value}" for name, value in form.lines(notation, [show(name) for name in entries]))
 
     def text(self) -> str:
         """Return a line for every entry other than 0 and 1, and for every common subexpression."""
-        return "\n".join(self._lines(text, str))
+        return "\n".join(self._lines(text.TEXT, str))
 
     def lines(self) -> list[str]:
         """Return the lines of :meth:`text`."""
@@ -89,7 +91,7 @@ class LinearFormulas:
 
     def latex(self) -> str:
         """Return :meth:`text` in LaTeX, in ``aligned`` for use within ``$$``."""
-        return aligned(self._lines(latex, latex.label), "aligned")
+        return aligned(self._lines(latex.LATEX, latex.label), "aligned")
 
     def sympy(self) -> dict[str, Any]:
         """Return the matrices A, B, C, D in SymPy."""

@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.consistency.constraints import NumericConstraints
+from kineta.drawing import notebook
 from kineta.equations.equations import Equations, equations_of
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, shown
@@ -54,6 +55,8 @@ class Placements:
 
     system: System
     found: tuple[Placement, ...]
+
+    _repr_html_ = notebook
 
     def lines(self) -> list[str]:
         """Return the coordinates of each with its conditioning, and the number of self-motions, as text."""

@@ -14,7 +14,7 @@ from scipy.stats import t as student
 from kineta import tolerances
 from kineta.algebra.expression import Expr, symbol
 from kineta.arrays import FloatArray
-from kineta.drawing import draw
+from kineta.drawing import draw, notebook
 from kineta.equations.equations import Equations, given_equations
 from kineta.errors import ArgumentError, ModelError, SimulationError, shown
 from kineta.model.system import System
@@ -60,6 +60,8 @@ class Fit:
     message: str
     units: Mapping[str, str]
     notes: tuple[str, ...] = ()
+
+    _repr_html_ = notebook
 
     @property
     def values(self) -> dict[str, float]:

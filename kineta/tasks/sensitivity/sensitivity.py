@@ -13,7 +13,7 @@ from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.calls import public
 from kineta.consistency.consistent_start import consistent, refusal
-from kineta.drawing import draw
+from kineta.drawing import draw, notebook
 from kineta.equations.equations import Equations, given_equations
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, one_of, shown
 from kineta.integration.error_control import StepControl
@@ -66,6 +66,8 @@ class Sensitivity:
     units: Mapping[str, str]
     kept: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    _repr_html_ = notebook
 
     def __getitem__(self, name: str) -> FloatArray:
         """Return the derivatives (k, m) of a coordinate, speed, output or goal. Raises :class:`ArgumentError` for others."""

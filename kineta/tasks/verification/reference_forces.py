@@ -10,6 +10,7 @@ import numpy as np
 from kineta.algebra.expression import Expr
 from kineta.model.body import Body
 from kineta.model.elements.axes import OWN
+from kineta.model.elements.compliant_contact import GAP, RATE, CompliantContact
 from kineta.model.elements.coordinate import Length
 from kineta.model.elements.couple import Couple
 from kineta.model.elements.damper import Damper
@@ -23,7 +24,7 @@ from kineta.model.kind import Element
 from kineta.model.name_inference import derivative_order, point_velocities
 from kineta.model.named_expressions import substitute_names
 from kineta.model.reserved_symbols import POINT_COMPONENTS
-from kineta.tasks.verification.closure_laws import MEANINGS, crossed
+from kineta.tasks.verification.closure_laws import MEANINGS, arm, crossed, slip
 from kineta.tasks.verification.reference_kinematics import ReferenceKinematics
 from kineta.tasks.verification.rigid_motion import RigidMotion, UnknownNameError, norm, rate
 from kineta.tasks.verification.taylor_series import TaylorSeries
@@ -42,7 +43,7 @@ FORCES: Mapping[type, Callable[[RigidMotion, Any], Any]] = {
 }
 
 #: The kinds of elements with reference forces.
-KNOWN = (*FORCES, Force, Couple, Potential, InertiaElement)
+KNOWN = (*FORCES, Force, Couple, CompliantContact, Potential, InertiaElement)
 
 
 def _smooth_friction(force: Any, smooth: Any, s: Any) -> Any:
@@ -62,6 +63,8 @@ def body_forces(kin: ReferenceKinematics) -> Iterator[tuple[str, Any, Any, Any]]
             yield e.at.body, m.place(e.at), _in_ground_axes(m, e.at.body, e.components, e.axes), zero
         elif isinstance(e, Couple):
             yield e.body, m.frames[e.body][1], zero, _in_ground_axes(m, e.body, e.components, e.axes)
+        elif isinstance(e, CompliantContact):
+            yield from _compliant_forces(m, e)
         elif isinstance(between := getattr(e, "coordinate", None), Length):
             a, b = m.place(between.start), m.place(between.end)
             f = (b - a) / norm(b - a) * _coordinate_force(kin, e)
@@ -70,6 +73,25 @@ def body_forces(kin: ReferenceKinematics) -> Iterator[tuple[str, Any, Any, Any]]
     for c in kin.system.constraints:
         for body, place, f, n in MEANINGS[type(c)].pushes(m, c, kin.component_multipliers(c.name)):
             yield body, place, f, n
+
+
+def _compliant_forces(m: RigidMotion, e: CompliantContact) -> Iterator[tuple[str, Any, Any, Any]]:
+    for start, place, n, v in touches(m, e):
+        push = m.value(e.push, {GAP: n @ (place - m.place(e.end)), RATE: n @ v})
+        f = n * push
+        if e.smooth is not None:
+            s = v - n * (n @ v)
+            f = f - s * (m.value(e.friction) * push / (s @ s + m.value(e.smooth) * m.value(e.smooth)) ** 0.5)
+        yield start, place, f, f * 0
+        yield e.end.body, place, -f, f * 0
+
+
+def touches(m: RigidMotion, e: CompliantContact) -> Iterator[tuple[str, Any, Any, Any]]:
+    """Yield body, place, normal and velocity against the plane of what touches in a compliant contact."""
+    n = m.axis(e.end.body, e.normal)
+    for start in e.starts:
+        place = m.place(start) + arm(m, e.shape, start.body, e.sizes, None, n)
+        yield start.body, place, n, slip(m, start, e.end.body, place)
 
 
 def expression_forces(kin: ReferenceKinematics) -> Iterator[tuple[Any, Expr]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta.model.elements.compliant_contact import GAP, CompliantContact
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.potential import Potential
 from kineta.model.elements.spring import Spring
@@ -14,6 +15,7 @@ from kineta.model.reserved_symbols import TIME
 from kineta.tasks.verification.closure_laws import crossed
 from kineta.tasks.verification.laws.comparison import Comparison, compare
 from kineta.tasks.verification.laws.law import UNKNOWN_KINDS, MechanicalLaw, by_reference, understood
+from kineta.tasks.verification.reference_forces import touches
 from kineta.tasks.verification.reference_kinematics import ReferenceKinematics
 from kineta.tasks.verification.rigid_motion import rate
 from kineta.tasks.verification.taylor_series import TaylorSeries
@@ -35,6 +37,9 @@ def energy(kin: ReferenceKinematics) -> tuple[Any, Any]:
         elif isinstance(e, Spring) and {*e.stiffness.symbols()} <= {p.name for p in kin.system.parameters}:
             gamma = m.coordinate(e.coordinate)[0] - m.value(e.free)
             V = V + gamma * gamma * m.value(e.stiffness) * 0.5
+        elif isinstance(e, CompliantContact):
+            for _, place, n, _ in touches(m, e):
+                V = V + m.value(e.energy, {GAP: n @ (place - m.place(e.end))})
         elif isinstance(e, InertiaElement):
             k = m.coordinate(e.coordinate)[1]
             T = T + k * k * m.value(e.inertia) * 0.5

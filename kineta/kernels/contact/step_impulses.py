@@ -1,0 +1,210 @@
+"""Impulses of an island in a step of given size: by sweeps or by Newton's method, with as much restitution as gains no energy."""
+
+from __future__ import annotations
+
+from kineta.integration.contact_records import SteppingData
+from kineta.kernels.contact.block_inertia import push
+from kineta.kernels.contact.gauss_seidel import sweep
+from kineta.kernels.contact.impact import contacts_first, gains_energy
+from kineta.kernels.contact.newton_over_speeds import COMPLIANCE, REPETITIONS, solve_island
+from kineta.kernels.language import kernel
+from kineta.kernels.vectors import copy
+from kineta.memory import Integers, Reals
+
+#: Contacts whose gap closes within a step up to this acceleration [m/s^2] take part.
+REACH = 20.0
+#: Part of a penetration that is taken back in a step, at the speed at most that REACH gives in it: it stays kinetic energy.
+TAKEN_BACK = 0.2
+#: Halvings of the restitution that gains no energy.
+HALVINGS = 12
+#: Part of the change in a sweep that the next leaves at most, else sweeps end.
+QUICK = 0.3
+#: Sweeps before Newton's method takes over, and those in which it fails.
+SWEEPS, LAST_SWEEPS = 5, 200
+#: Sweeps with impulses of a least size, as by Poisson's law, for which Newton's method has no form.
+SWEEPS_ALONE = 2000
+#: Change of a velocity at which impulses are found, relative to the largest velocity [m/s], at least 1.
+FOUND = 1e-8
+#: Part of it to which Newton's method goes on: errors of speeds are errors of forces in the next step.
+FINER, FINEST = 1e-3, 1e-5
+#: Compliance with which other tries begin: a Newton step passes the interval in which a stiff joint sticks, or the cone.
+SOFT = 0.1
+#: Repetitions of forces from those of the last step on, which change little.
+FEW = 36
+#: Velocity [m/s] by which gaps close, and penetrations are taken back, more slowly. Without jumps at none of it: targets that a
+#: face on four corners cannot meet let forces wander from corner to corner.
+LEAST = 1e-6
+
+
+@kernel
+def aim(run: SteppingData, c: int, ahead: float, h: float) -> None:
+    """The friction of a contact in a step of size h, and its normal velocity after it, where its gap without impulse would
+    be *ahead*: ``plain`` is added to it without restitution, ``rebound`` is the velocity of Newton's law,
+    or the part of Poisson's, and ``back`` takes a penetration back.
+    """
+    terms, solution = run.motion.terms, run.motion.solution
+    law, gap, normal = terms.law[4 * c :], terms.gap[c], solution.target[3 * c]
+    before = terms.velocity[3 * c] - (0.5 * h * terms.bias[3 * c] if run.pressed[c] != 0 else 0.0)
+    if run.stuck[c] != 0:
+        law[0] = max(law[0], law[1])
+    run.rebound[c], run.back[c] = 0.0, 0.0
+    if run.motion.problem.has_normal[c] == 0:
+        law[0] *= h
+    else:
+        if ahead <= 0.0 and run.motion.problem.poisson[c] == 0:
+            run.rebound[c] = law[2] * max(0.0, -before)
+        elif ahead <= 0.0 and before < -LEAST:
+            run.rebound[c] = law[2]
+        if gap > LEAST * h and run.rebound[c] <= 0.0:
+            normal += gap / h - LEAST
+        elif -gap * TAKEN_BACK > LEAST * h:
+            run.back[c] = min(-gap * TAKEN_BACK / h - LEAST, REACH * h)
+    run.plain[c] = normal
+
+
+@kernel
+def begin_cold(run: SteppingData, v: Reals, active: Integers, count: int) -> None:
+    """Begin with the speeds v and without impulses at the *active* contacts."""
+    problem = run.motion.problem
+    for a in range(count):
+        for k in range(problem.row_start[active[a]], problem.row_start[active[a] + 1]):
+            run.tried[problem.row_speeds[k]] = v[problem.row_speeds[k]]
+        for i in range(3):
+            run.motion.solution.impulse[3 * active[a] + i] = 0.0
+
+
+@kernel
+def sweeps(run: SteppingData, active: Integers, count: int, most: int, part: float, tolerance: float) -> bool:
+    """At *most* so many sweeps over the *active* contacts, while each leaves this *part* of the change before; whether they find
+    impulses.
+    """
+    made, change, fast, motion = 0, 2.0 * tolerance, True, run.motion
+    while made < most and change > tolerance and fast:
+        before = change
+        change = sweep(motion.problem, motion.terms, motion.solution, active, count, run.tried)
+        fast = made == 0 or change < part * before
+        made += 1
+    return change <= tolerance
+
+
+@kernel
+def solve_twice(run: SteppingData, active: Integers, count: int, share: float, tolerance: float) -> bool:
+    """Impulses of an island by Poisson's law, with this *share* of the restitution: those that stop the speeds before the step,
+    and those after, of which a least part is known; whether there are any.
+    """
+    problem, solution = run.motion.problem, run.motion.solution
+    begin_cold(run, solution.before, active, count)
+    for a in range(count):
+        solution.target[3 * active[a]] = run.plain[active[a]]
+    contacts = contacts_first(problem, active, count)
+    sweeps(run, active, contacts, LAST_SWEEPS, 1.0, FINEST * tolerance)
+    copy(solution.impulse, solution.compression, 3 * problem.contacts)
+    begin_cold(run, run.free, active, count)
+    for a in range(count):
+        c = active[a]
+        r = solution.compression[3 * c :]
+        push(problem, solution, c, r[0], r[1], r[2], run.tried)
+        if problem.poisson[c] != 0:
+            solution.least[c] = share * run.rebound[c] * r[0]
+    aim_island(run, active, count, share)
+    found = sweeps(run, active, count, SWEEPS_ALONE, 1.0, FINER * tolerance)
+    for a in range(count):
+        c = active[a]
+        for i in range(3):
+            solution.impulse[3 * c + i] += solution.compression[3 * c + i]
+        solution.least[c] = 0.0
+    return found
+
+
+@kernel
+def aim_island(run: SteppingData, active: Integers, count: int, share: float) -> bool:
+    """Set the targets of an island, with this *share* of the restitution; whether Poisson's law has a part in it."""
+    problem, twice = run.motion.problem, False
+    for a in range(count):
+        c = active[a]
+        rebound = share * run.rebound[c]
+        twice = twice or (problem.poisson[c] != 0 and rebound > 0.0)
+        if problem.has_normal[c] != 0:
+            run.motion.solution.target[3 * c] = run.plain[c] - max(
+                0.0 if problem.poisson[c] != 0 else rebound, run.back[c]
+            )
+    return twice
+
+
+@kernel
+def solve_once(run: SteppingData, active: Integers, count: int, share: float, tolerance: float) -> bool:
+    """Impulses of an island with this *share* of the restitution: by sweeps, else by Newton's method, at first from the impulses
+    so far, then from none; whether there are any.
+    """
+    motion, tries, found = run.motion, 0, False
+    twice = aim_island(run, active, count, share)
+    if twice:
+        found = solve_twice(run, active, count, share, tolerance)
+    else:
+        found = sweeps(run, active, count, SWEEPS, QUICK, FINEST * tolerance)
+    while tries < 2 and not (found or twice):
+        if tries > 0:
+            begin_cold(run, run.free, active, count)
+        made = solve_island(
+            motion.problem,
+            motion.terms,
+            motion.solution,
+            motion.island,
+            active,
+            count,
+            run.tried,
+            FINER * tolerance,
+            FEW if tries == 0 else REPETITIONS,
+            COMPLIANCE if tries == 0 else SOFT,
+        )
+        found = made > 0
+        tries += 1
+    return found
+
+
+@kernel
+def gains(run: SteppingData, active: Integers, count: int) -> bool:
+    """Whether an island strikes, and its impulses gain energy."""
+    strikes = False
+    for a in range(count):
+        strikes = strikes or run.rebound[active[a]] > LEAST
+    if strikes:
+        strikes = gains_energy(
+            run.motion.problem, run.motion.terms, run.motion.solution, active, count, run.tried, FOUND
+        )
+    return strikes
+
+
+@kernel
+def solve_contacts(run: SteppingData, active: Integers, count: int, tolerance: float) -> None:
+    """Impulses of an island, and its speeds, with as much restitution as gains no energy; where there are none, without
+    restitution and without taking penetrations back.
+    """
+    found = solve_once(run, active, count, 1.0, tolerance)
+    if found:
+        low, high, share = 0.0, 1.0, 1.0
+        gained = gains(run, active, count)
+        if gained:
+            run.bounded += 1
+            for _ in range(HALVINGS):
+                share = 0.5 * (low + high)
+                held = solve_once(run, active, count, share, tolerance)
+                gained = gains(run, active, count)
+                if gained or not held:
+                    high = share
+                else:
+                    low = share
+            found = solve_once(run, active, count, low, tolerance)
+    wanted = 0.0
+    for a in range(count):
+        wanted = max(wanted, run.rebound[active[a]] + run.back[active[a]])
+        if not found:
+            run.rebound[active[a]], run.back[active[a]] = 0.0, 0.0
+    if not found and wanted > 0.0:
+        begin_cold(run, run.free, active, count)
+        found = solve_once(run, active, count, 0.0, tolerance)
+        run.plainly += 1 if found else 0
+    if not found:
+        begin_cold(run, run.free, active, count)
+        found = sweeps(run, active, count, LAST_SWEEPS, 1.0, tolerance)
+        run.unsolved += 0 if found else 1

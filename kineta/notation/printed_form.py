@@ -1,0 +1,60 @@
+"""Equations in print: of the form as computed, the collected form and the readable form the one that is shortest to read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Protocol
+
+from kineta.expr.graph import Graph, Ref
+from kineta.expr.walk import reachable
+from kineta.notation.common_subexpressions import common_subexpressions
+from kineta.notation.text import TEXT
+from kineta.notation.typesetting import FactorKind, Kinds, Notation
+from kineta.passes.collect_terms import collect_terms
+from kineta.passes.remove_guards import remove_guards
+from kineta.passes.substitute import substitute
+
+#: Nodes of formulas at most for which the collected form, and the readable form, are tried.
+SMALL, READABLE = 300, 220
+
+
+class PrintedForm(Protocol):
+    """Lines of equations in any notation."""
+
+    @property
+    def parts(self) -> Collection[str]:
+        """The names of the parts."""
+
+    def lines(self, notation: Notation, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Names and right sides: the named parts, then the entries by their *labels*."""
+
+
+def printed_form(
+    graph: Graph, refs: Sequence[Ref], labels: Sequence[str], kinds: Kinds, *, parts: bool = True
+) -> PrintedForm:
+    """The form of *refs* of the least reading cost, with named *parts* or without; names of parts are none of the *labels*.
+
+    Raises :class:`ArgumentError` for formulas too long to be written out without parts.
+    """
+    size = len(reachable(graph, refs))
+    if size > SMALL:
+        return common_subexpressions(graph, refs, kinds, labels, parts=parts)
+    # Imported here: models that are only run, and long formulas, need none of it.
+    from kineta.notation.readable.readable_form import readable_form
+
+    own = Graph()
+    plain = substitute(*remove_guards(graph, refs), {}, own)
+    collected = collect_terms(own, plain, [n for n, (kind, _) in kinds.items() if kind == FactorKind.PARAMETER])
+    forms: list[PrintedForm] = [
+        common_subexpressions(own, form, kinds, labels, parts=parts) for form in (collected, plain)
+    ]
+    if size <= READABLE and (readable := readable_form(own, plain, kinds, labels, parts=parts)) is not None:
+        forms.insert(0, readable)
+    return min(forms, key=lambda form: form_cost(form, labels, kinds))
+
+
+def form_cost(form: PrintedForm, labels: Sequence[str], kinds: Kinds) -> float:
+    """The reading cost of a form in text."""
+    from kineta.notation.readable.reading_cost import quasi_velocities, reading_cost
+
+    return reading_cost(form.lines(TEXT, labels), form.parts, quasi_velocities(kinds))

@@ -1,0 +1,241 @@
+"""Sines and cosines: of the angles of a basis in the normal form, of sums of angles as they are read.
+
+An angle that is no whole combination of the angles before joins the basis, so that ``q1 - q2`` stays whole where nothing else
+of q1 and q2 occurs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations, product
+
+from kineta.expr.op import Op
+from kineta.notation.readable.polynomials import (
+    UNITY,
+    LongFormError,
+    Monomial,
+    Sum,
+    added,
+    inverse,
+    join,
+    power,
+    scaled,
+)
+from kineta.notation.readable.ring import Angle, Ring
+from kineta.notation.typesetting import short_decimal
+
+#: Terms of products of sines and cosines at most that are written as sums of them.
+WAVES = 64
+
+#: Characters of a decimal number at most that is meant to be exact.
+DIGITS = 13
+
+#: A sine (True) or a cosine of an angle.
+_Wave = tuple[Angle, bool]
+
+
+def sine_cosine(ring: Ring, argument: Sum) -> tuple[Sum, Sum]:
+    """Sine and cosine of a sum, by the angles of the basis."""
+    number = float(argument.get((), 0))
+    angle = _ordered(ring, ((m, f) for m, f in argument.items() if m))
+    s, c = _by_basis(ring, angle) if angle else ({}, UNITY)
+    if not number:
+        return s, c
+    sn: Sum = {(): exact(x)} if abs(x := math.sin(number)) > 1e-15 else {}
+    cn: Sum = {(): exact(x)} if abs(x := math.cos(number)) > 1e-15 else {}
+    return _sum_of_angles(ring, (s, c), (sn, cn))
+
+
+def exact(value: float) -> Fraction:
+    """The number that a float is meant to be: its shortest decimal, or a near fraction of small denominator.
+
+    Raises :class:`LongFormError` for a number that is neither, whose rounding errors would not cancel.
+    """
+    short = Fraction(repr(short_decimal(value)))
+    if short.denominator <= 10**6:
+        return short
+    near = Fraction(value).limit_denominator(1000)
+    if abs(float(near) - value) <= 4 * math.ulp(value):
+        return near
+    if len(repr(short_decimal(value)).partition("e")[0]) > DIGITS:
+        raise LongFormError
+    return short
+
+
+def forms(ring: Ring, a: Sum) -> list[Sum]:
+    """*a* with squares of sines and of cosines, and with sums of angles."""
+    found = [a]
+    for x in sorted({x for m in a for x, _ in m if ring.keys[x][0] == Op.SIN}):
+        found += [form for known in found[:3] for form in _squares(ring, known, x)]
+    with_sums = [with_sums_of_angles(ring, form) for form in found]
+    return list({frozenset(form.items()): form for form in (*with_sums, *found)}.values())
+
+
+def with_sums_of_angles(ring: Ring, a: Sum) -> Sum:
+    """*a* with sines and cosines of sums of angles: of what has the same other factors, whichever way leaves fewer terms."""
+    families: dict[Monomial, Sum] = {}
+    for m, f in a.items():
+        rest = tuple((x, p) for x, p in m if p < 0 or ring.keys[x][0] not in (Op.SIN, Op.COS))
+        families.setdefault(rest, {})[join(m, inverse(rest))] = f
+    total: Sum = {}
+    for rest, family in families.items():
+        best = family
+        if len(family) > 1:
+            while (less := _pair_joined(ring, best)) is not None:
+                best = less
+            waves = _as_waves(ring, family) if len(best) > 1 else best
+            best = waves if len(waves) < len(best) else best
+        total = added(total, scaled(best, rest))
+    return total
+
+
+# -- the basis -----------------------------------------------------------------------------------------------------------
+
+
+def _ordered(ring: Ring, rows: Iterable[tuple[Monomial, Fraction]]) -> Angle:
+    """An angle with its terms in the order of coordinates."""
+
+    def place(x: int) -> tuple[int, int]:
+        return ring.kinds.get(ring.keys[x][1], (9, 0)) if ring.keys[x][0] == "symbol" else (9, x)
+
+    return tuple(sorted(rows, key=lambda row: [place(x) for x, _ in row[0]]))
+
+
+def _turned(angle: Angle) -> tuple[Angle, bool]:
+    """An angle, or its negative if this begins without a minus."""
+    turned = bool(angle) and angle[0][1] < 0
+    return tuple((m, -f) for m, f in angle) if turned else angle, turned
+
+
+def _sum_of_angles(ring: Ring, a: tuple[Sum, Sum], b: tuple[Sum, Sum]) -> tuple[Sum, Sum]:
+    (sa, ca), (sb, cb) = a, b
+    sine = added(ring.product(sa, cb), ring.product(ca, sb))
+    return sine, added(ring.product(ca, cb), ring.product(sa, sb), Fraction(-1))
+
+
+def _by_basis(ring: Ring, angle: Angle) -> tuple[Sum, Sum]:
+    weights = _weights(ring.basis, angle)
+    if weights is None:
+        ring.basis.append(angle)
+        weights = [Fraction(0)] * (len(ring.basis) - 1) + [Fraction(1)]
+    found: tuple[Sum, Sum] = {}, UNITY
+    for w, b in zip(weights, ring.basis, strict=True):
+        b, turned = _turned(b)
+        sine: Sum = {((ring.wave(Op.SIN, b), 1),): Fraction(-1 if (w < 0) != turned else 1)}
+        cosine: Sum = {((ring.wave(Op.COS, b), 1),): Fraction(1)}
+        for _ in range(abs(int(w))):
+            found = _sum_of_angles(ring, found, (sine, cosine))
+    return found
+
+
+def _weights(basis: Sequence[Angle], angle: Angle) -> list[Fraction] | None:
+    """The whole numbers by which *angle* is made of the *basis*, if there are some."""
+    monomials = sorted({m for b in (*basis, angle) for m, _ in b})
+    rows = [[dict(b).get(m, Fraction(0)) for b in (*basis, angle)] for m in monomials]
+    n = len(basis)
+    for column in range(n):
+        k = next((k for k in range(column, len(rows)) if rows[k][column]), None)
+        if k is None:
+            return None
+        rows[column], rows[k] = rows[k], rows[column]
+        pivot = rows[column] = [x / rows[column][column] for x in rows[column]]
+        rows = [
+            pivot if k == column else [x - r[column] * p for x, p in zip(r, pivot, strict=True)]
+            for k, r in enumerate(rows)
+        ]
+    found = [rows[k][n] for k in range(n)]
+    return found if not any(r[n] for r in rows[n:]) and all(w.denominator == 1 for w in found) else None
+
+
+# -- squares -------------------------------------------------------------------------------------------------------------
+
+
+def _squares(ring: Ring, a: Sum, sine: int) -> Iterator[Sum]:
+    """Forms of *a* where it is a + b s^2, times any powers below: with cosines, and with both."""
+    c2, s2 = ((ring.partner(sine), 2),), ((sine, 2),)
+    low = min(power(m, sine) for m in a)
+    up: Monomial = ((sine, -low),) if low < 0 else ()
+    b = scaled(a, up)
+    high = {m: f for m, f in b.items() if power(m, sine) >= 2}
+    if not high:
+        return
+    rate = {join(m, ((sine, -2),)): f for m, f in high.items()}
+    rest = {m: f for m, f in b.items() if m not in high}
+    both = added(rest, rate)
+    down = inverse(up)
+    yield scaled(added(both, scaled(rate, c2), Fraction(-1)), down)
+    if any(power(m, sine) >= 2 for m in rate):
+        return
+    common = {m: f for m, f in rest.items() if both.get(m) == f}
+    for apart in ({}, common):
+        with_s, with_c = added(both, apart, Fraction(-1)), added(rest, apart, Fraction(-1))
+        yield scaled(added(added(apart, scaled(with_s, s2)), scaled(with_c, c2)), down)
+
+
+# -- sums of angles ------------------------------------------------------------------------------------------------------
+
+
+def _pair_joined(ring: Ring, a: Sum) -> Sum | None:
+    """*a* with two terms made one: cos x cos y - sin x sin y or sin x cos y + cos x sin y with either sign."""
+    for m, f in a.items():
+        sines = [x for x, p in m if p > 0 and ring.keys[x][0] == Op.SIN]
+        cosines = [x for x, p in m if p > 0 and ring.keys[x][0] == Op.COS]
+        pairs = [(Op.COS, x, y, y) for x, y in combinations(sines, 2)]
+        pairs += [(Op.SIN, x, c, ring.partner(c)) for x, c in product(sines, cosines) if ring.partner(c) != x]
+        for op, x, factor, y in pairs:
+            rest = join(m, ((x, -1), (factor, -1)))
+            twin = join(join(rest, ((ring.partner(x), 1),)), ((ring.partner(factor), 1),))
+            g = a.get(twin, Fraction(0))
+            if abs(g) == abs(f):
+                new, sign = _combined(ring, op, x, y, (1 if g == f else -1) * (1 if op == Op.SIN else -1))
+                value = g if op == Op.COS else f * sign
+                return added({k: h for k, h in a.items() if k not in (m, twin)}, {join(rest, new): value})
+    return None
+
+
+def _combined(ring: Ring, op: Op, x: int, y: int, sign: int) -> tuple[Monomial, int]:
+    """Sine or cosine of the sum, or by *sign* the difference, of the angles of two sines; and its sign."""
+    total = dict(ring.keys[x][1])
+    for m, f in ring.keys[y][1]:
+        total[m] = total.get(m, Fraction(0)) + sign * f
+    angle, turned = _turned(_ordered(ring, ((m, f) for m, f in total.items() if f)))
+    return ((ring.wave(op, angle), 1),), -1 if turned and op == Op.SIN else 1
+
+
+def _as_waves(ring: Ring, a: Sum) -> Sum:
+    """Products of sines and cosines as sums of them; *a* itself where multiples of angles would come in."""
+    if len(a) > WAVES:
+        return a
+    total: dict[_Wave, Fraction] = {}
+    for m, f in a.items():
+        waves: dict[_Wave, Fraction] = {((), False): f}
+        for x, p in m:
+            for _ in range(p):
+                waves = _wave_product(ring, waves, ring.keys[x][1], sine=ring.keys[x][0] == Op.SIN)
+        for k, g in waves.items():
+            total[k] = total.get(k, Fraction(0)) + g
+    total = {k: g for k, g in total.items() if g}
+    known = {(m, abs(g)) for t in a for x, _ in t for m, g in ring.keys[x][1]}
+    if any((m, abs(g)) not in known for angle, _ in total for m, g in angle):
+        return a
+    ops = {True: Op.SIN, False: Op.COS}
+    return {((ring.wave(ops[sine], angle), 1),) if angle else (): g for (angle, sine), g in total.items()}
+
+
+def _wave_product(ring: Ring, waves: dict[_Wave, Fraction], angle: Angle, *, sine: bool) -> dict[_Wave, Fraction]:
+    """Waves times a sine or a cosine."""
+    total: dict[_Wave, Fraction] = {}
+    for (other, is_sine), f in waves.items():
+        for sign in (1, -1):  # other + angle, other - angle
+            terms = dict(other)
+            for m, g in angle:
+                terms[m] = terms.get(m, Fraction(0)) + sign * g
+            new, turned = _turned(_ordered(ring, ((m, g) for m, g in terms.items() if g)))
+            wave = new, is_sine != sine
+            g = f / 2 * (1 if not sine or (sign == -1 if is_sine else sign == 1) else -1)
+            g = -g if wave[1] and turned else g
+            if new or not wave[1]:
+                total[wave] = total.get(wave, Fraction(0)) + g
+    return total

@@ -1,0 +1,70 @@
+"""Energies as sums of squares, in every order of speeds or momenta."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import permutations
+
+from kineta.notation.readable.common_denominators import BARS
+from kineta.notation.readable.divisors import cancelled, over
+from kineta.notation.readable.entries import gathered
+from kineta.notation.readable.factoring import Factoring
+from kineta.notation.readable.polynomials import LongFormError, Sum, added, content, inverse, join, power, scaled
+from kineta.notation.readable.trees import EMPTY, Factors, Tree, product, raised, single, tree
+from kineta.notation.typesetting import FactorKind
+
+#: Momenta or speeds at most in whose orders squares are completed.
+SQUARES = 3
+
+
+def completed_squares(factoring: Factoring, a: Sum) -> Iterator[Tree]:
+    """Forms of *a*, of second degree in few speeds or momenta, with all squares completed."""
+    ring = factoring.ring
+    fast = sorted({x for m in a for x, _ in ring.fast_factors(m)})
+    degrees = {sum(p for _, p in ring.fast_factors(m)) for m in a}
+    if not degrees <= {0, 1, 2} or 2 not in degrees or not 1 <= len(fast) <= SQUARES or len(a) > BARS:
+        return
+    for order in permutations(fast):
+        try:
+            found = _in_order(factoring, a, order)
+            if found is not None:
+                rows, left = found
+                rest = gathered(factoring, left) if left else EMPTY
+                yield tree([*(t for row in rows for t in row), *rest])
+                yield tree([*_by_coefficients(factoring, rows), *rest])
+        except LongFormError:
+            continue
+
+
+def _in_order(factoring: Factoring, a: Sum, order: Sequence[int]) -> tuple[list[Tree], Sum] | None:
+    """Squares by the *order* of speeds, and what is left of *a*, without speeds; None where a square is missing."""
+    ring, rows = factoring.ring, list[Tree]()
+    for x in order:
+        of = {m: f for m, f in a.items() if power(m, x)}
+        pivot = {join(m, ((x, -2),)): f for m, f in of.items() if power(m, x) == 2}
+        if not of:
+            continue
+        if not pivot:
+            return None
+        cross = {join(m, ((x, -1),)): f / 2 for m, f in of.items() if power(m, x) == 1}
+        line = added({((x, 1),): Fraction(1)}, cancelled(ring, ring.product(cross, over(ring, pivot))))
+        a = cancelled(ring, added(a, ring.product(pivot, ring.product(line, line)), Fraction(-1)))
+        down = tuple((y, p) for y, p in content(line)[1] if p < 0)
+        outer = ring.product({join(down, down): Fraction(1)}, pivot)
+        square = raised(gathered(factoring, scaled(line, inverse(down))), 2)
+        rows.append(product(factoring.best(outer), square))
+    return None if any(ring.fast_factors(m) for m in a) else (rows, a)
+
+
+def _by_coefficients(factoring: Factoring, rows: Sequence[Tree]) -> Iterator[tuple[Fraction, Factors]]:
+    """Squares with the same parameters in front brought together: A (x^2 + s^2 y^2)/2."""
+    kind = factoring.ring.kind
+    groups: dict[Factors, list[tuple[Fraction, Factors]]] = {}
+    for row in rows:
+        ((f, x),) = row
+        front = frozenset((y, p) for y, p in x if isinstance(y, int) and kind[y] <= FactorKind.PARAMETER)
+        groups.setdefault(front, []).append((f, x - front))
+    for front, inside in groups.items():
+        f = inside[0][0]
+        yield from product(single(f, *front), tree((g / f, x) for g, x in inside))

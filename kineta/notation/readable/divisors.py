@@ -1,0 +1,118 @@
+"""Fractions and roots over a ring, in lowest terms without a greatest common divisor.
+
+A new divisor is split by those that are known; what cancels is found by exact division, where cosines and roots occur after
+both sides are multiplied by the conjugate of the divisor.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from kineta.expr.op import Op
+from kineta.notation.readable import polynomials
+from kineta.notation.readable.polynomials import (
+    UNITY,
+    LongFormError,
+    Monomial,
+    Sum,
+    content,
+    inverse,
+    join,
+    power,
+    scaled,
+)
+from kineta.notation.readable.ring import Ring
+from kineta.notation.typesetting import composed_kind
+
+
+def quotient(ring: Ring, a: Sum, d: Sum) -> Sum | None:
+    """The value of a / d where that is a sum of products, else None; *a* and *d* have no common powers of divisors."""
+    for x in sorted({x for m in d for x, _ in m if ring.keys[x][0] in (Op.COS, "root")}):
+        conjugate = {m: -f if power(m, x) % 2 else f for m, f in d.items()}
+        a, d = ring.product(a, conjugate), ring.product(d, conjugate)
+    return polynomials.quotient(a, d)
+
+
+def over(ring: Ring, a: Sum) -> Sum:
+    """One over *a*. Raises :class:`LongFormError` for zero."""
+    if not a:
+        raise LongFormError
+    f, m, inner = _split(ring, cancelled(ring, a))
+    below = inverse(m)
+    cosines = {ring.partner(x) for n in inner for x, _ in n if ring.keys[x][0] == Op.SIN}
+    for x in (*(x for x in ring.sums if ring.keys[x][0] == "divisor"), *cosines):
+        while len(inner) > 1 and (less := quotient(ring, inner, _value(ring, x))) is not None:
+            g, n, inner = _split(ring, less)
+            f, below = f * g, join(join(below, inverse(n)), ((x, -1),))
+    if inner != UNITY:
+        below = join(below, _divisor(ring, inner))
+    return ring.reduced({below: 1 / f})
+
+
+def root(ring: Ring, a: Sum) -> Sum:
+    """The square root of *a*; only numbers are taken out."""
+    f = content(a)[0]
+    r = Fraction(math.isqrt(abs(f).numerator), math.isqrt(f.denominator))
+    r = r if r * r == abs(f) else Fraction(1)
+    a = scaled(a, (), 1 / (r * r))
+    x = ring.atom(("root", frozenset(a.items())), composed_kind(Op.SQRT, ring.fastest(a)))
+    ring.sums[x] = a
+    return {((x, 1),): r}
+
+
+def cancelled(ring: Ring, a: Sum) -> Sum:
+    """*a* with every divisor as often as it is needed, of each product of speeds, forces and accelerations by itself."""
+    groups: dict[Monomial, Sum] = {}
+    for m, f in a.items():
+        groups.setdefault(ring.fast_factors(m), {})[m] = f
+    return {m: f for g in groups.values() for m, f in _lowest(ring, g).items()}
+
+
+def step(ring: Ring, x: int) -> int:
+    """The power of an atom below the bar that its sum stands for: two for a root."""
+    return 2 if ring.keys[x][0] == "root" else 1
+
+
+def _split(ring: Ring, a: Sum) -> tuple[Fraction, Monomial, Sum]:
+    """Number, monomial and the rest, a polynomial in lowest terms."""
+    while True:
+        f, m = content(a)
+        if not m:
+            return f, (), scaled(a, (), 1 / f)
+        inner = ring.reduced(scaled(a, inverse(m), 1 / f))
+        if not content(inner)[1]:
+            g = content(inner)[0]
+            return f * g, m, scaled(inner, (), 1 / g)
+        a = scaled(inner, m, f)
+
+
+def _divisor(ring: Ring, a: Sum) -> Monomial:
+    key = frozenset(a.items())
+    square = ring.known(("root", key))
+    if square is not None:
+        return ((square, -2),)
+    x = ring.atom(("divisor", key), ring.fastest(a))
+    ring.sums[x] = a
+    return ((x, -1),)
+
+
+def _value(ring: Ring, x: int) -> Sum:
+    """What a divisor stands for, or the square of a root; another atom itself."""
+    return ring.sums.get(x, {((x, 1),): Fraction(1)})
+
+
+def _lowest(ring: Ring, a: Sum) -> Sum:
+    for x in sorted({x for m in a for x, p in m if p < 0 and (x in ring.sums or ring.keys[x][0] == Op.COS)}):
+        if not a:
+            break
+        least, most = step(ring, x), -min(power(m, x) for m in a)
+        above = ring.reduced(scaled(a, ((x, most),)))
+        while most >= least and above:
+            low = tuple((y, p) for y, p in content(above)[1] if p < 0)
+            less = quotient(ring, ring.reduced(scaled(above, inverse(low))), _value(ring, x))
+            if less is None:
+                break
+            above, most = scaled(less, low), most - least
+        a = ring.reduced(scaled(above, ((x, -most),) if most else ()))
+    return a

@@ -1,0 +1,89 @@
+"""One right-hand side: terms gathered by accelerations, products of speeds, forces and the rest.
+
+Equal coefficients are joined; what is solved for accelerations is also tried as one product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from kineta.notation.readable.angles import forms, with_sums_of_angles
+from kineta.notation.readable.factoring import TRIED, Factoring
+from kineta.notation.readable.polynomials import Monomial, Sum, content, inverse, join, scaled
+from kineta.notation.readable.trees import Tree, product, tree
+from kineta.notation.typesetting import FactorKind
+
+
+def gathered(factoring: Factoring, a: Sum) -> Tree:
+    """By accelerations, then products of speeds, then forces, then the rest."""
+    ring = factoring.ring
+    classes: dict[int, Sum] = {}
+    for m, f in a.items():
+        fastest = max((factoring.reading.derivatives(x) for x, _ in ring.fast_factors(m)), default=-1)
+        classes.setdefault(fastest, {})[m] = f
+    ways = [tree(t for k, part in classes.items() for t in _class(factoring, part, k))]
+    if {0, 1} <= classes.keys() and 2 not in classes and len(a) <= TRIED:  # solved for accelerations
+        ways += _as_products(factoring, a)
+        forces = _class(factoring, classes[0], 0)
+        rest = {m: f for k, part in classes.items() if k for m, f in part.items()}
+        ways += [tree([*forces, *t]) for t in _as_products(factoring, rest)]
+    return factoring.cheapest(ways, whole=True)
+
+
+def _as_products(factoring: Factoring, a: Sum) -> list[Tree]:
+    return [factoring.factored(form) for form in forms(factoring.ring, a)]
+
+
+def _class(factoring: Factoring, a: Sum, fastest: int) -> Tree:
+    """Terms whose fastest factors are alike: accelerations (2), speeds (1), forces (0), none (-1)."""
+    ring = factoring.ring
+    groups: dict[Monomial, Sum] = {}
+    for m, f in a.items():
+        fast = ring.fast_factors(m)
+        groups.setdefault(fast, {})[join(m, inverse(fast))] = f
+    ways = [_by_groups(factoring, groups)]
+    alike = _equal_coefficients(groups)
+    if len(alike) < len(groups):
+        joined = [product(factoring.best(core), factoring.factored(outer)) for core, outer in alike]
+        apart = [_by_groups(factoring, {k: scaled(core, (), f) for k, f in outer.items()}) for core, outer in alike]
+        cost = factoring.reading.cost
+        ways.append(tree(t for row in joined for t in row))
+        ways.append(
+            tree(t for one, rows in zip(joined, apart, strict=True) for t in (one if cost(one) < cost(rows) else rows))
+        )
+    if fastest < 2 and len(a) <= 4 * TRIED:
+        ways.append(_by_functions(factoring, with_sums_of_angles(ring, a)))
+    if fastest in (0, 1) and len(a) <= TRIED:
+        ways += _as_products(factoring, a)
+    return factoring.cheapest(ways, whole=True)
+
+
+def _equal_coefficients(groups: dict[Monomial, Sum]) -> list[tuple[Sum, Sum]]:
+    """Coefficients that are equal up to a number, and what each multiplies."""
+    alike: dict[frozenset[tuple[Monomial, Fraction]], tuple[Sum, Sum]] = {}
+    for fast, inside in groups.items():
+        f, _ = content(inside)
+        core = scaled(inside, (), 1 / f)
+        opposite = frozenset(scaled(core, (), Fraction(-1)).items())
+        key, f = (opposite, -f) if opposite in alike else (frozenset(core.items()), f)
+        alike.setdefault(key, (dict(key), {}))[1][fast] = f
+    return list(alike.values())
+
+
+def _by_groups(factoring: Factoring, groups: dict[Monomial, Sum]) -> Tree:
+    """By products of fast factors."""
+    return _together(factoring, ((fast, factoring.best(inside)) for fast, inside in groups.items()))
+
+
+def _by_functions(factoring: Factoring, a: Sum) -> Tree:
+    """By products of functions: what multiplies each is one product."""
+    groups: dict[Monomial, Sum] = {}
+    for m, f in a.items():
+        function = tuple((x, p) for x, p in m if factoring.ring.kind[x] == FactorKind.FUNCTION)
+        groups.setdefault(function, {})[join(m, inverse(function))] = f
+    return _together(factoring, ((function, factoring.factored(inside)) for function, inside in groups.items()))
+
+
+def _together(factoring: Factoring, rows: Iterable[tuple[Monomial, Tree]]) -> Tree:
+    return tree(t for m, row in rows for t in (product(factoring.monomial(m), row) if m else row))

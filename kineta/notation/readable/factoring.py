@@ -1,0 +1,131 @@
+"""Sums written as products: common factors taken out where that is shorter to read.
+
+Of several common factors each is tried in small sums; what is left is divided by the bracket that was found, so that
+``m2*l2 + m3*l2 + ...`` becomes ``(m2 + m3)*(l2 + ...)``. Squares of sums are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from kineta.expr.op import Op
+from kineta.notation.readable import polynomials
+from kineta.notation.readable.angles import forms
+from kineta.notation.readable.polynomials import Monomial, Sum, added, content, inverse, power, scaled, weak_quotient
+from kineta.notation.readable.reading_cost import TreeCost
+from kineta.notation.readable.ring import Ring
+from kineta.notation.readable.trees import EMPTY, Tree, product, raised, single, tree
+from kineta.notation.typesetting import DENOMINATOR
+
+#: Terms of a sum up to which several common factors are tried, and how many of them.
+TRIED, WAYS = 14, 4
+#: Sums looked at, after which only the most shared factor is taken out.
+WORK = 400
+
+
+class Factoring:
+    """The cheapest trees of sums over a *ring*, each found once."""
+
+    def __init__(self, ring: Ring) -> None:
+        self.ring = ring
+        self.reading = TreeCost(ring, self.opened, self.factored)
+        self.cheapest = self.reading.cheapest
+        self._opened: dict[int, Tree] = {}
+        self._best: dict[frozenset[tuple[Monomial, Fraction]], Tree] = {}
+        self._factored: dict[frozenset[tuple[Monomial, Fraction]], Tree] = {}
+        self._parted: dict[frozenset[tuple[Monomial, Fraction]], Tree] = {}
+
+    def opened(self, x: int) -> Tree:
+        """What a divisor, or the square of a root, is written as."""
+        if x not in self._opened:
+            self._opened[x] = self.best(self.ring.sums[x])
+        return self._opened[x]
+
+    def best(self, a: Sum) -> Tree:
+        """The cheapest tree of a sum: its sines and cosines in several forms, factors taken out of each."""
+        return _once(self._best, a, lambda: self.cheapest(self.factored(form) for form in forms(self.ring, a)))
+
+    def factored(self, a: Sum) -> Tree:
+        """*a* with common factors taken out where that is shorter; functions are letters here."""
+        return _once(self._factored, a, lambda: self._factored_anew(a) if len(a) > 1 else self.plain(a))
+
+    def parted(self, a: Sum) -> Tree:
+        """*a* as a sum of products, by each of the factors that most terms share."""
+        return _once(self._parted, a, lambda: self._parted_anew(a) if len(a) > 1 else self.plain(a))
+
+    def plain(self, a: Sum) -> Tree:
+        """All terms as they are."""
+        return tree(t for m, f in a.items() for t in self.monomial(m, f))
+
+    def monomial(self, m: Monomial, f: Fraction = Fraction(1)) -> Tree:
+        """A product of atoms, divisors written as sums, \\|x\\|/x as the sign of x."""
+        ring, rows = self.ring, list[Tree]()
+        for x, p in self._with_signs(m):
+            if ring.keys[x][0] == "divisor":
+                rows.append(raised(self.opened(x), p))
+            elif ring.keys[x][0] == "root" and p % 2 == 0:
+                rows.append(raised(self.opened(x), p // 2))
+            else:
+                rows.append(single(Fraction(1), (x, p)))
+        return product(single(f), *rows)
+
+    def _with_signs(self, m: Monomial) -> list[tuple[int, int]]:
+        ring, rest = self.ring, dict(m)
+        for x, p in m:
+            square = ring.sums[x] if ring.keys[x][0] == "root" and p == 1 else {}
+            ((below, number),) = square.items() if len(square) == 1 else (((), Fraction(0)),)
+            if number == 1 and len(below) == 1 and below[0][1] == 2 and rest.get(y := below[0][0], 0) < 0:
+                sign = ring.atom(("call", Op.SIGN, (frozenset({((y, 1),): Fraction(1)}.items()),)), ring.kind[y])
+                rest[y] += 1
+                rest = {k: v for k, v in rest.items() if k != x and v} | {sign: 1}
+        return list(rest.items())
+
+    def _factored_anew(self, a: Sum) -> Tree:
+        f, m = content(a)
+        common = self._shown(m, a)
+        ways = [self.parted(a)]
+        if m != common:
+            ways.append(product(self.monomial(m), self.parted(self.ring.reduced(scaled(a, inverse(m))))))
+        sign = Fraction(f.numerator // abs(f.numerator))
+        numbers = {f, sign / f.denominator, Fraction(1)}
+        if any(g.denominator > DENOMINATOR for g in a.values()):  # 9.81 is no fraction
+            numbers = {f} if len({abs(g) for g in a.values()}) == 1 else {sign}
+        for number in sorted(numbers):
+            if common or number != 1:
+                inner = self.parted(scaled(a, inverse(common), 1 / number))
+                ways.append(product(self.monomial(common, number), inner))
+        return self.cheapest(ways)
+
+    def _parted_anew(self, a: Sum) -> Tree:
+        if (root := polynomials.square_root(a)) is not None:
+            return raised(self.factored(root), 2)
+        ways = [self.plain(a)]
+        counts: dict[tuple[int, int], int] = {}
+        for m in a:
+            for x, p in m:
+                key = x, 1 if p > 0 else -1
+                counts[key] = counts.get(key, 0) + 1
+        shared = sorted((k for k, n in counts.items() if n > 1), key=lambda k: (-counts[k], k))
+        for x, sign in shared[: WAYS if len(a) <= TRIED and len(self._parted) < WORK else 1]:
+            inside = {m: f for m, f in a.items() if power(m, x) * sign > 0}
+            if len(inside) == len(a):
+                continue  # a factor of the whole
+            f, m = content(inside)
+            m = self._shown(m, inside)
+            core = scaled(inside, inverse(m), 1 / f)
+            more, left = weak_quotient({n: g for n, g in a.items() if n not in inside}, core)
+            outside = self.factored(added({m: f}, more))
+            ways.append(tree([*product(outside, self.factored(core)), *(self.parted(left) if left else EMPTY)]))
+        return self.cheapest(ways)
+
+    def _shown(self, m: Monomial, a: Sum) -> Monomial:
+        """The factors of a common monomial *m* of *a* that are written in front: divisors only of all terms."""
+        return tuple((x, p) for x, p in m if p > 0 or all(power(n, x) < 0 for n in a))
+
+
+def _once(found: dict[frozenset[tuple[Monomial, Fraction]], Tree], a: Sum, make: Callable[[], Tree]) -> Tree:
+    key = frozenset(a.items())
+    if key not in found:
+        found[key] = make()
+    return found[key]

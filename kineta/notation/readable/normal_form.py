@@ -1,0 +1,70 @@
+"""Expressions of a graph as fractions of sums of products over a ring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from types import MappingProxyType
+
+from kineta.expr.graph import Graph, Ref
+from kineta.expr.op import BINARY, Op
+from kineta.expr.walk import reachable
+from kineta.notation.readable.angles import exact, sine_cosine
+from kineta.notation.readable.divisors import cancelled, over, root
+from kineta.notation.readable.polynomials import Sum, added, scaled
+from kineta.notation.readable.ring import Ring
+from kineta.notation.typesetting import composed_kind
+
+
+def normal_form(
+    ring: Ring, graph: Graph, refs: Sequence[Ref], distances: Mapping[int, str] = MappingProxyType({})
+) -> tuple[dict[str, Sum], list[Sum]]:
+    """What *distances*, nodes with names, stand for, and *refs* in terms of them. Raises :class:`LongFormError`."""
+    value: dict[int, Sum] = {}
+    named: dict[str, Sum] = {}
+
+    def at(r: Ref) -> Sum:
+        return scaled(value[r >> 1], (), Fraction(-1)) if r & 1 else value[r >> 1]
+
+    for i in reachable(graph, refs):
+        op, a, b = Op(graph.op[i]), graph.lhs[i], graph.rhs[i]
+        if op == Op.CONST:
+            value[i] = {(): exact(graph.constants[a])} if graph.constants[a] else {}
+        elif op == Op.SYMBOL:
+            value[i] = {((ring.symbol(graph.names[a]), 1),): Fraction(1)}
+        elif op == Op.ADD:
+            value[i] = added(at(a), at(b))
+            if any(p < 0 and x in ring.sums for m in value[i] for x, p in m):
+                value[i] = cancelled(ring, value[i])
+        elif op == Op.MUL:
+            value[i] = cancelled(ring, ring.product(at(a), at(b)))
+        elif op == Op.DIV:
+            value[i] = cancelled(ring, ring.product(at(a), over(ring, at(b))))
+        elif op == Op.SQRT:
+            value[i] = root(ring, at(a)) if at(a) else {}
+        elif op in (Op.SIN, Op.COS, Op.TAN):
+            s, c = sine_cosine(ring, at(a))
+            value[i] = s if op == Op.SIN else c if op == Op.COS else ring.product(s, over(ring, c))
+        else:
+            rows = [at(a), at(b)] if op in BINARY else [at(a)]
+            kind = composed_kind(op, ring.fastest(m for row in rows for m in row))
+            x = ring.atom(("call", op, tuple(frozenset(row.items()) for row in rows)), kind)
+            value[i] = {((x, 1),): Fraction(1)}
+        if i in distances:
+            named[distances[i]] = cancelled(ring, value[i])
+            value[i] = {((ring.symbol(distances[i], ring.fastest(value[i])), 1),): Fraction(1)}
+    return named, [at(r) for r in refs]
+
+
+def distance_components(graph: Graph, refs: Sequence[Ref]) -> list[int]:
+    """The sums whose squares stand under roots: the components of distances."""
+    found = set()
+    for i in reachable(graph, refs):
+        stack = [graph.lhs[i] >> 1] if graph.op[i] == Op.SQRT else []
+        while stack:
+            k = stack.pop()
+            if graph.op[k] == Op.ADD:
+                stack += [graph.lhs[k] >> 1, graph.rhs[k] >> 1]
+            elif graph.op[k] == Op.MUL and graph.lhs[k] == graph.rhs[k] and graph.op[graph.lhs[k] >> 1] == Op.ADD:
+                found.add(graph.lhs[k] >> 1)
+    return sorted(found)

@@ -1,0 +1,142 @@
+"""Named parts: sums and products that occur more than once, where names shorten what is read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import count
+
+from kineta.expr.graph import Graph, Ref
+from kineta.expr.op import Op
+from kineta.notation.readable.factoring import Factoring
+from kineta.notation.readable.reading_cost import BRACKET, LOOKUP, NAME, PART
+from kineta.notation.readable.trees import Tree, brackets, letters, negative, replaced
+
+
+class NamedParts:
+    """Parts and the trees that use them.
+
+    named : for every name its tree
+    trees : the given trees, with names
+    """
+
+    def __init__(
+        self,
+        factoring: Factoring,
+        trees: Sequence[Tree],
+        named: dict[str, Tree],
+        taken: Collection[str],
+        *,
+        parts: bool,
+    ) -> None:
+        """*trees*, and what has a name already; with *parts* more is named, by none of the names *taken*."""
+        self.factoring = factoring
+        self.named = dict(named)
+        self.trees = list(trees)
+        self._cost = factoring.reading.cost
+        self._atoms: dict[Tree, int] = {}
+        names = (n for k in count(1) if (n := f"z{k}") not in taken)
+        refused: set[Tree] = set()
+        while parts and (part := self._most_useful(refused)) is not None:
+            part = self._turned(part)
+            refused |= {part, negative(part)}
+            self._name(part, next(names))
+
+    def cost(self) -> float:
+        """The reading cost of all lines."""
+        atoms = {self.factoring.ring.symbol(n) for n in self.named}
+        uses = sum(x in atoms for t in (*self.named.values(), *self.trees) for x in letters(t))
+        within = sum(self._cost(t, 1) + PART for t in self.named.values())
+        return sum(map(self._cost, self.trees)) + within + LOOKUP * uses
+
+    def ordered(self) -> Iterator[str]:
+        """The names in the order in which the parts need each other."""
+        atoms = {n: self.factoring.ring.symbol(n) for n in self.named}
+        left = list(self.named)
+        while left:
+            later = {atoms[n] for n in left}
+            free = next(n for n in left if later.isdisjoint(set(self._deep(self.named[n])) - {atoms[n]}))
+            left.remove(free)
+            yield free
+
+    def built(self, graph: Graph, t: Tree) -> Ref:
+        """A tree in a graph. What is subtracted is made after what it is subtracted from, so that no sign is taken back."""
+        total = 0
+        for f, x in sorted(t, key=lambda row: (row[0] < 0, repr(row))):
+            above, below = 2, 2
+            for y, p in sorted(x, key=repr):
+                base = self._atom(graph, y) if isinstance(y, int) else self.built(graph, y)
+                power = graph.call(Op.POW, base, graph.const(float(abs(p))))
+                above, below = (graph.mul(above, power), below) if p > 0 else (above, graph.mul(below, power))
+            total = graph.add(total, graph.div(graph.mul(graph.const(float(f)), above), below))
+        return total
+
+    def _atom(self, graph: Graph, x: int) -> Ref:
+        key = self.factoring.ring.keys[x]
+        if key[0] == "symbol":
+            return graph.symbol(key[1])
+        if key[0] == "root":
+            name = self._atoms.get(self.factoring.opened(x))
+            return graph.sqrt(
+                self._atom(graph, name) if name is not None else self.built(graph, self.factoring.opened(x))
+            )
+        if key[0] in (Op.SIN, Op.COS):
+            return graph.call(key[0], self.built(graph, self.factoring.factored(dict(key[1]))))
+        return graph.call(key[1], *(self.built(graph, self.factoring.factored(dict(a))) for a in key[2]))
+
+    # -- choice ---------------------------------------------------------------------------------------------------------
+
+    def _every(self) -> Iterable[Tree]:
+        return (*self.trees, *self.named.values())
+
+    def _most_useful(self, refused: Collection[Tree]) -> Tree | None:
+        """The part whose name saves most."""
+        uses: dict[Tree, int] = {}
+        for t in self._every():
+            for s in self._shared(t):
+                uses[s] = uses.get(s, 0) + 1
+        gain = {s: self._gain(s, n) for s, n in uses.items() if n > 1 and s not in refused}
+        best = max(gain, key=lambda s: (gain[s], len(s), repr(sorted(s, key=repr))), default=None)
+        return best if best is not None and gain[best] > 0 else None
+
+    def _gain(self, part: Tree, uses: int) -> float:
+        """What a name for a part saves."""
+        within = BRACKET * (len(part) > 1)
+        return uses * (self._cost(part) + within - NAME - LOOKUP) - self._cost(part, 1) - PART
+
+    def _turned(self, part: Tree) -> Tree:
+        """A part or its negative: as it stands below a root, or else most often."""
+        keys, opened = self.factoring.ring.keys, self.factoring.opened
+        if any(keys[x][0] == "root" and opened(x) == negative(part) for t in self._every() for x in letters(t)):
+            return negative(part)
+        used = [y for t in self._every() for y in brackets(t) if y in (part, negative(part))]
+        return negative(part) if used and used.count(part) < used.count(negative(part)) else part
+
+    def _name(self, part: Tree, name: str) -> None:
+        x = self.factoring.ring.symbol(name, self.factoring.ring.fastest([tuple((y, 1) for y in letters(part))]))
+        self.trees = [replaced(t, part, x) for t in self.trees]
+        self.named = {n: replaced(t, part, x) for n, t in self.named.items()} | {name: part}
+        self._atoms[part] = x
+
+    def _shared(self, t: Tree) -> Iterator[Tree]:
+        """What within a tree may have a name, up to its sign: sums in brackets or below a root, and terms."""
+        for f, x in t:
+            if len(x) > 1:
+                yield frozenset({(abs(f), x)})
+            for y, _ in x:
+                if not isinstance(y, int):
+                    yield min(y, negative(y), key=lambda s: (sum(f < 0 for f, _ in s), repr(sorted(s, key=repr))))
+                    yield from self._shared(y)
+                elif self.factoring.ring.keys[y][0] == "root" and self.factoring.opened(y) not in self._atoms:
+                    yield self.factoring.opened(y)
+
+    def _deep(self, t: Tree) -> Iterator[int]:
+        """Atoms of a tree, of what stands under its roots, and of the arguments of its functions."""
+        for x in letters(t):
+            yield x
+            kind, *inside = self.factoring.ring.keys[x]
+            if kind == "root":
+                name = self._atoms.get(self.factoring.opened(x))
+                yield from (name,) if name is not None else self._deep(self.factoring.opened(x))
+            elif kind != "symbol":
+                for a in inside[1] if kind == "call" else inside:
+                    yield from self._deep(self.factoring.factored(dict(a)))

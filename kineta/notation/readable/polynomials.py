@@ -1,0 +1,156 @@
+"""Sums of products of powers: arithmetic without relations between the atoms.
+
+An atom is a number, as a ring counts it; a monomial is a product of powers of atoms, negative ones below the bar; a sum has a
+fraction for every monomial.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import combinations, product
+
+Monomial = tuple[tuple[int, int], ...]
+Sum = dict[Monomial, Fraction]
+
+#: Terms of a sum at most.
+TERMS = 400
+
+#: The sum that is one.
+UNITY: Sum = {(): Fraction(1)}
+
+
+class LongFormError(Exception):
+    """An expression has no short form as a sum of products."""
+
+
+def join(a: Monomial, b: Monomial) -> Monomial:
+    """The product of two monomials."""
+    if not a or not b:
+        return a or b
+    powers = dict(a)
+    for x, p in b:
+        powers[x] = powers.get(x, 0) + p
+    return monomial(powers)
+
+
+def monomial(powers: Mapping[int, int]) -> Monomial:
+    """The monomial of atoms with their *powers*."""
+    return tuple(sorted((x, p) for x, p in powers.items() if p))
+
+
+def inverse(m: Monomial) -> Monomial:
+    """One over a monomial."""
+    return tuple((x, -p) for x, p in m)
+
+
+def added(a: Sum, b: Sum, factor: Fraction = Fraction(1)) -> Sum:
+    """The sum a + factor b."""
+    total = dict(a)
+    for m, f in b.items():
+        total[m] = total.get(m, Fraction(0)) + factor * f
+        if not total[m]:
+            del total[m]
+    return total
+
+
+def scaled(a: Sum, m: Monomial, f: Fraction = Fraction(1)) -> Sum:
+    """A sum times a monomial and a number."""
+    return {join(n, m): f * g for n, g in a.items()}
+
+
+def power(m: Monomial, x: int) -> int:
+    """The power of an atom in a monomial."""
+    return next((p for y, p in m if y == x), 0)
+
+
+def content(a: Sum) -> tuple[Fraction, Monomial]:
+    """The number and the monomial that all terms share; the least powers, negative ones included."""
+    least: dict[int, int] | None = None
+    for m in a:
+        row = dict(m)
+        keys = row.keys() | (least.keys() if least is not None else row.keys())
+        least = {x: min(row.get(x, 0), row.get(x, 0) if least is None else least.get(x, 0)) for x in keys}
+    top = math.gcd(*(f.numerator for f in a.values()))
+    low = math.lcm(*(f.denominator for f in a.values()))
+    sign = -1 if all(f < 0 for f in a.values()) else 1
+    return Fraction(sign * top, low), monomial(least or {})
+
+
+def quotient(a: Sum, d: Sum) -> Sum | None:
+    """The quotient of two sums where nothing remains, else None."""
+    if len(d) > len(a) * 40:
+        return None
+    atoms = sorted({x for m in d for x, _ in m})
+
+    def order(m: Monomial) -> tuple[int, ...]:
+        row = dict(m)
+        return tuple(row.get(x, 0) for x in atoms)
+
+    lead = max(d, key=order)
+    total: Sum = {}
+    low = monomial({x: min(0, *(power(m, x) for m in a)) for m in a for x, p in m if p < 0})
+    rest = scaled(a, inverse(low))
+    while rest:
+        top = max(rest, key=order)
+        m = join(top, inverse(lead))
+        if any(p < 0 for _, p in m) or len(total) > TERMS:
+            return None
+        total[m] = f = rest[top] / d[lead]
+        rest = added(rest, scaled(d, m), -f)
+    return scaled(total, low)
+
+
+def weak_quotient(a: Sum, d: Sum) -> tuple[Sum, Sum]:
+    """Terms by which *d* can be multiplied within *a*, and what is left of *a*; all of it where *d* divides it."""
+    if len(d) < 2 or not a:
+        return {}, a
+    if len(a) >= len(d) and (whole := quotient(a, d)) is not None:
+        return whole, {}
+    (first, number), *others = d.items()
+    q: Sum = {}
+    for m, f in a.items():
+        n, g = join(m, inverse(first)), f / number
+        if all(a.get(join(n, k)) == g * h for k, h in others):
+            q[n] = g
+    used = [join(n, k) for n in q for k in d]
+    if len(set(used)) < len(used):
+        return {}, a
+    return q, {m: f for m, f in a.items() if m not in set(used)}
+
+
+def remainder(a: Sum, d: Sum, lead: Monomial) -> tuple[Sum, Sum]:
+    """Quotient and remainder of *a* over *d*, no term of the remainder a multiple of the monomial *lead* of *d*."""
+    q: Sum = {}
+    for _ in range(64):
+        top = next((m for m in a if all(power(m, x) >= p for x, p in lead)), None)
+        if top is None:
+            return q, a
+        n, f = join(top, inverse(lead)), a[top] / d[lead]
+        q = added(q, {n: f})
+        a = added(a, scaled(d, n), -f)
+    return {}, a
+
+
+def square_root(a: Sum) -> Sum | None:
+    """The sum whose square *a* is, if there is one."""
+    n = (math.isqrt(8 * len(a) + 1) - 1) // 2
+    if len(a) < 3 or n * (n + 1) // 2 != len(a):
+        return None
+    squares = [(m, f) for m, f in a.items() if all(p % 2 == 0 for _, p in m) and f > 0]
+    for chosen in combinations(squares, n) if len(squares) < 8 else ():
+        root: Sum = {}
+        for k, (m, f) in enumerate(chosen):
+            half = tuple((x, p // 2) for x, p in m)
+            r = Fraction(math.isqrt(f.numerator), math.isqrt(f.denominator))
+            if r * r != f:
+                return None
+            first = next(iter(root), ())
+            root[half] = -r if k and a.get(join(first, half), 0) < 0 else r
+        square: Sum = {}
+        for (m, f), (other, g) in product(root.items(), root.items()):
+            square = added(square, {join(m, other): f * g})
+        if square == a:
+            return root
+    return None

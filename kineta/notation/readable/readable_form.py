@@ -1,0 +1,98 @@
+"""The form of equations that is shortest to read: sums of products, factored, with named parts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+
+from kineta.expr.graph import Graph, Ref
+from kineta.notation.readable.angles import with_sums_of_angles
+from kineta.notation.readable.common_denominators import over_common_denominators
+from kineta.notation.readable.completed_squares import completed_squares
+from kineta.notation.readable.divisors import cancelled
+from kineta.notation.readable.entries import gathered
+from kineta.notation.readable.factoring import Factoring
+from kineta.notation.readable.normal_form import distance_components, normal_form
+from kineta.notation.readable.parts import NamedParts
+from kineta.notation.readable.polynomials import LongFormError, Sum
+from kineta.notation.readable.ring import Ring
+from kineta.notation.readable.trees import Tree, oriented
+from kineta.notation.typesetting import LAST, Kinds, Notation, typeset
+
+#: Terms of all entries, as they are and with sums of angles, above which equations are not written out.
+MOST, LONG = 1500, 150
+
+
+@dataclass(frozen=True, slots=True)
+class ReadableForm:
+    """Entries in a graph of their own, and named parts, symbols of this graph, in the order in which they need each other."""
+
+    graph: Graph
+    named: Mapping[str, Ref]
+    entries: Sequence[Ref]
+    kinds: Kinds
+
+    @property
+    def parts(self) -> Collection[str]:
+        """The names of the parts."""
+        return self.named.keys()
+
+    def lines(self, notation: Notation, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Names and right sides: the parts, then the entries by their *labels*."""
+        for name, ref in self.named.items():
+            yield notation.name(name), typeset(self.graph, ref, notation, kinds=self.kinds)
+        for label, ref in zip(labels, self.entries, strict=True):
+            yield label, typeset(self.graph, ref, notation, kinds=self.kinds)
+
+
+def readable_form(
+    graph: Graph, refs: Sequence[Ref], kinds: Kinds, taken: Collection[str], *, parts: bool = True
+) -> ReadableForm | None:
+    """*refs* as they are shortest to read, with named *parts* or without; None where that is long. Names of parts are
+    none of *taken*.
+    """
+    found: list[NamedParts] = []
+    taken = {n.replace("_", "") for n in (*graph.names, *taken)}
+    letters = (n for k in count(1) if (n := f"d{k}") not in taken)
+    distances = dict(zip(distance_components(graph, refs) if parts else (), letters, strict=False))
+    for named in (dict[int, str](), distances) if distances else (distances,):
+        with suppress(LongFormError):
+            found.append(_named_parts(graph, refs, kinds, named, taken, parts=parts))
+    if not found:
+        return None
+    best = min(found, key=lambda form: form.cost())
+    ring, own = best.factoring.ring, Graph()
+    for name in sorted(kinds, key=lambda n: kinds[n]):
+        own.symbol(name)
+    known = {**kinds, **{n: (ring.kind[ring.symbol(n)], LAST) for n in best.named}}
+    named_refs = {n: best.built(own, best.named[n]) for n in best.ordered()}
+    return ReadableForm(own, named_refs, [best.built(own, t) for t in best.trees], known)
+
+
+def _named_parts(
+    graph: Graph,
+    refs: Sequence[Ref],
+    kinds: Kinds,
+    distances: Mapping[int, str],
+    taken: Collection[str],
+    *,
+    parts: bool,
+) -> NamedParts:
+    ring = Ring(kinds)
+    factoring = Factoring(ring)
+    given, sums = normal_form(ring, graph, refs, distances)
+    sums = [cancelled(ring, a) for a in sums]
+    if sum(map(len, sums)) > MOST or sum(len(with_sums_of_angles(ring, a)) for a in sums) > LONG:
+        raise LongFormError
+    trees = [_entry(factoring, a) for a in (*given.values(), *sums)]
+    return NamedParts(
+        factoring, trees[len(given) :], dict(zip(given, trees, strict=False)), {*taken, *given}, parts=parts
+    )
+
+
+def _entry(factoring: Factoring, a: Sum) -> Tree:
+    """The cheapest tree of one right-hand side."""
+    ways = [gathered(factoring, a), *over_common_denominators(factoring, a), *completed_squares(factoring, a)]
+    return oriented(factoring.cheapest((oriented(t) for t in ways), whole=True))

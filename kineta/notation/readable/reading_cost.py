@@ -1,0 +1,149 @@
+"""How much there is to read: one number for lines of equations as they are printed, and the same for a tree before it is.
+
+The weights rank pairs of forms of the same value as textbooks do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable
+from fractions import Fraction
+from typing import Any
+
+from kineta.expr.op import Op
+from kineta.notation.readable.polynomials import Sum
+from kineta.notation.readable.ring import Ring
+from kineta.notation.readable.trees import Factors, Tree
+from kineta.notation.typesetting import DENOMINATOR, FactorKind, Kinds
+
+NAME, NUMBER, EXPONENT, CALL, ROOT = 1.0, 1.0, 0.25, 1.0, 2.0
+PLUS, MINUS, TIMES, OVER, POWER = 1.0, 1.25, 0.25, 1.5, 0.25
+#: A pair of brackets, and as much again for each pair around it.
+BRACKET = 1.0
+#: An argument of a function that is no name.
+ARGUMENT = 1.0
+#: A speed and an acceleration within brackets, for each pair around it: its coefficient cannot be read off.
+HIDDEN = (0.0, 1.0, 3.0)
+#: A fraction above or below the bar of another one.
+NESTED = 3.0
+#: A line that names a part, and each place where its name has to be looked up. What stands in it is as if within brackets.
+PART, LOOKUP = 8.0, 2.0
+
+_TOKEN = re.compile(r"\d+\.?\d*(?:e[+-]?\d+)?|[^\W\d]\w*'*(?:\.[^\W\d]\w*'*)*|[-+*/^(),]")
+_OPERATIONS = {"+": PLUS, "-": MINUS, "*": TIMES, "/": OVER, "^": POWER, ",": PLUS}
+
+
+def derivatives(name: str, quasi: Collection[str] = ()) -> int:
+    """2 for accelerations, 1 for speeds and momenta, else 0; *quasi* are names of speeds without a prime."""
+    if name.rstrip("'") in quasi:
+        return 1 + name.endswith("'")
+    return 0 if name.startswith(("tau.", "lambda.")) else 1 if name.startswith("p.") else min(name.count("'"), 2)
+
+
+def quasi_velocities(kinds: Kinds) -> Collection[str]:
+    """The names of speeds without a prime."""
+    return {n for n, (kind, _) in kinds.items() if kind == FactorKind.SPEED and not n.endswith("'")}
+
+
+def reading_cost(lines: Iterable[tuple[str, str]], parts: Collection[str] = (), quasi: Collection[str] = ()) -> float:
+    """The cost of lines, names and their texts, of which those of *parts* are looked up; *quasi* as in :func:`derivatives`."""
+    rows = list(lines)
+    uses = sum(token in parts for _, text in rows for token in _TOKEN.findall(text))
+    return sum(_line_cost(text, name in parts, quasi) for name, text in rows) + PART * len(parts) + LOOKUP * uses
+
+
+def _line_cost(text: str, within: bool, quasi: Collection[str]) -> float:
+    """The cost of one right-hand side, *within* brackets where it is a part."""
+    tokens = _TOKEN.findall(text)
+    closed, stack = dict[int, int](), list[int]()
+    for k, token in enumerate(tokens):
+        if token == "(":
+            stack.append(k)
+        elif token == ")":
+            closed[stack.pop()] = k
+    total, outer, depth = 0.0, int(within), int(within)
+    opened, bars = list[int](), list[int]()
+    for k, token in enumerate(tokens):
+        before = tokens[k - 1] if k else ""
+        after = tokens[k + 1] if k + 1 < len(tokens) else ""
+        if token == "(":
+            end = closed[k]
+            following = tokens[end + 1] if end + 1 < len(tokens) else ""
+            of_fraction = before == "/" or (following == "/" and before in ("", "+", "-", "("))
+            of_call = re.match(r"[^\W\d]", before) is not None
+            total += ARGUMENT * (of_call and end - k > 2)
+            opened.append(not of_call and not of_fraction)
+            bars.append(not of_call and of_fraction)
+            depth += opened[-1]
+            total += BRACKET * (depth - outer) * opened[-1]
+        elif token == ")":
+            depth -= opened.pop()
+            bars.pop()
+        elif token in _OPERATIONS:
+            total += _OPERATIONS[token] + NESTED * (token == "/") * sum(bars)
+        elif token[0].isdigit():
+            total += EXPONENT if before == "^" else NUMBER
+        elif after == "(":
+            total += ROOT if token == "sqrt" else CALL
+        else:
+            total += NAME + HIDDEN[derivatives(token, quasi)] * depth
+    return total
+
+
+class TreeCost:
+    """The reading cost of trees over a *ring*.
+
+    opened, factored : how the sum of a root, and an argument of a function, are written
+    """
+
+    def __init__(self, ring: Ring, opened: Callable[[int], Tree], factored: Callable[[Sum], Tree]) -> None:
+        self.ring = ring
+        self.opened = opened
+        self.factored = factored
+        self._costs: dict[tuple[Tree, int, int], float] = {}
+        self._quasi = quasi_velocities(ring.kinds)
+
+    def cost(self, t: Tree, depth: int = 0, bars: int = 0) -> float:
+        """The cost of a tree within *depth* pairs of brackets, above or below *bars*."""
+        key = t, depth, bars
+        if key not in self._costs:
+            minus = sum(f < 0 for f, _ in t)
+            between = MINUS * minus + PLUS * max(len(t) - minus - 1, 0)
+            self._costs[key] = between + sum(self._term(abs(f), x, depth, bars) for f, x in t) if t else NUMBER
+        return self._costs[key]
+
+    def cheapest(self, trees: Iterable[Tree], *, whole: bool = False) -> Tree:
+        """The tree of the least cost, as a *whole* line or as a factor, for which a sum needs brackets."""
+        return min(trees, key=lambda t: (self.cost(t) if whole or len(t) < 2 else BRACKET + self.cost(t, 1), len(t)))
+
+    def derivatives(self, x: int) -> int:
+        """2 for an acceleration, 1 for a speed or momentum, else 0."""
+        return derivatives(self.ring.keys[x][1], self._quasi)
+
+    def _term(self, f: Fraction, factors: Factors, depth: int, bars: int) -> float:
+        above = [(x, p) for x, p in factors if p > 0]
+        below = [(x, -p) for x, p in factors if p < 0]
+        p, q = (f.numerator, f.denominator) if f.denominator <= DENOMINATOR else (2, 1)
+        over, under = len(above) + (p != 1 or not above), len(below) + (q != 1)
+        total = NUMBER * (over - len(above) + under - len(below)) + TIMES * (over - 1 + max(under - 1, 0))
+        total += (OVER + NESTED * bars) * (under > 0)
+        total += sum(self._factor(x, n, depth, bars, alone=over == 1 and under > 0 and n == 1) for x, n in above)
+        return total + sum(self._factor(x, n, depth, bars + (under > 1), alone=under == 1 and n == 1) for x, n in below)
+
+    def _factor(self, x: Any, power: int, depth: int, bars: int, *, alone: bool) -> float:
+        more = (POWER + EXPONENT) * (power != 1)
+        if not isinstance(x, int):
+            return more + (
+                self.cost(x, depth, bars + 1) if alone else BRACKET * (depth + 1) + self.cost(x, depth + 1, bars)
+            )
+        key = self.ring.keys[x]
+        if key[0] == "symbol":
+            return more + NAME + HIDDEN[self.derivatives(x)] * depth
+        if key[0] in (Op.SIN, Op.COS):
+            angle = self.factored(dict(key[1]))
+            plain = len(angle) == 1 and next(iter(angle))[0] == 1 and len(key[1][0][0]) == 1
+            return more + CALL + self.cost(angle) + ARGUMENT * (not plain)
+        if key[0] == "root":
+            inside = self.opened(x)
+            return more + ROOT + self.cost(inside) + ARGUMENT * (len(inside) > 1)
+        return more + CALL + sum(self.cost(self.factored(dict(a))) + ARGUMENT * (len(a) > 1) for a in key[2])

@@ -1,0 +1,110 @@
+"""Atoms and products of sums of them, reduced by cos^2 = 1 - sin^2 and by what roots and divisors stand for.
+
+Atoms are symbols, sines and cosines of angles, roots, other functions, and divisors: sums that something was divided by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from kineta.expr.op import Op
+from kineta.notation.readable.polynomials import TERMS, UNITY, LongFormError, Monomial, Sum, join
+from kineta.notation.typesetting import FactorKind, Kinds, composed_kind, kind_of
+
+#: An angle: numbers by what they multiply.
+Angle = tuple[tuple[Monomial, Fraction], ...]
+
+#: What an atom is: ("symbol", name), (Op.SIN or Op.COS, angle), ("root" or "divisor", terms), ("call", operation, arguments).
+Key = tuple[Any, ...]
+
+
+class Ring:
+    """Atoms by number, and products of sums.
+
+    kinds : kinds of the names
+    keys, kind : for every atom what it is, and its kind
+    sums : what divisors are, and the squares of roots
+    basis : the angles that all others are sums of
+    """
+
+    def __init__(self, kinds: Kinds) -> None:
+        self.kinds = kinds
+        self.keys: list[Key] = []
+        self.kind: list[FactorKind] = []
+        self.sums: dict[int, Sum] = {}
+        self.basis: list[Angle] = []
+        self._index: dict[Key, int] = {}
+
+    def atom(self, key: Key, kind: FactorKind) -> int:
+        """The atom of a key."""
+        if key not in self._index:
+            self._index[key] = len(self.keys)
+            self.keys.append(key)
+            self.kind.append(kind)
+        return self._index[key]
+
+    def known(self, key: Key) -> int | None:
+        """The atom of a key, if there is one."""
+        return self._index.get(key)
+
+    def symbol(self, name: str, kind: FactorKind | None = None) -> int:
+        """The atom of a symbol."""
+        return self.atom(("symbol", name), kind_of(name, self.kinds)[0] if kind is None else kind)
+
+    def wave(self, op: Op, angle: Angle) -> int:
+        """The sine or cosine of an angle whose first number is positive."""
+        return self.atom((op, angle), composed_kind(op, self.fastest(m for m, _ in angle)))
+
+    def partner(self, x: int) -> int:
+        """The cosine of a sine, the sine of a cosine."""
+        op, angle = self.keys[x]
+        return self.wave(Op.COS if op == Op.SIN else Op.SIN, angle)
+
+    def fastest(self, terms: Iterable[Monomial]) -> FactorKind:
+        """The highest kind among the factors of *terms*."""
+        return max((self.kind[x] for m in terms for x, _ in m), default=FactorKind.NUMBER)
+
+    def fast_factors(self, m: Monomial) -> Monomial:
+        """Speeds, forces and accelerations of a monomial."""
+        return tuple((x, p) for x, p in m if not self.is_slow(x))
+
+    def is_slow(self, x: int) -> bool:
+        """Whether an atom is no speed, force or acceleration by itself."""
+        return self.keys[x][0] != "symbol" or self.kind[x] < FactorKind.SPEED
+
+    def product(self, a: Sum, b: Sum) -> Sum:
+        """The product, reduced."""
+        if len(a) * len(b) > 40 * TERMS:
+            raise LongFormError
+        total: Sum = {}
+        for m, f in a.items():
+            for n, g in b.items():
+                k, h = join(m, n), f * g
+                relation = next((r for x, p in k if (r := self._relation(x, p))), None)
+                if relation is None:
+                    total[k] = total.get(k, Fraction(0)) + h
+                else:
+                    power, value = relation
+                    for j, share in self.product({join(k, (power,)): Fraction(1)}, value).items():
+                        total[j] = total.get(j, Fraction(0)) + share * h
+        total = {m: f for m, f in total.items() if f}
+        if len(total) > TERMS:
+            raise LongFormError
+        return total
+
+    def _relation(self, x: int, p: int) -> tuple[tuple[int, int], Sum] | None:
+        """What a power of an atom is reduced by: the power taken away, and its value."""
+        kind = self.keys[x][0]
+        if kind == Op.COS and p > 1:
+            return (x, -2), {(): Fraction(1), ((self.partner(x), 2),): Fraction(-1)}
+        if kind == "root" and p > 1:
+            return (x, -2), self.sums[x]
+        if kind == "divisor" and p > 0:
+            return (x, -1), self.sums[x]
+        return None
+
+    def reduced(self, a: Sum) -> Sum:
+        """A sum whose terms may have become reducible."""
+        return self.product(a, UNITY)

@@ -1,0 +1,108 @@
+"""Expressions as they are written: a tree is a set of terms, each a number and a set of factors with powers; a factor is an
+atom of a ring, or a tree in brackets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import Any
+
+#: Atoms and trees with their powers.
+Factors = frozenset[tuple[Any, int]]
+
+#: Terms: numbers and their factors.
+Tree = frozenset[tuple[Fraction, Factors]]
+
+EMPTY: Tree = frozenset()
+
+
+def tree(terms: Iterable[tuple[Fraction, Factors]]) -> Tree:
+    """Terms as a tree, like ones added."""
+    total: dict[Factors, Fraction] = {}
+    for f, x in terms:
+        total[x] = total.get(x, Fraction(0)) + f
+    return frozenset((f, x) for x, f in total.items() if f)
+
+
+def single(f: Fraction, *factors: tuple[Any, int]) -> Tree:
+    """A tree of one term."""
+    return frozenset({(f, frozenset(factors))})
+
+
+def product(*trees: Tree) -> Tree:
+    """A product as a tree of one term."""
+    number, powers = Fraction(1), dict[Any, int]()
+    for t in trees:
+        if not t:
+            return t
+        f, factors = next(iter(t)) if len(t) == 1 else (Fraction(1), ((t, 1),))
+        number *= f
+        for x, p in factors:
+            powers[x] = powers.get(x, 0) + p
+    return single(number, *((x, p) for x, p in powers.items() if p))
+
+
+def raised(t: Tree, n: int) -> Tree:
+    """A tree to a power."""
+    if len(t) == 1:
+        ((f, x),) = t
+        return single(f**n, *((y, p * n) for y, p in x))
+    return single(Fraction(1), (t, n))
+
+
+def negative(t: Tree) -> Tree:
+    """The negative of a tree."""
+    return frozenset((-f, x) for f, x in t)
+
+
+def letters(t: Tree) -> Iterator[int]:
+    """All atoms of a tree."""
+    for _, x in t:
+        for y, _ in x:
+            yield from (y,) if isinstance(y, int) else letters(y)
+
+
+def brackets(t: Tree) -> Iterator[Tree]:
+    """All trees within a tree."""
+    for _, x in t:
+        for y, _ in x:
+            if not isinstance(y, int):
+                yield y
+                yield from brackets(y)
+
+
+def replaced(t: Tree, part: Tree, name: int) -> Tree:
+    """A tree with an atom in place of a *part*, or of its negative."""
+    alone = next(iter(part)) if len(part) == 1 else None
+    rows = []
+    for f, x in t:
+        if alone and abs(f) == alone[0] and x == alone[1]:
+            rows.append((Fraction(1 if f > 0 else -1), frozenset({(name, 1)})))
+            continue
+        powers: dict[Any, int] = {}
+        for y, p in x:
+            if not isinstance(y, int):
+                if y == negative(part) and len(y) > 1:
+                    f, y = f * (-1) ** (p % 2), name
+                else:
+                    y = name if y == part else replaced(y, part, name)
+            powers[y] = powers.get(y, 0) + p
+        rows.append((f, frozenset(powers.items())))
+    return frozenset(rows)
+
+
+def oriented(t: Tree) -> Tree:
+    """A tree with differences turned so that fewer terms are subtracted."""
+    rows = []
+    for f, x in t:
+        powers: dict[Any, int] = {}
+        for y, p in sorted(x, key=repr):
+            if not isinstance(y, int):
+                y = oriented(y)
+                minus = sum(g < 0 for g, _ in y)
+                if p % 2 and (minus == len(y) or (f < 0 and minus)):
+                    f, y = -f, negative(y)
+            powers[y] = powers.get(y, 0) + p
+        rows.append((f, frozenset(powers.items())))
+    return tree(rows)

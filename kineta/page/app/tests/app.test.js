@@ -1,0 +1,70 @@
+// Parts of the page that need no browser: `npm test`.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+/** What the page is told, as far as these parts ask for it. */
+const told = { q: ["x", "box.qw"], v: ["x'", "box.wx"], parameters: [], why: "", module: { known: {} }, scene: { palette: [] } };
+globalThis.document = { getElementById: () => ({ textContent: JSON.stringify(told) }) };
+// Words that the loader of a run has in capitals.
+Object.assign(globalThis, { INFORMATION: {}, OUTCOMES: {}, SENTENCES: [], VERBS: [] });
+const { refused } = await import("../limits.js");
+const { principal } = await import("../linear.js");
+const { digits, printed } = await import("../words.js");
+const { Track, recordedTrack } = await import("../track.js");
+const { RATES, cause } = await import("../diagnosis.js");
+
+const near = (a, b, slack = 1e-12) => assert.ok(Math.abs(a - b) <= slack, `${a} is not ${b}`);
+
+test("inertias that no body has are refused", () => {
+  const limits = { bodies: [{ name: "B", signs: true, whole: true }], slack: 1e-9, bounds: [{ of: "Spring 'k'", positive: false, most: null, text: "expected a stiffness of zero or more, found nan." }] };
+  const found = (mass, moments, k) => refused(limits, [mass, ...moments, 0, 0, 0, k]);
+  assert.equal(found(1, [1, 1, 1], 0), "");
+  assert.equal(found(-1, [1, 1, 1], 0), "Body 'B': mass is −1.000 kg; expected zero or more.");
+  assert.match(found(NaN, [1, 1, 1], 0), /mass is – kg/);
+  assert.match(found(1, [1, -2, 1], 0), /Jy is −2\.000/);
+  assert.match(found(1, [1, 1, 3], 0), /the largest exceeds the sum of the others/);
+  assert.equal(found(1, [1, 1, 1], -4), "Spring 'k': expected a stiffness of zero or more, found −4.000.");
+});
+
+test("principal moments and axes rebuild the tensor", () => {
+  const [a, b, c, ab, ac, bc] = [3, 2.5, 4, 0.3, -0.2, 0.5], { moments, axes } = principal([a, b, c, ab, ac, bc]);
+  const at = (i, j) => moments.reduce((sum, m, k) => sum + m * axes[k].getComponent(i) * axes[k].getComponent(j), 0);
+  [[0, 0, a], [1, 1, b], [2, 2, c], [0, 1, ab], [0, 2, ac], [1, 2, bc]].forEach(([i, j, x]) => near(at(i, j), x));
+  near(axes[0].clone().cross(axes[1]).dot(axes[2]), 1);
+});
+
+test("numbers and units are printed", () => {
+  assert.deepEqual([0, 1.23456, -12345.6, 1e-7, Infinity].map((x) => digits(x)), ["0.000", "1.235", "−12346", "1.00·10⁻⁷", "–"]);
+  assert.deepEqual(["kg*m^2", "?", undefined].map(printed), ["kg·m²", "", ""]);
+});
+
+test("a track finds rows, and states between them", () => {
+  const track = new Track(["x", "box.qw", "x'", "box.wx"], 1);
+  track.room(3);
+  [0, 1, 3].forEach((t, k) => {
+    track.t[k] = t;
+    track.columns[0][k] = 10 * t;
+  });
+  track.rows = 3;
+  assert.deepEqual([-1, 0, 0.9, 1, 2.9, 9].map((t) => track.row(t)), [0, 0, 0, 1, 1, 2]);
+  near(track.state(2).q[0], 20);
+  assert.equal(track.last, 3);
+});
+
+test("recorded samples are read to the bit", () => {
+  const packed = (x) => Buffer.from(Float64Array.from(x).buffer).toString("base64");
+  const columns = { x: packed([1, 2]), "box.qw": packed([1, 1]), "x'": packed([0.1, 0.2]), "box.wx": packed([0, 0]), kinetic_energy: packed([1, 2]), potential_energy: packed([3, 4]) };
+  const track = recordedTrack({ t: packed([0, 0.5]), columns, changes: [[0.5, "foot strikes"]], message: "done" });
+  assert.deepEqual([...track.column("energy")], [4, 6]);
+  assert.deepEqual(track.state(0.5).v, Float64Array.of(0.2, 0));
+  assert.deepEqual(track.changes, [{ t: 0.5, text: "foot strikes" }]);
+});
+
+test("the cause of a failure is told from the states", () => {
+  assert.deepEqual(RATES, [0, -1]);
+  const engine = (inertia) => ({ mobilities: (t, q, v) => v.map(() => 1 / inertia(q[0])) });
+  const states = (v) => (k) => ({ t: k, q: Float64Array.of(1 - 0.1 * k, 1), v: Float64Array.of(v(k), 0) });
+  assert.match(cause(engine((x) => Math.max(x * x, 1e-9)), 10, states(() => -0.1)), /singular there: a force on x' meets no inertia/);
+  assert.match(cause(engine(() => 1), 10, states((k) => 10 ** k)), /without bound there: x' has come to/);
+  assert.match(cause(engine(() => 1), 10, states(() => 1)), /leave its domain/);
+});

@@ -1,0 +1,110 @@
+"""Equations as textbooks print them: the same values, and no dearer to read."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kineta as kn
+from kineta.equations.formulas import Formulas, kinds
+from kineta.expr.graph import Graph
+from kineta.notation.printed_form import form_cost, printed_form
+from kineta.notation.readable.readable_form import readable_form
+from kineta.notation.readable.reading_cost import quasi_velocities, reading_cost
+from kineta.notation.text import TEXT
+from kineta.passes.evaluate import evaluate
+from tests.expr.random_graphs import random_graph
+from tests.notation.text_reader import computed
+
+#: Systems with their equations in textbooks.
+TEXTBOOKS = tomllib.loads(Path(__file__).with_name("textbooks.toml").read_text())["system"]
+#: Quantities whose books' forms cost less: a coordinate's sign that books assume, a quarter.
+DEARER = {"rolling disk": 4.5, "Chaplygin sleigh, accelerations": 0.5}
+#: The textbook's form, and another one of the same value.
+PAIRS = [
+    ("l1^2*(m1 + m2 + m3)", "m1*l1^2 + l1^2*(m2 + m3)"),
+    ("(m2 + m3)*l2", "m2*l2 + m3*l2"),
+    ("m*l^2*theta'' + m*g*l*sin(theta)", "m*l*(l*theta'' + g*sin(theta))"),
+    ("(A*sin(theta)^2 + C*cos(theta)^2)*phi''", "A*sin(theta)^2*phi'' + C*cos(theta)^2*phi''"),
+    ("cos(q1 + q2)", "cos(q1)*cos(q2) - sin(q1)*sin(q2)"),
+    ("A*p' + (C - B)*q*r", "A*p' + C*q*r - B*q*r"),
+    ("m*r'' - m*r*phi'^2", "m*(r'' - r*phi'^2)"),
+    ("m2*l1*a2*sin(q2)*(2*q1'*q2' + q2'^2)", "2*m2*l1*a2*sin(q2)*q1'*q2' + m2*l1*a2*sin(q2)*q2'^2"),
+    ("p.r'^2/(2*m) + p.phi'^2/(2*m*r^2)", "(p.r'^2 + p.phi'^2/r^2)/(2*m)"),
+    ("m*l^2*sin(theta)*cos(theta)*phi'^2", "m*l^2*sin(2*theta)*phi'^2/2"),
+    ("A*(x'^2 + s^2*y'^2)/2 + C*(z' + c*y')^2/2", "A*x'^2/2 + A*s^2*y'^2/2 + C*(z' + c*y')^2/2"),
+    ("(tau.p + (B - C)*q*r)/A", "tau.p/A + (B - C)*q*r/A"),
+    ("M + m*sin(theta)^2", "M + m - m*cos(theta)^2"),
+    ("I + m*a^2", "I*cos(q)^2 + (I + m*a^2)*sin(q)^2 + m*a^2*cos(q)^2"),
+]
+
+
+@pytest.mark.parametrize(("book", "other"), PAIRS)
+def test_the_reading_cost_ranks_forms_as_textbooks_do(book: str, other: str) -> None:
+    assert reading_cost([("x", book)]) <= reading_cost([("x", other)])
+
+
+@pytest.mark.parametrize("row", TEXTBOOKS, ids=lambda row: row["name"])
+def test_a_textbook_costs_no_less_to_read(row: dict[str, Any]) -> None:
+    formulas, system = _formulas(row)
+    book = row["equations"]
+    names = [name for name in book if name in set(_labels(formulas))]
+    parts = set(book) - set(names)
+    form = printed_form(formulas.graph, formulas.array.refs, _labels(formulas), kinds(system))
+    written = reading_cost(book.items(), parts, quasi_velocities(kinds(system)))
+    assert form_cost(form, _labels(formulas), kinds(system)) <= written + DEARER.get(row["name"], 0.0)
+
+
+@pytest.mark.parametrize("row", TEXTBOOKS, ids=lambda row: row["name"])
+def test_a_textbook_prints_the_same_values(row: dict[str, Any]) -> None:
+    formulas, _ = _formulas(row)
+    rng, (low, high) = random.Random(1), row.get("range", (0.3, 1.2))
+    labels = _labels(formulas)
+    for _ in range(5):
+        known = {n: rng.uniform(low, high) for n in formulas.graph.names}
+        known |= {n: 1 + known[n] for n in known if n in ("m", "l", "M", "A", "B", "C", "m1", "m2", "m3")}
+        wanted = evaluate(formulas.graph, formulas.array.refs, known)
+        for lines in (formulas.text(), formulas.text(parts=False), (f"{n} = {e}" for n, e in row["equations"].items())):
+            scope = dict(known)
+            found = {line.split(" = ")[0]: computed(line, scope) for line in lines}
+            assert [found[n] for n in labels] == pytest.approx(wanted, rel=1e-12, abs=1e-12 * max(map(abs, wanted)))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_expressions_keep_their_values(seed: int) -> None:
+    graph, refs = random_graph(seed, 24, ("x", "y", "z"))
+    graph.constants[:] = [round(x, 2) for x in graph.constants]
+    rng = random.Random(seed)
+    form = readable_form(graph, refs, {}, [f"R{k}" for k in range(len(refs))])
+    if form is None:
+        return
+    for _ in range(3):
+        known = {n: rng.uniform(0.3, 0.9) for n in "xyz"}
+        scope = dict(known)
+        found = [computed(f"{n} = {e}", scope) for n, e in form.lines(TEXT, [f"R{k}" for k in range(len(refs))])]
+        wanted = evaluate(graph, refs, known)
+        assert found[-len(refs) :] == pytest.approx(wanted, rel=1e-8, abs=1e-8 * max(map(abs, wanted)))
+
+
+def test_names_of_parts_are_none_of_the_model() -> None:
+    graph = Graph()
+    x, y, z = (graph.symbol(n) for n in ("z_1", "y", "z2"))
+    shared = graph.add(graph.mul(x, graph.call(6, y)), graph.mul(z, graph.call(7, graph.mul(x, z))))
+    refs = [graph.mul(shared, graph.symbol(f"a{k}")) for k in range(6)]
+    form = readable_form(graph, refs, {}, [f"R{k}" for k in range(6)])
+    assert form is not None
+    assert list(form.parts) == ["z3"]
+
+
+def _formulas(row: dict[str, Any]) -> tuple[Formulas, kn.System]:
+    formulas = kn.derive(kn.loads(row["model"])).formulas(row["quantity"])
+    return formulas, formulas.system
+
+
+def _labels(formulas: Formulas) -> list[str]:
+    parts = len(list(formulas.text())) - len(formulas.array.refs)
+    return [line.split(" = ")[0] for line in formulas.text()][parts:]
