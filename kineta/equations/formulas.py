@@ -173,7 +173,7 @@ def aligned(lines: Iterable[str], environment: str) -> str:
 def _names(formulas: Formulas) -> list[str]:
     """Names of the entries, part by part."""
     array = formulas.array
-    if array.labels:
+    if array.labels or not array.refs:
         return list(array.labels)
     parts = array.parts or ((formulas.quantity, array.shape),)
     return [n for name, shape in parts for n in quantity(name).labels(formulas.system, shape)]
