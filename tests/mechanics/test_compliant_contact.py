@@ -181,3 +181,22 @@ def test_only_points_and_balls_yield() -> None:
 
 def test_units_have_powers_of_halves() -> None:
     assert ball("stiffness = 2 kN/m^1.5 hunt_crossley") == ball("stiffness = 2000 hunt_crossley")
+
+
+DROPPED = """parameters m = 1; gravity 10; A | Sz(z) = m;
+contact foot : point between A and ground axis (0, 0, 1), {}; initial z = 0.1;"""
+
+
+def test_a_force_that_jumps_at_the_touch_has_no_sensitivities() -> None:
+    with pytest.raises(kn.ArgumentError, match=r"'foot' .* jumps where bodies touch"):
+        kn.sensitivity(kn.loads(DROPPED.format("stiffness = 1e4, damping = 10")), 0.3, by=["m"])
+
+
+@pytest.mark.parametrize("law", ["stiffness = 1e4", "stiffness = 1e5 hunt_crossley, damping = 0.2"])
+def test_sensitivities_through_a_touch_are_differences_of_runs(law: str) -> None:
+    system, h = kn.loads(DROPPED.format(law)), 1e-5
+    found: Any = kn.sensitivity(system, 0.2, by=["m"], rtol=1e-11, atol=1e-13)
+    more, less = (
+        kn.simulate(system, 0.2, p={"m": 1 + s * h}, rtol=1e-12, atol=1e-14, t_eval=[0, 0.2]).q[-1, 0] for s in (1, -1)
+    )
+    assert float(found.q_by[-1, 0, 0]) == pytest.approx((more - less) / (2 * h), rel=1e-4)

@@ -9,8 +9,10 @@ from typing import Any
 from kineta.algebra.expression import Expr
 from kineta.equations.equations import Equations, derive
 from kineta.errors import ArgumentError, excerpt
+from kineta.model.elements.compliant_contact import CompliantContact
 from kineta.model.name_inference import contact_rows
 from kineta.model.reserved_symbols import MULTIPLIER
+from kineta.model.system import System
 from kineta.model.transformations.subset import without_parts
 from kineta.results.outcomes import check_complete
 from kineta.results.result import Result
@@ -37,9 +39,10 @@ def alone(equations: Equations, t: Any, **given: Any) -> Alone:
     """Return *equations* without contacts, limits, dry friction and switches, inactive in the run over *t* that is *given* as for
     ``simulate``.
 
-    Raises :class:`ArgumentError` for an active one, with the first and its time.
+    Raises :class:`ArgumentError` for an active one, with the first and its time, and for a compliant contact whose force jumps.
     """
     system = equations.system
+    _check_continuous(system)
     names = [c.name for c in (*system.contacts, *system.switches)]
     if not names:
         return Alone(equations, {}, ())
@@ -57,6 +60,17 @@ def alone(equations: Equations, t: Any, **given: Any) -> Alone:
         lambda: derive(without_parts(system, names), equations.method, strategy=equations.strategy),
     )
     return Alone(smooth, zeros, (f"{excerpt(names)}: never met in this motion",))
+
+
+def _check_continuous(system: System) -> None:
+    """Raise :class:`ArgumentError` where a force jumps as bodies touch: the variational equations do not hold across a jump."""
+    for contact in system.elements:
+        if isinstance(contact, CompliantContact) and contact.law == "kelvin_voigt" and contact.damping.value != 0:
+            raise ArgumentError(
+                f"Model '{system.name}': the force of contact '{contact.name}' (kelvin_voigt with damping) jumps where bodies "
+                "touch, and a motion has derivatives here only under forces without jumps. Give the law hunt_crossley, or no "
+                "damping."
+            )
 
 
 def _met(run: Result, forces: list[str]) -> str:
