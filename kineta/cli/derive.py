@@ -62,7 +62,7 @@ def derive(
 ) -> None:
     """Print the equations of motion, and count their operations."""
     from kineta.mechanics.quantities import CONTROLLED
-    from kineta.tasks.ignored_parts import warn_ignored
+    from kineta.tasks.ignored_features import warn_ignored
 
     _check(click.get_current_context().params)
     began = time.perf_counter()

@@ -72,7 +72,7 @@ def evaluate(
     from kineta.equations.initial_values import initial_state, initial_values
     from kineta.mechanics.quantities import CONTROLLED, DERIVATIVES, nothing
     from kineta.runtime.mass_matrix_rank import why_infinite
-    from kineta.tasks.ignored_parts import warn_ignored
+    from kineta.tasks.ignored_features import warn_ignored
 
     system = with_values(read(model, settings))
     held = quantity.partition("(")[0].strip() in CONTROLLED

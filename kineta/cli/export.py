@@ -64,7 +64,7 @@ def export(
     from kineta.codegen.c import identifier, source
     from kineta.equations.equations import derive
     from kineta.mechanics.quantities import DERIVATIVES
-    from kineta.tasks.ignored_parts import warn_ignored
+    from kineta.tasks.ignored_features import warn_ignored
 
     system = read(model, settings)
     if event and not (run or wasm):

@@ -16,7 +16,7 @@ from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.consistency.consistent_state import consistent_state
 from kineta.consistency.constraints import NumericConstraints
-from kineta.consistency.derived import Derived
+from kineta.consistency.derived_equations import Derived
 from kineta.consistency.redundancy import State, contradiction, find_redundancy, singular_configuration, singular_text
 from kineta.errors import ModelError, NumericalError, warn
 from kineta.mechanics.constraints.rows import check_independent

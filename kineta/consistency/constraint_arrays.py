@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from kineta import tolerances
-from kineta.consistency.derived import Derived
+from kineta.consistency.derived_equations import Derived
 from kineta.errors import ExpressionError, NumericalError
 from kineta.mechanics.derivation import Array, vector
 from kineta.mechanics.formalisms.table import FORMALISMS

@@ -13,7 +13,7 @@ from kineta.arrays import FloatArray, IntArray
 from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.consistency.constraint_arrays import constraint_arrays
 from kineta.consistency.definition_domain import domain_violation, position_text
-from kineta.consistency.derived import Derived
+from kineta.consistency.derived_equations import Derived
 from kineta.errors import NumericalError
 from kineta.expr.graph import ZERO
 from kineta.expr.program import program

@@ -12,7 +12,7 @@ from kineta import tolerances
 from kineta.algebra.expression import DESCRIPTIONS, Expr
 from kineta.arrays import FloatArray
 from kineta.codegen import numpy as reference
-from kineta.consistency.derived import Derived
+from kineta.consistency.derived_equations import Derived
 from kineta.errors import excerpt
 from kineta.expr.op import Op
 from kineta.expr.program import StraightLineProgram, program

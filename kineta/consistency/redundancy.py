@@ -18,7 +18,7 @@ from kineta import tolerances
 from kineta.arrays import FloatArray, Mask
 from kineta.consistency.consistent_state import ConsistentState
 from kineta.consistency.constraints import NumericConstraints
-from kineta.consistency.derived import Derived
+from kineta.consistency.derived_equations import Derived
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import lstsq, nearest, norm, pivoted_triangle, qr, svd
 

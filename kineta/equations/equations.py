@@ -30,8 +30,8 @@ from kineta.mechanics.variables import Symbols, symbols
 from kineta.model.coercion import records
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System, a_system
-from kineta.model.transformations.alike import named_as
 from kineta.model.transformations.equivalents import parametrised
+from kineta.model.transformations.isomorphism import named_as
 from kineta.passes.hoist import hoist
 from kineta.passes.simplify import stages
 from kineta.threads import bounded_memo, memo, once

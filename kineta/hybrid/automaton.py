@@ -335,7 +335,7 @@ def _first_mode(
     try:
         return contacts, *contacts.begin(task.t0, task.y0.copy(), made)
     except SimulationError as error:
-        if task.hands_over and isinstance(error, ModeError) and contacts.work.status != PENETRATES:
+        if task.falls_back and isinstance(error, ModeError) and contacts.work.status != PENETRATES:
             contacts.fault = error
             return contacts, task.y0.copy(), made
         raise reworded(error, f"Model '{task.system.name}': {error}.") from None

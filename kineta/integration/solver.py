@@ -11,7 +11,7 @@ from kineta.integration.external import CVODE, IDA, SCIPY, ExternalRun, MethodFu
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
-from kineta.integration.stepping import MOREAU, SteppingRun
+from kineta.integration.time_stepping import MOREAU, SteppingRun
 from kineta.numerics.tableaux import TABLEAUX
 
 #: Methods that control the error of their steps; and all.

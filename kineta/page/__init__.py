@@ -1,8 +1,9 @@
 """The live page: one file of HTML in which a machine moves by its own equations, offline, in any browser.
 
-``hand`` has the forces of a hand that pulls a body, ``limits`` what parameters may be, ``live_run`` the WebAssembly module of a
-run with the poses of its machine, ``recorded_run`` the samples of a run that was computed before, ``equations`` what is shown
-of equations and the text of the model, ``skins`` the meshes, ``document`` the file, ``report`` a page to be printed.
+``dragging_force`` has the forces of a hand that pulls a body, ``parameter_limits`` what parameters may be, ``live_run`` the
+WebAssembly module of a run with the poses of its machine, ``recorded_run`` the samples of a run that was computed before,
+``equations`` what is shown of equations and the text of the model, ``mesh_encoding`` the meshes,
+``document`` the file, ``report`` a page to be printed.
 
 The folder app has the sources of the page in JavaScript; app.min.js, which stands in every page, is built from them.
 """

@@ -20,19 +20,19 @@ from kineta.equations.equations import Equations, equations_of
 from kineta.equations.function import parameter_values
 from kineta.errors import ArgumentError, SimulationError, excerpt
 from kineta.files import path_of, write
-from kineta.integration.stepping import MOREAU
+from kineta.integration.time_stepping import MOREAU
 from kineta.model import units
 from kineta.model.dimensions import variable_units
 from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.page.equations import equations_html, model_html
 from kineta.page.live_run import live_module, still_module
+from kineta.page.mesh_encoding import encoded_meshes
 from kineta.page.recorded_run import SAMPLES, Recorded, clockwork, is_pushed, recorded_run, still
-from kineta.page.skins import skins
 from kineta.results.result import Result
-from kineta.scene.assembly import scene
 from kineta.scene.construction import COLOURS, PALETTE, TRIAD
 from kineta.scene.machine import Machine
+from kineta.scene.system_scene import scene
 from kineta.simulation.simulate import simulate
 from kineta.tasks.export.exported_run import exported_problem
 from kineta.tasks.export.run_record import not_exported
@@ -189,7 +189,7 @@ def _scene(at: Posture) -> dict[str, Any]:
     """The scene as plain data."""
     found = scene(at.system)
     machine = Machine(found, at.p, at.t, at.q, at.v)
-    dressed: Mapping[int, Any] = skins(found)
+    dressed: Mapping[int, Any] = encoded_meshes(found)
     return {
         "bodies": found.bodies,
         "owners": found.frames,

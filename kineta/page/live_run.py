@@ -13,11 +13,11 @@ from kineta.equations.equations import Equations
 from kineta.expr.program import StraightLineProgram
 from kineta.kernels.standalone.sincos import sine_and_cosine
 from kineta.kernels.translation import translate_unit
-from kineta.page.hand import hand
-from kineta.page.limits import limits
+from kineta.page.dragging_force import hand
+from kineta.page.parameter_limits import limits
 from kineta.runtime.functions import SETUP
 from kineta.runtime.problem import SimulationProblem
-from kineta.scene.assembly import scene
+from kineta.scene.system_scene import scene
 from kineta.tasks.export.run_names import run_names
 from kineta.tasks.export.run_record import run_code
 from kineta.tasks.export.wasm_module import wasm_run

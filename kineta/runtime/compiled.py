@@ -21,7 +21,7 @@ from kineta.errors import ArgumentError
 from kineta.expr.program import StraightLineProgram
 from kineta.integration.contact_records import SteppingData
 from kineta.model.system import System
-from kineta.model.transformations.alike import named_as
+from kineta.model.transformations.isomorphism import named_as
 from kineta.results.result import force_name
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.constraint_treatment import PROJECTED, STEPPED, run_derivation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kineta.equations.equations import Equations
 from kineta.integration.external import IDA
-from kineta.integration.stepping import MOREAU
+from kineta.integration.time_stepping import MOREAU
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.programs import dynamics
 from kineta.numerics.tableaux import TABLEAUX

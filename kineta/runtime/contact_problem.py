@@ -28,7 +28,7 @@ from kineta.integration.contact_records import (
     TransitionWork,
 )
 from kineta.integration.problem import perturbation_signs
-from kineta.integration.stepping import CHUNK
+from kineta.integration.time_stepping import CHUNK
 from kineta.kernels.contact.motion import (
     contact_events,
     contact_given,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations
 from kineta.integration.error_control import StepControl, error_controlled
-from kineta.integration.stepping import MOREAU
+from kineta.integration.time_stepping import MOREAU
 from kineta.model.system import System
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.events import Event
@@ -23,7 +23,7 @@ class SimulationProblem:
     grid : (k,) times to record, None for every step
     notes : sentences for the result
     regular : states (q, v) with independent constraints, at least one
-    hands_over : whether a motion by events goes on by time stepping where it has to
+    falls_back : whether a motion by events goes on by time stepping where it has to
     """
 
     equations: Equations
@@ -38,7 +38,7 @@ class SimulationProblem:
     dense_output: bool
     regular: Sequence[tuple[FloatArray, FloatArray]] = ()
     notes: tuple[str, ...] = ()
-    hands_over: bool = False
+    falls_back: bool = False
 
     @property
     def system(self) -> System:

@@ -11,7 +11,7 @@ from kineta.arrays import FloatArray
 from kineta.equations import case_arguments
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError
-from kineta.integration.stepping import MOREAU
+from kineta.integration.time_stepping import MOREAU
 from kineta.model.system import System
 from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import AppliedForces, applied_forces

@@ -20,7 +20,7 @@ from kineta.passes.evaluate import evaluate
 from kineta.results.outcomes import balanced
 from kineta.results.result import Result, force_name
 from kineta.runtime.problem import SimulationProblem
-from kineta.simulation.apart import Parts
+from kineta.simulation.independent_components import Parts
 from kineta.simulation.inputs import RunInputs
 from kineta.simulation.postprocess import SUMMARY, result, undefined_outputs
 from kineta.simulation.solution import Solution

@@ -21,7 +21,7 @@ from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import EventZeros, Segment
 from kineta.integration.solver import Solver, start
-from kineta.integration.stepping import MOREAU, SteppingRun
+from kineta.integration.time_stepping import MOREAU, SteppingRun
 from kineta.kernels.integrate import integration_loop
 from kineta.results import outcomes
 from kineta.results.outcomes import DONE, EARLY, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS
@@ -31,8 +31,8 @@ from kineta.runtime.contact_problem import contact_kernel
 from kineta.runtime.domain_watch import DomainWatch
 from kineta.runtime.events import EventWatch, event_record
 from kineta.runtime.implicit_methods import dae_residual, jacobian
+from kineta.runtime.kinks import contact_kink, passed_kinks
 from kineta.runtime.mass_matrix_rank import singular_mass_matrix, vanished_inertia
-from kineta.runtime.nonsmooth import contact_kink, passed_kinks
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection, manifold
 from kineta.runtime.recorder import Recorder, resized
@@ -41,7 +41,7 @@ from kineta.simulation.solution import Solution
 
 if TYPE_CHECKING:
     from kineta.hybrid.automaton import HybridRun
-    from kineta.hybrid.handing_over import HandedRun
+    from kineta.hybrid.time_stepping_fallback import FallbackRun
     from kineta.programs.controllability_watch import ControllabilityWatch
 
 #: Steps between two stall checks, and the largest number of steps that the rest of a run may need at its present pace.
@@ -86,8 +86,8 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     if task.has_modes:
         from kineta.hybrid.automaton import HybridRun, start_automaton
         from kineta.hybrid.contact_log import ContactLog
-        from kineta.hybrid.handing_over import HandedRun
         from kineta.hybrid.switches import loop_switches
+        from kineta.hybrid.time_stepping_fallback import FallbackRun
 
         log = ContactLog(code.layout.touches, [s.name for s in task.system.switches])
         task, contacts = start_automaton(task, control, log)
@@ -126,12 +126,12 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     watch, domain = EventWatch(task.watched, problem, settled), DomainWatch(task.equations, task.made)
     whole: Solver | SampledRun = run if first is None else SampledRun(problem, run, control)
     hybrid: HybridRun | None = None
-    stepped: SteppingRun | HandedRun | None = run if isinstance(run, SteppingRun) else None
+    stepped: SteppingRun | FallbackRun | None = run if isinstance(run, SteppingRun) else None
     if task.has_modes:
         assert isinstance(run, NativeRun)
         whole = hybrid = HybridRun(task, problem, run, control, contacts, log)
-        if task.hands_over:
-            whole = stepped = HandedRun(hybrid)
+        if task.falls_back:
+            whole = stepped = FallbackRun(hybrid)
     if task.system.programs:
         from kineta.programs.controllability_watch import ControllabilityWatch
         from kineta.programs.native_restart import NativeRestart

@@ -18,7 +18,7 @@ from kineta.equations.equations import Equations, given_equations
 from kineta.errors import one_of
 from kineta.integration.error_control import StepControl
 from kineta.integration.solver import AUTO, BY_EVENTS, CHOICES, EVENTS
-from kineta.integration.stepping import MOREAU
+from kineta.integration.time_stepping import MOREAU
 from kineta.model.system import System
 from kineta.results.result import Result
 from kineta.runtime import run_arguments
@@ -28,7 +28,7 @@ from kineta.runtime.constraint_treatment import treatment
 from kineta.runtime.events import Event
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
-from kineta.simulation.apart import apart, integrate_apart
+from kineta.simulation.independent_components import integrate_parts, split
 from kineta.simulation.inputs import RunInputs, run_inputs, unsteppable
 from kineta.simulation.postprocess import result
 from kineta.simulation.progress import Progress
@@ -101,7 +101,7 @@ def simulate(
     with Progress(t0, t1, shown=progress) as bar:
         limits = rtol, atol, max_step
         given = run_inputs(equations.system, (q, v, p, tau, levels), events, method)
-        parts = apart(equations, given)
+        parts = split(equations, given)
         keep = dense_output or (len(parts.equations) > 1 and (grid is None or bool(given.watched)))
         tasks = []
         for own, inputs in zip(parts.equations, parts.inputs, strict=True):
@@ -109,12 +109,12 @@ def simulate(
             task = _problem(
                 own, inputs, (t0, t1), BY_EVENTS if free else method, limits, max_steps, grid, dense_output=keep
             )
-            tasks.append(replace(task, hands_over=given_method == AUTO and not unsteppable(own.system)))
+            tasks.append(replace(task, falls_back=given_method == AUTO and not unsteppable(own.system)))
         if len(tasks) > 1:
             from kineta.simulation.joined_result import joined_result
 
             found = joined_result(
-                equations.system, given, parts, integrate_apart(tasks, bar), dense_output=dense_output
+                equations.system, given, parts, integrate_parts(tasks, bar), dense_output=dense_output
             )
             return replace(found, seconds=time.perf_counter() - began)
         solution = solve(tasks[0], bar)

@@ -16,8 +16,8 @@ from kineta.errors import ArgumentError, SimulationError, shown
 from kineta.model.coercion import entries
 from kineta.model.system import System, a_system
 from kineta.runtime.compiled import parameters
-from kineta.scene.assembly import scene
 from kineta.scene.scene import Scene
+from kineta.scene.system_scene import scene
 from kineta.tasks.assemble import assemble
 from kineta.values import finite, flag, number
 

@@ -1,6 +1,6 @@
 """Pictures with Matplotlib: series, modes and responses, branches; machines and films of them. Nothing below knows them: this
-package fills the tables of ``kineta.drawing``. Reading order: ``series``, ``linear``, ``branches``, ``mechanism``,
-``marks``, ``machines``, ``film``.
+package fills the tables of ``kineta.drawing``. Reading order: ``series``, ``linear``, ``branches``, ``rendering``,
+``overlays``, ``machine_figures``, ``film``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kineta.tasks.motions.inverse_kinematics import Placements
 from kineta.tasks.posture import Posture
 from kineta.tasks.sensitivity.fit import Fit
 from kineta.tasks.sensitivity.sensitivity import Sensitivity
-from kineta.views import branches, linear, machines, series
+from kineta.views import branches, linear, machine_figures, series
 
 FIGURES.update(
     {
@@ -37,20 +37,20 @@ FIGURES.update(
         Response: linear.response,
         Sensitivity: linear.sensitivity,
         Fit: linear.fit,
-        Posture: machines.of_posture,
-        Assembly: machines.of_assembly,
-        Equilibria: machines.of_equilibria,
-        Placements: machines.of_placements,
+        Posture: machine_figures.of_posture,
+        Assembly: machine_figures.of_assembly,
+        Equilibria: machine_figures.of_equilibria,
+        Placements: machine_figures.of_placements,
     }
 )
 PICTURES.update(
     {
-        System: machines.of_system,
-        Result: machines.of_run,
-        Assembly: machines.of_assembly,
-        Equilibrium: machines.of_equilibrium,
-        Modes: machines.of_mode,
-        Reactions: machines.of_reactions,
+        System: machine_figures.of_system,
+        Result: machine_figures.of_run,
+        Assembly: machine_figures.of_assembly,
+        Equilibrium: machine_figures.of_equilibrium,
+        Modes: machine_figures.of_mode,
+        Reactions: machine_figures.of_reactions,
     }
 )
 

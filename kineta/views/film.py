@@ -22,8 +22,8 @@ from kineta.scene.machine import Machine, Pose
 from kineta.simulation.progress import Progress
 from kineta.tasks.posture import direction
 from kineta.values import finite
-from kineta.views import marks, mechanism
-from kineta.views.machines import machine_of, states
+from kineta.views import overlays, rendering
+from kineta.views.machine_figures import machine_of, states
 
 #: Pictures in a second of a film: of ffmpeg, and of a GIF.
 RATE, SLOW_RATE = 30, 20
@@ -84,27 +84,27 @@ def _pictures(
 ) -> tuple[Any, Iterator[None]]:
     """A figure, and an iterator that draws one pose after another into it."""
     some = poses[:: max(1, len(poses) // SAMPLES)]
-    box = mechanism.spread(machine, some)
-    view = mechanism.camera(machine, box, towards)
-    wide, high = mechanism.proportions(view, box)
+    box = rendering.spread(machine, some)
+    view = rendering.camera(machine, box, towards)
+    wide, high = rendering.proportions(view, box)
     # Codecs ask for even numbers of dots.
     size = [2 * round(x * DPI / 2) / DPI for x in (wide, high)]
     figure = Figure(figsize=(size[0], size[1]), dpi=DPI, layout="constrained")
     FigureCanvasAgg(figure)
     ax = figure.add_subplot()
 
-    mechanism.prepare(ax, view, box)
-    most = max((marks.largest(marks.loads(machine, pose)) for pose in poses), default=0.0)
+    rendering.prepare(ax, view, box)
+    most = max((overlays.largest(overlays.loads(machine, pose)) for pose in poses), default=0.0)
 
     def drawn() -> Iterator[None]:
         for k, (now, pose) in enumerate(zip(t.tolist(), poses, strict=True)):
             for artist in (*ax.collections, *ax.lines, *ax.patches):
                 artist.remove()
-            mechanism.ground(ax, machine, view, box, pose)
-            found = marks.loads(machine, pose)
-            mechanism.put(ax, mechanism.drawn(pieces(machine, pose), view), zorder=3)
-            mechanism.put(ax, mechanism.drawn(marks.arrows(machine, found, most), view), zorder=4)
-            marks.paths(ax, machine, poses[: k + 1], view)
+            rendering.ground(ax, machine, view, box, pose)
+            found = overlays.loads(machine, pose)
+            rendering.put(ax, rendering.drawn(pieces(machine, pose), view), zorder=3)
+            rendering.put(ax, rendering.drawn(overlays.arrows(machine, found, most), view), zorder=4)
+            overlays.paths(ax, machine, poses[: k + 1], view)
             ax.set_title(f"{machine.scene.model}   t = {now:.2f} s", fontsize="medium", family="monospace")
             if k == 0:  # the layout of all that follow
                 figure.draw_without_rendering()

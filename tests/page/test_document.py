@@ -17,8 +17,8 @@ import pytest
 import kineta as kn
 from kineta.equations.equations import equations_of
 from kineta.page.live_run import PageModule, live_module
-from kineta.scene.assembly import scene
 from kineta.scene.machine import Machine
+from kineta.scene.system_scene import scene
 from kineta.tasks.export.exported_run import exported_problem
 from tests.kernels.wasm_machine import Instance
 from tests.support import EXAMPLES, ROOT

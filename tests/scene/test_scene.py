@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from kineta.scene.assembly import scene
 from kineta.scene.construction import pieces
 from kineta.scene.machine import Machine
 from kineta.scene.surfaces import SOLIDS, Surface, bar, coil, hull, rod
+from kineta.scene.system_scene import scene
 from tests.support import EXAMPLES, ROOT
 
 
@@ -179,7 +179,7 @@ def test_pictures_ask_for_matplotlib_alone_when_they_are_drawn() -> None:
     import sys
 
     code = (
-        "import sys, kineta as kn; from kineta.scene.assembly import scene; "
+        "import sys, kineta as kn; from kineta.scene.system_scene import scene; "
         "scene(kn.load('examples/fourbar.kin')); assert not {'matplotlib', 'trimesh'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

@@ -28,7 +28,7 @@ from kineta.kernels.integrate import integrate
 from kineta.kernels.language import copysign, fabs, kernel
 from kineta.kernels.runge_kutta import first_step, interpolate
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
-from kineta.kernels.standalone.contact_changes import (
+from kineta.kernels.standalone.contact_transitions import (
     CHANGED,
     ContactChanges,
     begin_changes,

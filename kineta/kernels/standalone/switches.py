@@ -10,7 +10,7 @@ from kineta.integration.contact_records import FLAGS
 from kineta.integration.loop_abi import AT_ONCE, RunData
 from kineta.kernels.language import kernel
 from kineta.kernels.stage_evaluation import LoopMethod
-from kineta.kernels.standalone.contact_changes import (
+from kineta.kernels.standalone.contact_transitions import (
     CHANGED,
     ENDLESS,
     SWITCHES,

@@ -23,7 +23,7 @@ from kineta.expr.program import StraightLineProgram, program
 from kineta.mechanics.constraints import projection
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.tangent import balance, derivatives, displacements, multiplier_symbols
-from kineta.passes.nonsmooth import kinks
+from kineta.passes.nonsmooth_operations import kinks
 from kineta.passes.time_derivatives import TimeDerivatives
 from kineta.threads import once
 

@@ -30,7 +30,7 @@ from kineta.mechanics.programs.laws.law import Law, gradients, total
 from kineta.mechanics.programs.rows import raised, without
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System
-from kineta.passes.nonsmooth import kinks as kinks_of
+from kineta.passes.nonsmooth_operations import kinks as kinks_of
 
 #: Operations with a value but no derivative where the given function of their operand is zero.
 EDGES: Mapping[int, Callable[[Graph, Ref], Ref]] = {

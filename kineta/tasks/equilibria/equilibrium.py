@@ -26,7 +26,7 @@ from kineta.runtime.domain_watch import check_defined
 from kineta.runtime.joint_limits import LimitDistances
 from kineta.runtime.steady_motion import SteadyConditions, SteadyState
 from kineta.tasks.equilibria.stiffness import Stiffness, named
-from kineta.tasks.ignored_parts import warn_ignored
+from kineta.tasks.ignored_features import warn_ignored
 from kineta.tasks.linear.stability import Stability, stability
 from kineta.values import finite, whole
 

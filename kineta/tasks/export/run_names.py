@@ -9,7 +9,7 @@ from kineta.arrays import FloatArray
 from kineta.hybrid.contact_modes import GAP, LIMIT, WHILE
 from kineta.integration.loop_abi import EVENT, GIVEN_UP, NOT_FINITE, OUT_OF_STEPS, STEP_TOO_SMALL
 from kineta.kernels.contact import state_terms
-from kineta.kernels.standalone.contact_changes import (
+from kineta.kernels.standalone.contact_transitions import (
     BACKWARDS,
     CHANGED,
     ENDLESS,

@@ -20,7 +20,7 @@ from kineta.integration.run_memory import run_data, set_contacts, set_switches
 from kineta.kernels.contact import motion as contact_motion
 from kineta.kernels.contact.transition import transit
 from kineta.kernels.stage_evaluation import LoopMethod
-from kineta.kernels.standalone.contact_changes import ContactChanges
+from kineta.kernels.standalone.contact_transitions import ContactChanges
 from kineta.kernels.standalone.sincos import sine_and_cosine
 from kineta.kernels.standalone.standalone_run import RunMethod, StandaloneRun, advance, begin, change, observe
 from kineta.kernels.translation import translate_unit

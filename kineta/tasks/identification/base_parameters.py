@@ -40,7 +40,7 @@ from kineta.passes.evaluate import evaluate
 from kineta.passes.expand import expand
 from kineta.runtime.compiled import parameters
 from kineta.tasks.identification.regressor import parameter_names
-from kineta.tasks.ignored_parts import warn_ignored
+from kineta.tasks.ignored_features import warn_ignored
 from kineta.values import whole
 
 #: What errors call what is computed here.

@@ -12,7 +12,7 @@ from kineta.arrays import FloatArray
 from kineta.consistency.definition_domain import domain_violation
 from kineta.errors import ArgumentError
 from kineta.runtime.independent_states import independent_states, state_names
-from kineta.runtime.nonsmooth import at_kink
+from kineta.runtime.kinks import at_kink
 from kineta.runtime.tangent import Linearisation, Tangent
 
 #: Largest relative change of entries of the matrices over the distance of neighbours, in units of it, where a limit exists.

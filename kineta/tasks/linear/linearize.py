@@ -26,7 +26,7 @@ from kineta.runtime.independent_states import independent_states, state_names
 from kineta.runtime.joint_limits import LimitDistances
 from kineta.runtime.mass_matrix_rank import singular_mass_matrix
 from kineta.runtime.tangent import NUMBERS, Input, Tangent
-from kineta.tasks.ignored_parts import warn_ignored
+from kineta.tasks.ignored_features import warn_ignored
 from kineta.tasks.linear.descriptor_matrices import near
 from kineta.tasks.linear.linear_system import Linear, one_state
 from kineta.tasks.linear.operating_point import about_of, beside

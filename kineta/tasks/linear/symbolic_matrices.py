@@ -26,7 +26,7 @@ from kineta.passes.expand import SumsOfProducts
 from kineta.passes.substitute import substitute
 from kineta.runtime.independent_states import independent_states, state_names
 from kineta.runtime.tangent import Blocks, Matrix, MatrixAlgebra, Tangent, matrix
-from kineta.tasks.ignored_parts import warn_ignored
+from kineta.tasks.ignored_features import warn_ignored
 from kineta.tasks.linear.descriptor_matrices import near
 from kineta.tasks.linear.linearize import put_in, put_out
 from kineta.tasks.linear.operating_point import check_names, named

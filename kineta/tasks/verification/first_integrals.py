@@ -23,7 +23,7 @@ from kineta.passes.substitute import substitute
 from kineta.results.outcomes import check_complete
 from kineta.results.result import Result
 from kineta.simulation.simulate import simulate
-from kineta.tasks.ignored_parts import warn_ignored
+from kineta.tasks.ignored_features import warn_ignored
 from kineta.tasks.verification.random_states import States, quantity, values
 from kineta.tasks.verification.regular_states import regular_states
 

@@ -19,7 +19,7 @@ from kineta.mechanics.quantities import COUNTED
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System, a_system
 from kineta.passes.multiprecision import require_mpmath
-from kineta.tasks.ignored_parts import warn_ignored
+from kineta.tasks.ignored_features import warn_ignored
 from kineta.tasks.verification.certificate import Certificate, Finding, FormalismRow
 from kineta.tasks.verification.laws import LAWS
 from kineta.tasks.verification.program_forms import compared, laws_apart

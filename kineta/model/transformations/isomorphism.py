@@ -1,4 +1,6 @@
-"""Systems that are alike up to names and numbers, as ten boxes on the ground are: one derivation and one code serve them all."""
+"""Isomorphic systems, which differ in names and numbers alone, as ten boxes on the ground: one derivation and one code serve
+them all.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ _PLAIN = (0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Alike:
+class Isomorphism:
     """A *system*, in which numbers that are not the same in all that are alike have become parameters; the number of the first
     of them, ``first``; and the ``names`` of that with those that they have here, of records and of their rows.
     """
@@ -49,19 +51,19 @@ class Alike:
     names: Mapping[str, str]
 
 
-def alike(systems: Sequence[System]) -> list[Alike]:
+def isomorphisms(systems: Sequence[System]) -> list[Isomorphism]:
     """Which of *systems*, without named expressions, are alike."""
     shapes = [_Shape(system) for system in systems]
     groups: dict[Hashable, list[int]] = {}
     for k, shape in enumerate(shapes):
         groups.setdefault(shape.key, []).append(k)
-    found: list[Alike | None] = [None] * len(systems)
+    found: list[Isomorphism | None] = [None] * len(systems)
     for group in groups.values():
         rows = [[x for numbers in shapes[k].expressions for x in numbers] for k in group]
         varies = [len({*column}) > 1 for column in zip(*rows, strict=True)]
         own = [_with_parameters(systems[k], shapes[k], varies) for k in group]
         for k, system in zip(group, own, strict=True):
-            found[k] = Alike(system, group[0], _renamed(own[0], system, shapes[group[0]], shapes[k]))
+            found[k] = Isomorphism(system, group[0], _renamed(own[0], system, shapes[group[0]], shapes[k]))
     return [one for one in found if one is not None]
 
 

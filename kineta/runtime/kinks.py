@@ -14,7 +14,7 @@ from kineta.equations.equations import Equations
 from kineta.model.motion_program import Control
 from kineta.model.name_inference import motion_expressions, response_symbols, speed_derivatives
 from kineta.model.system import System
-from kineta.passes.nonsmooth import kinks
+from kineta.passes.nonsmooth_operations import kinks
 
 
 def contact_kink(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> str:

@@ -22,12 +22,12 @@ from kineta.model.elements.generalized import GeneralizedForce
 from kineta.model.elements.spring import Spring
 from kineta.model.system import System
 from kineta.scene.scene import BODY, FIXED, Arrow, Solid, Touch, Trail
-from kineta.scene.stage import Stage, mass
+from kineta.scene.scene_builder import SceneBuilder, mass
 from kineta.spatial.rotation import normals, rodrigues
 from kineta.spatial.vector import Vector, identity
 
 
-def clad(system: System, *, masked: bool = False) -> frozenset[str]:
+def shaped_bodies(system: System, *, masked: bool = False) -> frozenset[str]:
     """The bodies that are not drawn by what follows from the description: those with shapes of their own, of a machine with a
     mesh all. *masked*: those of them in which joints are not seen, with a mesh or with nothing.
     """
@@ -37,59 +37,62 @@ def clad(system: System, *, masked: bool = False) -> frozenset[str]:
     return frozenset(x.name for x in found if not masked or x.solid == "none")
 
 
-def shapes(stage: Stage) -> None:
-    """Add the described shapes to a stage with all its frames."""
-    g, s = stage.d.graph, stage.d.symbols
+def shapes(builder: SceneBuilder) -> None:
+    """Add the described shapes to a scene with all its frames."""
+    g, s = builder.d.graph, builder.d.symbols
     for own in s.system.appearance:
         if not isinstance(own, BodyShape) or own.solid == "none":
             continue
         R = identity(g)
         for turn in own.turns:
             R = R.times(rodrigues(s.direction(turn.axis), s.expression(turn.argument)[0]))
-        numbers = {"sizes": stage.values(own.sizes), "axes": stage.number(R.refs)}
+        numbers = {"sizes": builder.values(own.sizes), "axes": builder.number(R.refs)}
         if own.start is not None and own.end is not None:
-            numbers |= {"start": stage.values(own.start), "end": stage.values(own.end)}
+            numbers |= {"start": builder.values(own.start), "end": builder.values(own.end)}
         else:
-            numbers |= {"at": stage.values(own.at), "axis": stage.values(vector(Z if own.axis is None else own.axis))}
+            numbers |= {
+                "at": builder.values(own.at),
+                "axis": builder.values(vector(Z if own.axis is None else own.axis)),
+            }
         if own.file:
             inertia = next((b.inertia for b in s.system.bodies if b.name == own.name), Inertia())
-            numbers |= {"scale": stage.values(own.scale), **mass(stage, inertia)}
+            numbers |= {"scale": builder.values(own.scale), **mass(builder, inertia)}
         # Links that are welded together are one body to the eye.
         carrier = placement.carrier(s.system, own.name) if own.file else own.name
         owner, part = (carrier, BODY) if carrier != GROUND else ("", FIXED)
         colour = colours.code(own.colour)
-        frame = stage.places[own.name]
+        frame = builder.places[own.name]
         folder = own.location.file if own.location else ""
-        stage.solids.append(Solid(own.solid, frame, owner, part, numbers, name=folder, colour=colour, file=own.file))
+        builder.solids.append(Solid(own.solid, frame, owner, part, numbers, name=folder, colour=colour, file=own.file))
 
 
-def trails(stage: Stage) -> tuple[Trail, ...]:
+def trails(builder: SceneBuilder) -> tuple[Trail, ...]:
     """The paths that are shown."""
-    s, found = stage.d.symbols.system, []
+    s, found = builder.d.symbols.system, []
     places = {n: Station(n) for n in s.frames} | {p.name: Station(p.body, p.position) for p in s.points}
     for own in s.appearance:
         if isinstance(own, Mark) and own.name == "path":
-            position = stage.d.kinematics.position(places[own.of])
-            found.append(Trail(own.of, stage.shown(position.refs)))
+            position = builder.d.kinematics.position(places[own.of])
+            found.append(Trail(own.of, builder.shown(position.refs)))
     return tuple(found)
 
 
-def arrows(stage: Stage) -> tuple[Arrow, ...]:
+def arrows(builder: SceneBuilder) -> tuple[Arrow, ...]:
     """The forces that are shown, on each place that is not of the ground."""
-    system, found = stage.d.symbols.system, []
+    system, found = builder.d.symbols.system, []
     for own in system.appearance:
         if isinstance(own, Mark) and own.name == "force":
-            on, element = stage.d.elements, system.lines[own.of]
+            on, element = builder.d.elements, system.lines[own.of]
             for station, force in _acting(on, element):
                 if station.body != GROUND:
                     at = on.kinematics.position(station)
-                    found.append(Arrow(own.of, stage.shown(at.refs), stage.shown(force.refs)))
+                    found.append(Arrow(own.of, builder.shown(at.refs), builder.shown(force.refs)))
     return tuple(found)
 
 
-def touches(stage: Stage) -> tuple[Touch, ...]:
+def touches(builder: SceneBuilder) -> tuple[Touch, ...]:
     """The contacts with planes, each at its places."""
-    d, found = stage.d, []
+    d, found = builder.d, []
     for contact in primitive(d.symbols.system.contacts):
         if not isinstance(contact, Contact) or contact.height is not None:
             continue
@@ -98,7 +101,7 @@ def touches(stage: Stage) -> tuple[Touch, ...]:
         for name, start in zip(contact.places(d.symbols.system), contact.starts, strict=True):
             place = d.kinematics.position(start) + axes @ lowest(d.elements, contact, start, name)
             friction = d.elements.expression(contact.friction)
-            found.append(Touch(name, stage.shown(place.refs), stage.shown(directions), stage.shown(friction)))
+            found.append(Touch(name, builder.shown(place.refs), builder.shown(directions), builder.shown(friction)))
     return tuple(found)
 
 
@@ -126,7 +129,7 @@ def _acting(on: Elements, element: object) -> list[tuple[Station, Vector]]:
     return [(between.start, along), (between.end, -along)]
 
 
-def towards(stage: Stage) -> tuple[int, ...]:
+def towards(builder: SceneBuilder) -> tuple[int, ...]:
     """The direction of sight of the model among the numbers; empty where it gives none."""
-    views = (x for x in stage.d.symbols.system.appearance if isinstance(x, Viewpoint))
-    return next((stage.values(vector(x.towards)) for x in views), ())
+    views = (x for x in builder.d.symbols.system.appearance if isinstance(x, Viewpoint))
+    return next((builder.values(vector(x.towards)) for x in views), ())

@@ -1,4 +1,4 @@
-"""Marks in pictures of machines: paths of points, and forces as arrows."""
+"""Overlays of pictures of machines: paths of points, and forces as arrows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kineta.scene import surfaces
 from kineta.scene.construction import PALETTE, Piece
 from kineta.scene.machine import Machine, Pose
 from kineta.scene.scene import ELEMENT, Solid
-from kineta.views.mechanism import Camera
+from kineta.views.rendering import Camera
 
 #: Length of the longest arrow, in sizes of the machine.
 LONGEST = 0.28

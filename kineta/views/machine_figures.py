@@ -14,9 +14,9 @@ from kineta.errors import ArgumentError, warn
 from kineta.model.body import GROUND
 from kineta.model.system import System
 from kineta.results.result import Result
-from kineta.scene.assembly import scene
 from kineta.scene.construction import pieces
 from kineta.scene.machine import Machine, Pose
+from kineta.scene.system_scene import scene
 from kineta.tasks.assemble import Assembly
 from kineta.tasks.equilibria.equilibrium import Equilibrium
 from kineta.tasks.equilibria.listing import Equilibria
@@ -25,8 +25,8 @@ from kineta.tasks.linear.modes import Modes
 from kineta.tasks.motions.inverse_kinematics import Placements
 from kineta.tasks.posture import Posture, direction, posture
 from kineta.values import finite, whole
-from kineta.views import marks, mechanism
-from kineta.views.marks import Load
+from kineta.views import overlays, rendering
+from kineta.views.overlays import Load
 from kineta.views.series import pyplot
 
 #: Most machines side by side.
@@ -56,21 +56,21 @@ def _picture(
     """Draw a *machine* in a *pose*, with the paths through the poses *before* it, with pale *ghosts* behind it, and with *more*
     forces; returns the axes.
     """
-    found = [*marks.loads(machine, pose), *more]
-    most = marks.largest(found)
-    box = mechanism.spread(machine, [pose, *ghosts], before, marks.ends(machine, found, most))
-    view = mechanism.camera(machine, box, towards)
-    ax = mechanism.axes_of(ax, mechanism.proportions(view, box))
-    mechanism.prepare(ax, view, box)
-    mechanism.ground(ax, machine, view, box, pose)
+    found = [*overlays.loads(machine, pose), *more]
+    most = overlays.largest(found)
+    box = rendering.spread(machine, [pose, *ghosts], before, overlays.ends(machine, found, most))
+    view = rendering.camera(machine, box, towards)
+    ax = rendering.axes_of(ax, rendering.proportions(view, box))
+    rendering.prepare(ax, view, box)
+    rendering.ground(ax, machine, view, box, pose)
     for other in ghosts:
-        mechanism.put(ax, mechanism.drawn(pieces(machine, other), view, pale=0.72), zorder=2)
-    mechanism.put(ax, mechanism.drawn(pieces(machine, pose), view), zorder=3)
+        rendering.put(ax, rendering.drawn(pieces(machine, other), view, pale=0.72), zorder=2)
+    rendering.put(ax, rendering.drawn(pieces(machine, pose), view), zorder=3)
     if found:
-        mechanism.put(ax, mechanism.drawn(marks.arrows(machine, found, most), view), zorder=4)
-        marks.label(ax, machine, found, most, view)
+        rendering.put(ax, rendering.drawn(overlays.arrows(machine, found, most), view), zorder=4)
+        overlays.label(ax, machine, found, most, view)
     if before:
-        marks.paths(ax, machine, before, view)
+        overlays.paths(ax, machine, before, view)
     return ax
 
 

@@ -1,4 +1,4 @@
-"""Solids that nobody asked for: what bodies, elements, constraints and contacts of a description look like."""
+"""Default solids: what bodies, elements, constraints and contacts without shapes of their own look like."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kineta.model.elements.spring import Spring
 from kineta.model.joints.motion import ElementaryMotion
 from kineta.model.system import System
 from kineta.scene.scene import BODY, ELEMENT, FIXED, JOINT, Solid
-from kineta.scene.stage import Stage, mass
+from kineta.scene.scene_builder import SceneBuilder, mass
 
 #: Points in contact from which on a body is their convex hull.
 CORNERS = 4
@@ -27,23 +27,23 @@ CORNERS = 4
 _ROUND = ("wheel", "disk", "ball", "torus", "ellipsoid")
 
 
-def furnish(stage: Stage) -> None:
-    """Add the solids of bodies, elements, constraints and contacts of a stage with all its frames."""
-    system = stage.d.symbols.system
+def add_default_solids(builder: SceneBuilder) -> None:
+    """Add the solids of bodies, elements, constraints and contacts to a scene with all its frames."""
+    system = builder.d.symbols.system
     held = _anchors(system)
     for kind, at in held.get(GROUND, ()):
         if kind == "loop" and any(x.value != 0 for x in at.position):
-            stage.solid("rod", 0, "", FIXED, start=stage.number((ZERO,) * 3), end=stage.values(at.position))
+            builder.solid("rod", 0, "", FIXED, start=builder.number((ZERO,) * 3), end=builder.values(at.position))
         if kind in ("loop", "line"):
-            stage.solid("pin", 0, "", FIXED, at=stage.values(at.position))
+            builder.solid("pin", 0, "", FIXED, at=builder.values(at.position))
     for body in system.tree:
-        _body(stage, body, held.get(body.name, ()))
-    _round_bodies(stage, system)
-    _lines(stage, system)
-    _planes(stage, system)
-    if not any(s.part == BODY for s in stage.solids):
+        _body(builder, body, held.get(body.name, ()))
+    _round_bodies(builder, system)
+    _lines(builder, system)
+    _planes(builder, system)
+    if not any(s.part == BODY for s in builder.solids):
         for body in system.tree:
-            stage.solid("triad", stage.places[body.name], body.name, BODY)
+            builder.solid("triad", builder.places[body.name], body.name, BODY)
 
 
 Anchor = tuple[str, Station]
@@ -69,37 +69,39 @@ def _anchors(system: System) -> dict[str, list[Anchor]]:
     return found
 
 
-def _body(stage: Stage, body: Body, held: Sequence[Anchor]) -> None:
+def _body(builder: SceneBuilder, body: Body, held: Sequence[Anchor]) -> None:
     """The solids of a body: rods to what takes hold of it, the hull of its corners, and its mass."""
-    own, frame, system = body.inertia, stage.places[body.name], stage.d.symbols.system
+    own, frame, system = body.inertia, builder.places[body.name], builder.d.symbols.system
     corners = [place for kind, place in held if kind == "contact"]
     flat = (
-        stage.d.symbols.system.nv and len(corners) == 2 and len(held) == sum(k in ("contact", "point") for k, _ in held)
+        builder.d.symbols.system.nv
+        and len(corners) == 2
+        and len(held) == sum(k in ("contact", "point") for k, _ in held)
     )
     hull = len(corners) >= CORNERS or (flat and body.base == GROUND)
     if hull:
-        points = stage.values([x for c in corners for x in c.position])
-        stage.solid("hull", frame, body.name, BODY, points=points, com=stage.values(own.com))
+        points = builder.values([x for c in corners for x in c.position])
+        builder.solid("hull", frame, body.name, BODY, points=points, com=builder.values(own.com))
     if (normal := _standing(system, body, held)) is not None:
-        at, axis = stage.values(corners[0].position), stage.direction(normal)
-        stage.solid("block", frame, body.name, BODY, at=at, axis=axis)
+        at, axis = builder.values(corners[0].position), builder.direction(normal)
+        builder.solid("block", frame, body.name, BODY, at=at, axis=axis)
         return
     firm = any(kind in ("loop", "line") for kind, _ in held) or any(
-        s.kind == "rod" and s.owner == body.name for s in stage.solids
+        s.kind == "rod" and s.owner == body.name for s in builder.solids
     )
     for kind, place in held:
-        at = stage.values(place.position)
+        at = builder.values(place.position)
         away = any(x.value != 0 for x in place.position)
         if kind == "point" and firm:
-            stage.solid("dot", frame, body.name, BODY, at=at)
+            builder.solid("dot", frame, body.name, BODY, at=at)
         elif away and not hull:
-            stage.solid("rod", frame, body.name, BODY, start=stage.number((ZERO,) * 3), end=at)
+            builder.solid("rod", frame, body.name, BODY, start=builder.number((ZERO,) * 3), end=at)
         if kind == "loop":
-            stage.solid("pin", frame, body.name, JOINT, at=at)
+            builder.solid("pin", frame, body.name, JOINT, at=at)
         elif kind == "contact" and not hull:
-            stage.solid("tip", frame, body.name, BODY, at=at)
+            builder.solid("tip", frame, body.name, BODY, at=at)
     if own.mass.value != 0 and not hull:
-        stage.add(Solid("inertia", frame, body.name, BODY, mass(stage, own)))
+        builder.add(Solid("inertia", frame, body.name, BODY, mass(builder, own)))
 
 
 def _standing(system: System, body: Body, held: Sequence[Anchor]) -> Axis | None:
@@ -120,18 +122,18 @@ def _surfaces(system: System) -> Iterator[tuple[str, Sequence[Expr], Station, Ax
             yield from ((c.shape, c.sizes, start, c.axis) for start in c.starts)
 
 
-def _round_bodies(stage: Stage, system: System) -> None:
+def _round_bodies(builder: SceneBuilder, system: System) -> None:
     seen: set[Station] = set()
     for shape, sizes, start, axis in _surfaces(system):
         if start in seen or start.body == GROUND:
             continue
         seen.add(start)
-        frame, at = stage.station(start)
-        kind, about = "sphere" if shape == "ball" else shape, stage.direction(Z if axis is None else axis)
-        stage.solid(kind, frame, start.body, BODY, at=at, sizes=stage.values(sizes), axis=about)
+        frame, at = builder.station(start)
+        kind, about = "sphere" if shape == "ball" else shape, builder.direction(Z if axis is None else axis)
+        builder.solid(kind, frame, start.body, BODY, at=at, sizes=builder.values(sizes), axis=about)
 
 
-def _lines(stage: Stage, system: System) -> None:
+def _lines(builder: SceneBuilder, system: System) -> None:
     """Springs, dampers and forces between places, springs along slides, links of loops."""
     for e in system.elements:
         if not isinstance(e, Spring | Damper | GeneralizedForce):
@@ -139,14 +141,14 @@ def _lines(stage: Stage, system: System) -> None:
         kind = {Spring: "spring", Damper: "damper"}.get(type(e), "line")
         if isinstance(e.coordinate, Length):
             between = e.coordinate
-            (a, start), (b, end) = stage.station(between.start), stage.station(between.end)
-            stage.solid(kind, a, "", ELEMENT, to=b, name=e.name, start=start, end=end)
+            (a, start), (b, end) = builder.station(between.start), builder.station(between.end)
+            builder.solid(kind, a, "", ELEMENT, to=b, name=e.name, start=start, end=end)
             continue
         names = " ".join(sorted({"t", *system.q_names} & {n.rstrip("'") for n in e.coordinate.symbols()}))
-        for s in [x for x in stage.solids if x.kind in ("rail", "slide") and x.name == names and names]:
+        for s in [x for x in builder.solids if x.kind in ("rail", "slide") and x.name == names and names]:
             if kind != "line":
                 wall = "wall" if s.kind == "rail" else kind
-                stage.solid(
+                builder.solid(
                     f"{kind}_on_rail" if wall == "wall" else kind,
                     s.frame,
                     "",
@@ -154,26 +156,26 @@ def _lines(stage: Stage, system: System) -> None:
                     to=s.to,
                     name=e.name,
                     start=s.numbers["at"],
-                    end=stage.number((ZERO,) * 3),
+                    end=builder.number((ZERO,) * 3),
                     axis=s.numbers["axis"],
                 )
     for c in system.constraints:
         if isinstance(c, Loop) and c.joint == "distance":
-            (a, start), (b, end) = stage.station(c.start), stage.station(c.end)
-            stage.solid("link", a, "", ELEMENT, to=b, name=c.name, start=start, end=end)
+            (a, start), (b, end) = builder.station(c.start), builder.station(c.end)
+            builder.solid("link", a, "", ELEMENT, to=b, name=c.name, start=start, end=end)
         elif isinstance(c, Loop) and c.joint in ("line", "prismatic", "cylindrical") and c.axis is not None:
-            frame, at = stage.station(c.start)
+            frame, at = builder.station(c.start)
             part = FIXED if c.start.body == GROUND else ELEMENT
-            stage.solid("rail", frame, "", part, to=stage.places[c.end.body], at=at, axis=stage.direction(c.axis))
+            builder.solid("rail", frame, "", part, to=builder.places[c.end.body], at=at, axis=builder.direction(c.axis))
 
 
-def _planes(stage: Stage, system: System) -> None:
+def _planes(builder: SceneBuilder, system: System) -> None:
     """The planes on which bodies roll or lie."""
     seen = set()
     for c in (*system.constraints, *system.contacts):
         if isinstance(c, Rolling | Contact) and (c.end, c.normal) not in seen:
             seen.add((c.end, c.normal))
-            frame, at = stage.station(c.end)
+            frame, at = builder.station(c.end)
             if isinstance(c, Rolling) and c.surface is not None:
                 continue  # a plane that only touches the surface
-            stage.solid("plane", frame, c.end.body, FIXED, name=c.name, at=at, axis=stage.direction(c.normal))
+            builder.solid("plane", frame, c.end.body, FIXED, name=c.name, at=at, axis=builder.direction(c.normal))

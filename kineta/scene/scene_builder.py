@@ -1,4 +1,4 @@
-"""``Stage``: frames, numbers and solids of a scene while it is made, and the walk along the motions of the bodies."""
+"""``SceneBuilder``: frames, numbers and solids of a scene while it is made, and the walk along the motions of the bodies."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from kineta.spatial.vector import Matrix, Vector, identity
 
 
 @dataclass
-class Stage:
+class SceneBuilder:
     """The scene of a derivation while it is made.
 
     frames : axes (to ground axes) and origin of every frame, the ground first; owners : the body of each, "" for the ground
     places : the frame of each body; numbers : of solids, in the order in which they were asked for
-    clad : bodies with solids of their own, described in the model; masked : those of them with a mesh
+    shaped_bodies : bodies with solids of their own, described in the model; masked : those of them with a mesh
     tables : frames without mass that carry planes
     """
 
@@ -34,7 +34,7 @@ class Stage:
     frames: list[tuple[Matrix, Vector]]
     owners: list[str]
     places: dict[str, int]
-    clad: frozenset[str] = frozenset()
+    shaped_bodies: frozenset[str] = frozenset()
     masked: frozenset[str] = frozenset()
     tables: frozenset[str] = frozenset()
     numbers: list[Ref] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Stage:
     def add(self, solid: Solid) -> None:
         """Add a *solid*, but for one of a body with solids of its own, and for a joint or rail of one that masks it."""
         hidden = self.masked | self.tables
-        if solid.part == BODY and solid.owner in self.clad:
+        if solid.part == BODY and solid.owner in self.shaped_bodies:
             return
         joint = solid.part == JOINT or solid.kind == "rail"
         if joint and hidden & {solid.owner, self.owners[solid.frame], solid.name}:
@@ -87,40 +87,40 @@ class Stage:
         return tuple(sorted({TIME, *self.d.symbols.system.q_names} & set(motion.argument.symbols())))
 
 
-def stage(d: Derivation, clad: frozenset[str], masked: frozenset[str]) -> Stage:
-    """The stage with the ground alone."""
+def ground_scene(d: Derivation, shaped_bodies: frozenset[str], masked: frozenset[str]) -> SceneBuilder:
+    """A scene with the ground alone."""
     g, system = d.graph, d.symbols.system
     planes = {c.end.body for c in (*system.constraints, *system.contacts) if isinstance(c, Rolling | Contact)}
     tables = frozenset(b.name for b in system.bodies if b.name in planes and b.inertia.mass.value == 0)
-    return Stage(d, [(identity(g), Vector(g))], [""], {GROUND: 0}, clad, masked, tables)
+    return SceneBuilder(d, [(identity(g), Vector(g))], [""], {GROUND: 0}, shaped_bodies, masked, tables)
 
 
-def mass(stage: Stage, own: Inertia) -> dict[str, tuple[int, ...]]:
+def mass(builder: SceneBuilder, own: Inertia) -> dict[str, tuple[int, ...]]:
     """The numbers of an inertia: mass, centre of mass, tensor, and whether it has all moments."""
     complete = float(all(x.value != 0 for x in own.moments))
     return {
-        "mass": stage.values([own.mass]),
-        "com": stage.values(own.com),
-        "tensor": stage.values([*own.moments, *own.products]),
-        "complete": stage.number([stage.d.graph.const(complete)]),
+        "mass": builder.values([own.mass]),
+        "com": builder.values(own.com),
+        "tensor": builder.values([*own.moments, *own.products]),
+        "complete": builder.number([builder.d.graph.const(complete)]),
     }
 
 
-def walk(stage: Stage, body: Body) -> None:
+def walk(builder: SceneBuilder, body: Body) -> None:
     """Add the frames on the way to *body*, rods along its constant shifts, and its joints."""
-    _Walk(stage, body).through(body.motions)
+    _Walk(builder, body).through(body.motions)
 
 
 class _Walk:
     """The way from a base to its body: the frame reached, and the constant placement (R, r) since then."""
 
-    def __init__(self, stage: Stage, body: Body) -> None:
-        self.stage, self.body, self.graph = stage, body, stage.d.graph
-        self.frame = stage.places[body.base]
-        self.owner = stage.owners[self.frame]
+    def __init__(self, builder: SceneBuilder, body: Body) -> None:
+        self.builder, self.body, self.graph = builder, body, builder.d.graph
+        self.frame = builder.places[body.base]
+        self.owner = builder.owners[self.frame]
         self.R, self.r = identity(self.graph), Vector(self.graph)
         self.turned = False  # whether a hinge stands at the origin of the frame reached
-        shifts = [m for m in body.motions if isinstance(m, ElementaryMotion) and not m.turns and stage.changes(m)]
+        shifts = [m for m in body.motions if isinstance(m, ElementaryMotion) and not m.turns and builder.changes(m)]
         #: Whether the body floats: its motions are no joints that could be seen.
         self.floats = body.base == GROUND and (
             len(shifts) > 1 or any(isinstance(m, Joint) and "vx" in m.twist for m in body.motions)
@@ -132,27 +132,27 @@ class _Walk:
                 self._joint(motion)
             elif isinstance(motion, ElementaryMotion):
                 self._turn(motion) if motion.turns else self._shift(motion)
-        moved = any(m.moved_by((TIME, *self.stage.d.symbols.system.q_names)) for m in motions)
+        moved = any(m.moved_by((TIME, *self.builder.d.symbols.system.q_names)) for m in motions)
         hinge = self.frame
         if not (self.R.is_identity and self.r.is_zero):
-            own = self.body.name if self.stage.owners[self.frame] else ""
+            own = self.body.name if self.builder.owners[self.frame] else ""
             self._advance(identity(self.graph), Vector(self.graph), own)
-        self.stage.places[self.body.name] = self.frame
-        self.stage.hinges[self.body.name] = hinge if moved else self.frame
+        self.builder.places[self.body.name] = self.frame
+        self.builder.hinges[self.body.name] = hinge if moved else self.frame
 
     def _joint(self, joint: Joint) -> None:
-        Q, d = joint.frame(self.graph, self.stage.d.symbols.joint(joint)[0])
+        Q, d = joint.frame(self.graph, self.builder.d.symbols.joint(joint)[0])
         if d.is_zero and not self.floats:
             self._hinge("ball", Vector(self.graph))
         self._advance(Q, d, self.body.name)
 
     def _turn(self, motion: ElementaryMotion) -> None:
-        g, s = self.graph, self.stage.d.symbols
+        g, s = self.graph, self.builder.d.symbols
         (angle,) = s.expression(motion.argument)
         axis = s.direction(motion.axis)
         units = [i for i in range(3) if motion.axis == tuple(float(i == k) for k in range(3))]
         Q = about(g, units[0], g.cos(angle), g.sin(angle)) if units else rodrigues(axis, angle)
-        if not self.stage.changes(motion):
+        if not self.builder.changes(motion):
             self.R = self.R.times(Q)
             return
         if not self.floats:
@@ -163,7 +163,7 @@ class _Walk:
 
     def _hinge(self, kind: str, axis: Vector) -> None:
         """A joint at the place reached; two turns about one place are a ball."""
-        s = self.stage
+        s = self.builder
         if kind == "ball" and self.turned and self.r.is_zero and s.solids and s.solids[-1].kind in ("hinge", "ball"):
             s.solids[-1] = replace(s.solids[-1], kind="ball")
             return
@@ -171,7 +171,7 @@ class _Walk:
         s.solid(kind, self.frame, self.owner, JOINT, name=self.body.name, at=at, axis=s.number(axis.refs))
 
     def _shift(self, motion: ElementaryMotion) -> None:
-        s = self.stage
+        s = self.builder
         (distance,) = s.d.symbols.expression(motion.argument)
         axis = s.d.symbols.direction(motion.axis)
         if not s.changes(motion):
@@ -187,17 +187,17 @@ class _Walk:
         s.solid(kind, start, self.body.name, part, to=self.frame, name=names, at=at, axis=across)
 
     def _rod(self, start: Vector, end: Vector, owner: str) -> None:
-        s = self.stage
+        s = self.builder
         if start.refs != end.refs:
             part = BODY if owner else FIXED
             s.solid("rod", self.frame, owner, part, start=s.number(start.refs), end=s.number(end.refs))
 
     def _advance(self, Q: Matrix, d: Vector, owner: str) -> None:
         """Go to a frame after the placement and a motion (Q, d)."""
-        base, origin = self.stage.frames[self.frame]
+        base, origin = self.builder.frames[self.frame]
         A = base.times(self.R)
-        self.stage.frames.append((A.times(Q), origin + base @ self.r + A @ d))
-        self.stage.owners.append(owner)
-        self.frame, self.owner = len(self.stage.frames) - 1, owner
+        self.builder.frames.append((A.times(Q), origin + base @ self.r + A @ d))
+        self.builder.owners.append(owner)
+        self.frame, self.owner = len(self.builder.frames) - 1, owner
         self.R, self.r = identity(self.graph), Vector(self.graph)
         self.turned = False

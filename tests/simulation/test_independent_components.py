@@ -11,7 +11,7 @@ import pytest
 
 import kineta as kn
 from kineta.results.result import Result
-from kineta.simulation.apart import apart, together
+from kineta.simulation.independent_components import coupling, split
 from kineta.simulation.inputs import run_inputs
 from kineta.simulation.progress import Progress
 
@@ -207,7 +207,7 @@ def test_a_run_goes_on_from_its_last_state() -> None:
 def test_what_acts_on_the_whole_keeps_it_in_one_run() -> None:
     def reason(system: kn.System = TWO, **given: Any) -> str:
         inputs = tuple(given.get(n) for n in ("q", "v", "p", "tau", "levels"))
-        return together(kn.derive(system), run_inputs(system, inputs, (), "dop853"))  # type: ignore[arg-type]
+        return coupling(kn.derive(system), run_inputs(system, inputs, (), "dop853"))  # type: ignore[arg-type]
 
     assert reason() == ""
     assert "cases" in reason(p={"l": [1.0, 2.0]})
@@ -235,7 +235,7 @@ damper g = c on a'; damper h = c on d'; output of_a = C.x, of_d = F.x; initial a
 )
 def test_parts_that_are_alike_have_one_code(other: str) -> None:
     system = kn.loads(ALIKE + other)
-    parts = apart(equations := kn.derive(system), run_inputs(system, (None,) * 5, (), "dop853"))
+    parts = split(equations := kn.derive(system), run_inputs(system, (None,) * 5, (), "dop853"))
     assert [own.like is None for own in parts.equations] == [True, False, *[True] * bool(other)]
     run = kn.simulate(equations, 1.5, samples=7)
     common = kn.simulate(in_one_run(system), 1.5, samples=7)
@@ -282,7 +282,7 @@ coordinates a, b, x; initial a = 1, x = 0.3; output both = count + b, E = energy
 
 def test_switches_belong_to_what_they_watch_and_set() -> None:
     system = kn.loads(SWITCHED)
-    parts = apart(kn.derive(system), run_inputs(system, (None,) * 5, (), "dop853"))
+    parts = split(kn.derive(system), run_inputs(system, (None,) * 5, (), "dop853"))
     assert [[s.name for s in own.system.switches] for own in parts.equations] == [["strike"], ["go"], ["swing"]]
     run, common = (kn.simulate(s, 1.5, samples=16) for s in (system, in_one_run(system)))
     assert_same(run, common)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kineta as kn
-from kineta.model.transformations.alike import alike, named_as
+from kineta.model.transformations.isomorphism import isomorphisms, named_as
 
 FIRST = (
     "gravity 9.81; parameters l = 1; A | Sx(2.5), Ry(a), Sz(-l) = 3; point Tip on A = (0.2, 0, 1); "
@@ -16,7 +16,7 @@ FIRST = (
 
 def firsts(*texts: str) -> list[int]:
     """The first system that is like each of the systems in *texts*."""
-    return [one.first for one in alike([kn.loads(text).expanded for text in texts])]
+    return [one.first for one in isomorphisms([kn.loads(text).expanded for text in texts])]
 
 
 def test_names_and_numbers_make_no_difference() -> None:
@@ -24,7 +24,7 @@ def test_names_and_numbers_make_no_difference() -> None:
     second = (
         second.replace("A ", "B ").replace("A,", "B,").replace("(a)", "(b)").replace("*a;", "*b;").replace("Tip", "End")
     )
-    one, two = alike([kn.loads(FIRST), kn.loads(second)])
+    one, two = isomorphisms([kn.loads(FIRST), kn.loads(second)])
     assert (one.first, two.first) == (0, 0)
     assert two.names["A"] == "B"
     assert two.names["foot.Tip"] == "foot.End"
@@ -38,7 +38,7 @@ def test_names_and_numbers_make_no_difference() -> None:
 
 def test_a_system_alone_keeps_its_numbers() -> None:
     system = kn.loads(FIRST)
-    assert alike([system])[0].system is system
+    assert isomorphisms([system])[0].system is system
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Handing over: where a motion cannot go on by events it goes on by time stepping, until its contacts are quiet."""
+"""Fallback to time stepping: where a motion cannot go on by events it goes on by time stepping, until its contacts are quiet."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from kineta.integration.contact_records import CLOSED, FLAGS, IMPACT_NUMBERS, ST
 from kineta.integration.error_control import StepControl
 from kineta.integration.problem import Events, Problem
 from kineta.integration.segment import Segment
-from kineta.integration.stepping import MOREAU, STEP, SteppingRun
+from kineta.integration.time_stepping import MOREAU, STEP, SteppingRun
 from kineta.runtime.compiled import BoundSystem, stepped_system
 from kineta.runtime.contact_problem import contact_kernel
-from kineta.runtime.nonsmooth import contact_kink
+from kineta.runtime.kinks import contact_kink
 from kineta.runtime.recorder import resized
 
 #: Largest part of a run that is one step of time stepping.
@@ -32,12 +32,12 @@ PILE = 100
 BACK = 10
 #: Steps of time stepping without a change after which contacts are quiet.
 QUIET = 50
-#: Spells of time stepping that are told one by one.
+#: Periods of time stepping that are told one by one.
 TOLD = 3
 
 
 @dataclass(slots=True)
-class Spell:
+class SteppingPeriod:
     """A time from *begin* to *end* [s] of time stepping, and *why*."""
 
     begin: float
@@ -45,7 +45,7 @@ class Spell:
     why: str
 
 
-class HandedRun(SampledRun):
+class FallbackRun(SampledRun):
     """A *hybrid* run that goes on by time stepping where it cannot go on; iterable over its segments.
 
     States of time stepping begin as those of the hybrid run, with coordinates, speeds and work; its code is compiled when it is
@@ -58,7 +58,7 @@ class HandedRun(SampledRun):
         task = hybrid.task
         self.hybrid, self.contacts, self.changes = hybrid, hybrid.contacts, hybrid.changes
         self.size = min(task.control.max_step, STEP, PART * (task.t1 - task.t0))
-        self.spells: list[Spell] = []
+        self.periods: list[SteppingPeriod] = []
         self.made, self._evaluated, self._seam = 0, 0, 0.0
         self._data: SteppingData | None = None
         self._told: tuple[str, ...] = ()
@@ -87,10 +87,10 @@ class HandedRun(SampledRun):
                 fault = str(error)
             if not fault:
                 return
-            last = self.spells[-1] if self.spells else None
+            last = self.periods[-1] if self.periods else None
             patience = 2 * patience if last is not None and t - begin < last.end - last.begin else QUIET
             bent = contact_kink(self.hybrid.task.equations, self.hybrid.task.made.p, t, y)
-            self.spells.append(Spell(t, t, f"{fault}{'; ' * bool(bent)}{bent}"))
+            self.periods.append(SteppingPeriod(t, t, f"{fault}{'; ' * bool(bent)}{bent}"))
             back = yield from self._stepped(t, y, patience)
             if back is None:
                 return
@@ -99,13 +99,13 @@ class HandedRun(SampledRun):
 
     def notes(self) -> tuple[str, ...]:
         """Sentences on what time stepping took over, and what it says of its steps."""
-        if not self.spells:
+        if not self.periods:
             return ()
         said = [
             f"From t = {one.begin:.6g} to {one.end:.6g} s the motion was found by time stepping ('{MOREAU}'), since {one.why}."
-            for one in self.spells[:TOLD]
+            for one in self.periods[:TOLD]
         ]
-        if more := self.spells[TOLD:]:
+        if more := self.periods[TOLD:]:
             spent = sum(one.end - one.begin for one in more)
             said.append(f"So it was {len(more)} more times up to t = {more[-1].end:.6g} s, for {spent:.3g} s.")
         said.append(f"Going back to events changed the energy by {self._seam:.1e} J at most.")
@@ -154,7 +154,7 @@ class HandedRun(SampledRun):
         before = self.control.made
         run = self._begun(t, y)
         run.chunk = patience
-        watch, spell, flags, held = QuietWatch(run.data), self.spells[-1], self.contacts.flags, False
+        watch, period, flags, held = QuietWatch(run.data), self.periods[-1], self.contacts.flags, False
         while True:
             for segment in run:
                 yield replace(segment, mode=self.control.made, held=held)
@@ -164,7 +164,7 @@ class HandedRun(SampledRun):
                 if not len(segment.t):
                     break
                 t, y = float(segment.t[-1]), segment.y[-1]
-                spell.end = t
+                period.end = t
                 self._count(run)
                 since = watch.quiet(segment.y)
                 if since >= patience and t != task.t1:
@@ -211,7 +211,7 @@ class HandedRun(SampledRun):
         return SteppingRun(problem, data, contact_kernel("march"), code.contacts.labels, limits)
 
     def _count(self, run: SteppingRun) -> None:
-        """Count the steps of a spell, and keep what it tells."""
+        """Count the steps of a period, and keep what it tells."""
         new = run.evaluations
         self._evaluated += new
         self.made += run.made

@@ -13,7 +13,7 @@ from kineta.scene import meshes
 from kineta.scene.scene import Scene, Solid
 
 
-def skins(scene: Scene) -> dict[int, dict[str, Any]]:
+def encoded_meshes(scene: Scene) -> dict[int, dict[str, Any]]:
     """The meshes of a *scene* by the number of their solid: lowest corner, size, vertices and triangles; a warning for each that
     cannot be read.
     """
@@ -22,13 +22,13 @@ def skins(scene: Scene) -> dict[int, dict[str, Any]]:
     found = {}
     for k, solid in solids.items():
         try:
-            found[k] = _skin(solid, most)
+            found[k] = _encoded(solid, most)
         except (meshes.MeshError, MissingPackageError) as error:
             warn(f"Model '{scene.model}': a mesh of '{solid.owner or 'ground'}' is drawn as a box: {error}")
     return found
 
 
-def _skin(solid: Solid, most: int) -> dict[str, Any]:
+def _encoded(solid: Solid, most: int) -> dict[str, Any]:
     surface = meshes.mesh(Path(solid.name).parent / solid.file, most)
     vertices, faces = surface.vertices, surface.faces[:, :3]
     low = vertices.min(axis=0)

@@ -11,10 +11,10 @@ from kineta.expr.walk import reachable
 from kineta.mechanics.derivation import Derivation
 from kineta.model.constraints import holding, place
 from kineta.model.system import System
-from kineta.scene import described
-from kineta.scene.automatic import furnish
+from kineta.scene import appearance
+from kineta.scene.default_solids import add_default_solids
 from kineta.scene.scene import Scene
-from kineta.scene.stage import Stage, stage, walk
+from kineta.scene.scene_builder import SceneBuilder, ground_scene, walk
 
 
 def scene(system: System | Equations) -> Scene:
@@ -25,14 +25,14 @@ def scene(system: System | Equations) -> Scene:
 
 def _scene(d: Derivation) -> Scene:
     s, g = d.symbols, d.graph
-    made = stage(d, described.clad(s.system), described.clad(s.system, masked=True))
+    made = ground_scene(d, appearance.shaped_bodies(s.system), appearance.shaped_bodies(s.system, masked=True))
     for body in s.system.tree:
         walk(made, body)
-    furnish(made)
-    described.shapes(made)
-    trails, arrows, towards = described.trails(made), described.arrows(made), described.towards(made)
+    add_default_solids(made)
+    appearance.shapes(made)
+    trails, arrows, towards = appearance.trails(made), appearance.arrows(made), appearance.towards(made)
     grips = {c.name: made.shown(d.kinematics.position(place(c)).refs) for c in holding(s.system.constraints)}
-    touches = described.touches(made)
+    touches = appearance.touches(made)
     up = made.number(neg(x) for x in s.expression(*s.system.gravity))
     frames = [x for R, r in made.frames for x in (*R.refs, *r.refs)]
     outputs = {
@@ -59,7 +59,7 @@ def _scene(d: Derivation) -> Scene:
     )
 
 
-def _normal(made: Stage) -> int | None:
+def _normal(made: SceneBuilder) -> int | None:
     """The ground axis to which all motion is normal: along it no origin moves, and about it alone frames turn. Of several, the
     one across gravity, else the last.
     """

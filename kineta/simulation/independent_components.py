@@ -9,8 +9,8 @@ import numpy as np
 
 from kineta.arrays import IntArray
 from kineta.equations.equations import Equations, part_of
-from kineta.model.transformations.alike import alike
 from kineta.model.transformations.components import Components
+from kineta.model.transformations.isomorphism import isomorphisms
 from kineta.results.outcomes import DONE, INTERRUPTED
 from kineta.runtime.applied_forces import AppliedForces
 from kineta.runtime.problem import SimulationProblem
@@ -33,10 +33,10 @@ class Parts:
     events: Sequence[IntArray] = ()
 
 
-def apart(equations: Equations, given: RunInputs) -> Parts:
+def split(equations: Equations, given: RunInputs) -> Parts:
     """The parts of a run of *equations* with *given* inputs: its components, or the whole alone."""
     system, whole = equations.system, Parts(None, [equations], [given])
-    if together(equations, given):
+    if coupling(equations, given):
         return whole
     groups = [e.value.symbols() for e in given.watched]
     groups += [(speed, *force.symbols()) for speed, force in given.forces.expressions.items()]
@@ -53,7 +53,7 @@ def apart(equations: Equations, given: RunInputs) -> Parts:
     return Parts(components, each, inputs, states, events)
 
 
-def together(equations: Equations, given: RunInputs) -> str:
+def coupling(equations: Equations, given: RunInputs) -> str:
     """Why the components of a model have one run in common; ``''`` where each may have its own."""
     system = equations.system
     if not given.alone:
@@ -71,7 +71,7 @@ def _components(equations: Equations, groups: Sequence[Sequence[str]]) -> tuple[
     if len(found.systems) == 1:
         return found, (equations,)
     each = list[Equations]()
-    for k, own in enumerate(alike(found.systems)):
+    for k, own in enumerate(isomorphisms(found.systems)):
         each.append(part_of(equations, own.system, None if own.first == k else (each[own.first], own.names)))
     return found, tuple(each)
 
@@ -87,7 +87,7 @@ def _inputs(equations: Equations, own: Equations, given: RunInputs, events: IntA
     return RunInputs(given.q[q], given.v[v], p, AppliedForces(forces.constant[v], acting), watched)
 
 
-def integrate_apart(tasks: Sequence[SimulationProblem], bar: Progress) -> list[tuple[SimulationProblem, Solution]]:
+def integrate_parts(tasks: Sequence[SimulationProblem], bar: Progress) -> list[tuple[SimulationProblem, Solution]]:
     """The solutions of *tasks*, each with the task as it was integrated: up to the time at which the first of them ends.
 
     A part that an event, a failure or an interruption ends ends all; those that have passed that time are integrated once
