@@ -63,7 +63,7 @@ _FROM = {
     "kineta.model.quasi": "Quasi quasi",
     "kineta.model.switch": "Switch switch",
     "kineta.model.system": "System",
-    "kineta.model.vectors": "vector",
+    "kineta.model.vectors": "cross dot norm vector",
     "kineta.results.extremes": "extremes",
     "kineta.results.netcdf": "load_result",
     "kineta.results.result": "Result",

@@ -100,6 +100,9 @@ from kineta.model.quasi import quasi as quasi
 from kineta.model.switch import Switch as Switch
 from kineta.model.switch import switch as switch
 from kineta.model.system import System as System
+from kineta.model.vectors import cross as cross
+from kineta.model.vectors import dot as dot
+from kineta.model.vectors import norm as norm
 from kineta.model.vectors import vector as vector
 from kineta.results.extremes import extremes as extremes
 from kineta.results.netcdf import load_result as load_result

@@ -6,14 +6,17 @@ They are symbols named by their text. A prime behind a component or a magnitude 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kineta.algebra.expression import Expr, symbol
-from kineta.errors import ModelError, did_you_mean, one_of
+from kineta.algebra.expression import Expr, Scalar, symbol
+from kineta.algebra.functions import sqrt
+from kineta.errors import ArgumentError, ModelError, did_you_mean, one_of
 from kineta.expr.op import FUNCTIONS
 from kineta.model import units
 from kineta.model.body import GROUND
+from kineta.model.coercion import Vector3
+from kineta.model.coercion import vector as components
 from kineta.model.units import Dimension
 from kineta.values import word
 
@@ -75,9 +78,12 @@ class VectorSymbol:
     def __abs__(self) -> Expr:
         return symbol(f"|{self}|")
 
-    def dot(self, other: VectorSymbol) -> Expr:
-        """The scalar product with another vector in the same axes."""
-        return self.x * other.x + self.y * other.y + self.z * other.z
+    def __iter__(self) -> Iterator[Expr]:
+        return iter((self.x, self.y, self.z))
+
+    def dot(self, other: Components) -> Expr:
+        """The scalar product with another vector in the same axes: :func:`dot`."""
+        return dot(self, other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +93,12 @@ class Part:
     vector: VectorSymbol
     component: int | None
     rates: int
+
+    @property
+    def name(self) -> str:
+        """Its symbol."""
+        own = f"|{self.vector}|" if self.component is None else f"{self.vector}.{'xyz'[self.component]}"
+        return own + "'" * self.rates
 
     @property
     def order(self) -> int:
@@ -110,8 +122,8 @@ def part(name: str) -> Part | None:
     return Part(VectorSymbol(parts["kind"], parts["of"], parts["frame"] or GROUND), component, len(parts["rates"]))
 
 
-def read(text: str) -> str:
-    """Name of the part of a vector written as *text*. Raises :class:`ModelError` for an invalid part."""
+def read(text: str) -> str | VectorSymbol:
+    """Name of the part of a vector written as *text*, or the vector itself. Raises :class:`ModelError` for an invalid part."""
     found = _WRITTEN.fullmatch(text)
     assert found is not None  # the language has no other words of this form
     kind, inside, component = found["kind"], found["inside"], found["part"]
@@ -124,6 +136,8 @@ def read(text: str) -> str:
     own = VectorSymbol(kind, place["of"], place["frame"] or GROUND)
     if found["bar"]:
         return f"|{own}|{found['rates']}"
+    if component is None and not found["rates"]:
+        return own
     if component is None:
         raise ModelError(component_advice(str(own)))
     if component not in ("x", "y", "z"):
@@ -142,6 +156,39 @@ def _unknown(kind: str, inside: str, *, in_bars: bool) -> str:
         what = f"abs({kind}({inside}))" if in_bars else f"{kind}({inside})"
         return f"{kind}(...) is a number and has neither components nor bars nor primes; expected {what}, or a vector."
     return f"unknown vector '{kind}'; expected one of {', '.join(KINDS)}.{did_you_mean(kind, KINDS)}"
+
+
+#: A vector of a point or body, or three scalars.
+Components = VectorSymbol | Sequence[Scalar]
+
+
+def dot(a: Components, b: Components) -> Expr:
+    """The scalar product of two vectors in the same axes: of :func:`vector`, or of three scalars each."""
+    (a1, a2, a3), (b1, b2, b3) = _alike(a, b)
+    return a1 * b1 + a2 * b2 + a3 * b3
+
+
+def cross(a: Components, b: Components) -> Vector3:
+    """The three components of the vector product of two vectors in the same axes: of :func:`vector`, or of three scalars each."""
+    (a1, a2, a3), (b1, b2, b3) = _alike(a, b)
+    return a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1
+
+
+def norm(a: Components) -> Expr:
+    """The length of a vector: of :func:`vector`, or of three scalars."""
+    return abs(a) if isinstance(a, VectorSymbol) else sqrt(dot(a, a))
+
+
+def _alike(a: Components, b: Components) -> tuple[Vector3, Vector3]:
+    """The components of two vectors. Raises :class:`ArgumentError` for axes of different frames."""
+    if isinstance(a, VectorSymbol) and isinstance(b, VectorSymbol) and a.frame != b.frame:
+        raise ArgumentError(different_axes(str(a), a.frame, str(b), b.frame))
+    return components(a), components(b)
+
+
+def different_axes(a: str, frame: str, b: str, other: str) -> str:
+    """The sentence on vectors *a* and *b* with the axes of different frames."""
+    return f"{a} has the axes of '{frame}' and {b} those of '{other}'; expected both in the axes of one body."
 
 
 def vector(kind: str, of: str, frame: str = GROUND) -> VectorSymbol:

@@ -456,7 +456,7 @@ def test_brackets_without_end_are_refused() -> None:
         ("np.pi*x", "unknown symbol 'np.pi'. Write pi."),
         ("numpy.sin(x)", "unknown function 'numpy.sin'. Write sin."),
         ("clip(x, 0, 1)", "Did you mean 'min' (with max: min(b, max(a, x)) is x between a and b)?"),
-        ("dot(x)", "Did you mean 'q'' (the rate of the coordinate q)?"),
+        ("dot(x)", "dot takes 2 vectors, found 1. The rate of a coordinate q is q'."),
         ("diff(x, t)", "Did you mean 'q'' (the rate of the coordinate q)?"),
         ("ddt(x)", "Did you mean 'q'' (the rate of the coordinate q)?"),
         ("piecewise(x)", "unknown function 'piecewise'. Did you mean 'step'"),

@@ -27,7 +27,9 @@ from kineta.model.elements.spring import Spring
 from kineta.model.joints.joint import Joint
 from kineta.model.joints.motion import ElementaryMotion, Motion
 from kineta.model.kind import Element
+from kineta.model.name_inference import vector_parts
 from kineta.model.reserved_symbols import POINT_COMPONENTS
+from kineta.model.vectors import Part
 from kineta.spatial.rotation import rodrigues
 from kineta.spatial.vector import Matrix, Vector, identity
 from kineta.spatial.wrench import Wrench
@@ -203,16 +205,29 @@ class DirectRoute:
     def expression(self, *expressions: Expr) -> list[Ref]:
         """*expressions* of the description, positions and velocities of points included."""
         known = self.symbols.by_name
-        dotted = {n for e in expressions for n in e.symbols() if "." in n and n not in known}
-        return self.symbols.expression(*expressions, more={n: self._component(n) for n in dotted})
+        names = sorted({n for e in expressions for n in e.symbols() if n not in known})
+        parts = vector_parts(self.symbols.system, names)
+        more = {n: self._part(parts[n]) if n in parts else self._component(n) for n in names if "." in n or n in parts}
+        return self.symbols.expression(*expressions, more=more)
+
+    def _named(self, name: str) -> Frame:
+        """The frame at the point or body *name*."""
+        points = {p.name: Station(p.body, p.position) for p in self.symbols.system.points}
+        return self.at(points.get(name, Station(name)))
 
     def _component(self, name: str) -> Ref:
         """The value of the name ``P.x`` or ``P.vx``."""
         owner, _, component = name.rpartition(".")
-        points = {p.name: Station(p.body, p.position) for p in self.symbols.system.points}
-        frame = self.at(points.get(owner, Station(owner)))
-        place = POINT_COMPONENTS.index(component)
+        frame, place = self._named(owner), POINT_COMPONENTS.index(component)
         return frame.r[place] if place < 3 else (frame.S @ frame.v)[place - 3]
+
+    def _part(self, part: Part) -> Ref:
+        """The value of a component or magnitude of a position or velocity, or of the rate of one."""
+        at, axes = self._named(part.vector.of), self.frames[part.vector.frame]
+        vectors = {"r": at.r - axes.r, "v": at.S @ at.v, "w": at.S @ at.w}
+        own = vectors[part.vector.kind]
+        value = self.graph.sqrt(own.dot(own)) if part.component is None else (axes.S.T @ own)[part.component]
+        return self.symbols.levels.of([value], part.rates)[0] if part.rates else value
 
     def components(self, frame: Frame, components: Sequence[Expr], axes: str) -> Vector:
         """A vector given in *axes*, in the axes of *frame*, the body on which it acts."""

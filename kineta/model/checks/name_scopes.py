@@ -29,7 +29,7 @@ from kineta.model.name_inference import (
 from kineta.model.quasi import Quasi
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, TIME
 from kineta.model.switch import Switch
-from kineta.model.vectors import KINDS
+from kineta.model.vectors import KINDS, Part
 from kineta.model.vectors import part as vector_part
 from kineta.threads import once
 
@@ -40,8 +40,11 @@ if TYPE_CHECKING:
 LETTER = r"[^\W²³¹¼-¾⁰-₎⅐-↋①-⓿]"
 #: A name without dots and primes.
 NAME = re.compile(rf"(?!\d){LETTER}+")
-#: Where vectors of bodies and points may stand.
-VECTORS_STAND = " Vectors stand in programs, in transversal parts of the control, in outputs and in events."
+#: Where derivatives of velocities may stand, and why nowhere else.
+ACCELERATIONS_STAND = (
+    " Accelerations stand in programs, in transversal parts of the control, in outputs and in events; what acts on the motion "
+    "would have to know those that it causes."
+)
 #: Alternatives to a force that names a speed.
 DAMPER = " A force that depends on speeds is a damper, or a force on a coordinate."
 #: Constituents of positions, and of states, in words.
@@ -74,27 +77,41 @@ class SymbolTable:
         self.points = point_components(system)
         self.variables = self.parameters | {TIME, *system.q_names, *system.speeds}
         self.everything = self.variables | self.points | {*ENERGIES, *smooth_friction(system)}
-        self.state = self.variables | self.points
+        self.velocities = point_velocities(system)
         self.inside = _nested_symbols(system)
 
     @once
+    def state(self) -> frozenset[str]:
+        """What a state gives: variables, and places and velocities of points and bodies."""
+        return frozenset(self.variables | self.points | {n for n, x in self._parts.items() if x.order <= 1})
+
+    @once
+    def resting(self) -> frozenset[str]:
+        """What coordinates give: the state without speeds and velocities."""
+        moving = {*self.system.speeds, *self.velocities, *(n for n, x in self._parts.items() if x.order)}
+        return self.state - moving
+
+    @once
     def higher(self) -> frozenset[str]:
-        """Derivatives of speeds in programs, named expressions and outputs."""
+        """Derivatives of speeds in the description."""
         return frozenset(speed_derivatives(self.system, self._named))
 
     @once
     def parts(self) -> frozenset[str]:
-        """Parts of vectors in programs, named expressions and outputs."""
-        return frozenset(vector_parts(self.system, self._named))
+        """Parts of vectors in the description."""
+        return frozenset(self._parts)
+
+    @once
+    def _parts(self) -> dict[str, Part]:
+        return vector_parts(self.system, self._named)
 
     @once
     def _named(self) -> set[str]:
         system = self.system
-        written = [x for own in system.programs for x in own.expressions] + list(system.control.expressions)
-        written += [*(let.value for let in system.lets), *(o.value for o in system.outputs)]
-        return {
-            n for x in written for n in (*x.symbols(), *(n for own in x.symbols() for n in self.inside.get(own, ())))
-        }
+        written = [x for own in kinded(system) for x in own.expressions] + list(system.control.expressions)
+        written += [x.value for x in (*system.lets, *system.outputs, *system.quasi)]
+        own = {n for x in written for n in x.symbols()}
+        return own | {n for name in own for n in self.inside.get(name, ())}
 
     def only(
         self,
@@ -131,7 +148,8 @@ class SymbolTable:
         if own != name:
             found = f"'{name}' holds {found}, which"
         follows = " It follows from the motion." if forced else ""
-        more = VECTORS_STAND if vector is not None else hint if own in self.everything else follows
+        higher = vector is not None and vector.order > 1
+        more = ACCELERATIONS_STAND if higher else hint if own in self.everything or vector is not None else follows
         return f"{found} has no place here; expected {words or 'what a state gives'} only.{more}"
 
 
@@ -157,19 +175,18 @@ def _bodies(scope: SymbolTable) -> None:
 
 def _acting(scope: SymbolTable) -> None:
     """Elements, then constraints, contacts and switches."""
-    resting = scope.state - set(scope.system.speeds) - point_velocities(scope.system)
     for record in kinded(scope.system):
         _directions(scope, record)
     for element in scope.system.elements:
         kind = element.kind
-        scope.only(resting, RESTING, kind.positions(element), _of(element), hint=DAMPER)
+        scope.only(scope.resting, RESTING, kind.positions(element), _of(element), hint=DAMPER)
         scope.only(scope.state, MOVING, element.expressions, _of(element))
         scope.only(scope.parameters, "parameters", kind.constants(element), _of(element))
     for condition in kinded(scope.system):
         if not isinstance(condition, Element | Program):
             kind = condition.kind
             scope.only(scope.parameters, "parameters", kind.constants(condition), _of(condition))
-            scope.only(resting, RESTING, kind.positions(condition), _of(condition))
+            scope.only(scope.resting, RESTING, kind.positions(condition), _of(condition))
             if isinstance(condition, Switch):
                 _switch(scope, condition)
             else:

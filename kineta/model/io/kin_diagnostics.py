@@ -63,7 +63,7 @@ def syntax_error(error: UnexpectedInput, text: str, file: str, what: str = STATE
         return ModelError(f"the text ends within {what}; expected {_expected(error, what)}{more}.", end)
     place = Location(file, token.line or 1, token.column or 1)
     more = _unit_behind(token, text) or _guard(error) or _operator(error, token, text)
-    more = more or _open(error, token, text) or _bars(error, token)
+    more = more or _open(error, token, text)
     found = ModelError(f"expected {_expected(error, what)}, found '{token}'{more}.", place)
     return (_statement_error(token, text, file) if what == STATEMENT else None) or found
 
@@ -123,7 +123,7 @@ def _expected(error: UnexpectedInput, what: str) -> str:
     names = _accepted(error)
     if what != STATEMENT:  # which alone ends with a semicolon
         names = {"$END" if n == "SEMICOLON" else n for n in names}
-    names.discard("VECTOR")  # it stands where names do
+    names -= {"VECTOR", "VBAR"} if "VECTOR" in names else {"COMPONENT"}  # they stand where names do; behind vectors
     if "RPAR" in names:  # what it closes may also go on
         names |= {"operator"}
     operators = names & set(_OPERATORS)
@@ -151,13 +151,6 @@ def _operator(error: UnexpectedInput, token: Token, text: str) -> str:
     if token == "," and (left := re.search(r"\d+$", before)) and (right := re.match(r",(\d+)", text[position:])):
         return f": numbers have a point, as in {left[0]}.{right[1]}"
     return ""
-
-
-def _bars(error: UnexpectedInput, token: Token) -> str:
-    """Advice on a bar that begins no magnitude of a vector."""
-    if token.type != "VBAR" or "VECTOR" not in _accepted(error):
-        return ""
-    return ": bars are for the magnitude of a vector, as in |a(Tip)|; of a number write abs(...)"
 
 
 def _guard(error: UnexpectedInput) -> str:

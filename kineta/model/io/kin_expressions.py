@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lark import Token, Tree
@@ -14,6 +14,9 @@ from kineta.errors import ExpressionError, Location, ModelError, suggestion
 from kineta.expr.op import BINARY, FUNCTIONS, Op
 from kineta.model import units, vectors
 from kineta.model.coercion import Vector3
+from kineta.model.io import kin_vectors
+from kineta.model.io.kin_quantities import DimensionedExpr, Node, joined, opposite, plus, root, times
+from kineta.model.io.kin_vectors import DimensionedVector
 from kineta.model.units import NUMBER, Dimension
 from kineta.vocabulary import meaning
 
@@ -23,23 +26,6 @@ CONSTANTS = {"pi": math.pi}
 #: Functions whose value has the dimension of their arguments, and functions of arguments of any dimension.
 _KEEPS = {"abs", "min", "max"}
 _FREE = {"sign", "step", "atan2", "sqrt"} | _KEEPS
-
-
-#: A node of the parse tree. Its children have the shapes that the grammar gives them.
-Node = Any
-
-
-@dataclass(frozen=True, slots=True)
-class DimensionedExpr:
-    """An expression with its dimension; None where it is not known, so that anything goes with it. ``plain`` marks numbers
-    written without a unit, and values of functions such as sin: they may stand for anything in SI. ``shown`` is True where
-    a unit was written in the text; else the dimension only follows from the motions.
-    """
-
-    value: Expr
-    dimension: Dimension | None = None
-    plain: bool = False
-    shown: bool = True
 
 
 class Reader:
@@ -95,14 +81,23 @@ class Reader:
 
     def quantity(self, node: Tree[Token]) -> DimensionedExpr:
         """The expression *node* with its dimension. Parts come before wholes, so that no depth of brackets is too deep."""
-        known: dict[int, DimensionedExpr] = {}
+        known: dict[int, Any] = {}
         for part in node.iter_subtrees():
             children = [known[id(c)] if isinstance(c, Tree) else c for c in part.children]
             try:
                 known[id(part)] = getattr(self, f"_{part.data}")(part, children)
+            except _PlacedError:
+                raise
             except (ExpressionError, ModelError) as error:
                 raise ModelError(str(error), self.location(part)) from None
-        return known[id(node)]
+        return self._number(known[id(node)])
+
+    def _number(self, value: Any) -> DimensionedExpr:
+        """*value*, if it is a number and no vector."""
+        try:
+            return kin_vectors.number(value)
+        except ModelError as error:
+            raise _PlacedError(str(error), self.location(value.node)) from None
 
     def _quantity(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
         number, dimension = units.quantity(str(children[0]))
@@ -126,11 +121,26 @@ class Reader:
         known = self.moving.get(own)
         return None if known is None else units.times(known, units.TIME, len(own) - len(name))
 
-    def _vector_part(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
+    def _vector_part(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr | DimensionedVector:
         name = vectors.read(str(children[0]))
+        if isinstance(name, vectors.VectorSymbol):
+            return kin_vectors.of_symbol(name, node)
         part = vectors.part(name)
         assert part is not None
         return DimensionedExpr(self.symbol(children[0].update(value=name)), part.dimension, shown=False)
+
+    def _vector(self, node: Tree[Token], children: list[Any]) -> DimensionedVector:
+        return kin_vectors.triple([self._number(c) for c in children], node)
+
+    def _component(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
+        return kin_vectors.component(children[0], str(children[1])[1:])
+
+    def _magnitude(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
+        (own,) = children
+        if isinstance(own, DimensionedVector):
+            return kin_vectors.magnitude(own)
+        quantity: DimensionedExpr = own
+        return replace(quantity, value=apply(Op.ABS, quantity.value))
 
     def symbol(self, token: Token) -> Expr:
         """The symbol that *token* names."""
@@ -141,34 +151,22 @@ class Reader:
         self.places.setdefault(str(token), []).append(self.location(token))
         return str(token)
 
-    def _sum(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
-        total: DimensionedExpr = children[0]
-        for sign, other in zip(children[1::2], children[2::2], strict=True):
-            value = total.value + other.value if sign == "+" else total.value - other.value
-            total = _joined(total, other, value)
-        return total
+    def _sum(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr | DimensionedVector:
+        return _folded(children, plus)  # type: ignore[no-any-return]  # a quantity or a vector
 
-    def _product(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
-        total: DimensionedExpr = children[0]
-        for sign, other in zip(children[1::2], children[2::2], strict=True):
-            divides = sign == "/"
-            value = total.value / other.value if divides else total.value * other.value
-            # A bare number may stand for a length or a mass in SI, so its product with something else can be anything.
-            dimension = NUMBER if total.plain and other.plain else None
-            if not (total.plain or other.plain or total.dimension is None or other.dimension is None):
-                dimension = units.times(total.dimension, other.dimension, -1 if divides else 1)
-            total = DimensionedExpr(value, dimension, total.plain and other.plain, total.shown or other.shown)
-        return total
+    def _product(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr | DimensionedVector:
+        return _folded(children, times)  # type: ignore[no-any-return]  # the same
 
-    def _unary(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
+    def _unary(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr | DimensionedVector:
         *signs, operand = children
-        quantity: DimensionedExpr = operand
-        return replace(quantity, value=-quantity.value) if signs.count("-") % 2 else quantity
+        if signs.count("-") % 2 == 0:
+            return operand  # type: ignore[no-any-return]  # a quantity or a vector
+        return kin_vectors.reversed_vector(operand) if isinstance(operand, DimensionedVector) else opposite(operand)
 
     _exponent = _unary
 
     def _power(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
-        base, *exponents = children
+        base, *exponents = map(self._number, children)
         value = exponents[-1].value
         for exponent in reversed(exponents[:-1]):
             value = exponent.value**value
@@ -177,26 +175,67 @@ class Reader:
             dimension = units.times(NUMBER, base.dimension, value.value)
         return DimensionedExpr(base.value**value, dimension, base.plain, base.shown)
 
-    def _call(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
+    def _call(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr | DimensionedVector:
         name, arguments = str(children[0]), children[1:]
-        op = FUNCTIONS.get(name)
         if name in vectors.KINDS:
-            raise ModelError(vectors.component_advice(f"{name}({', '.join(str(a.value) for a in arguments)})"))
+            return self._called_vector(name, node)
+        if name in kin_vectors.FUNCTIONS:
+            return _of_vectors(name, arguments)
+        op = FUNCTIONS.get(name)
         if op is None:
             raise ModelError(f"unknown function '{name}'.{_advice(name)}")
+        arguments = [self._number(a) for a in arguments]
         wanted = 2 if op in BINARY else 1
         if len(arguments) != wanted:
             raise ModelError(f"{name} takes {wanted} argument{'s' * (wanted > 1)}, found {len(arguments)}.")
         value = apply(op, *(a.value for a in arguments))
         first: DimensionedExpr = arguments[0]
         if wanted == 2:
-            both = _joined(first, arguments[1], value)
+            both = joined(first, arguments[1], value)
             return both if name in _KEEPS else DimensionedExpr(value, NUMBER, plain=True)
         if name not in _FREE and first.shown and first.dimension is not None and first.dimension != NUMBER:
             raise ModelError(f"{name} takes an angle or a number, found {units.name(first.dimension)}.")
         if op == Op.SQRT and first.dimension is not None:
-            return DimensionedExpr(value, units.times(NUMBER, first.dimension, 0.5), first.plain, first.shown)
+            return root(first, value)
         return replace(first, value=value) if name in _KEEPS else DimensionedExpr(value, NUMBER, plain=True)
+
+    def _called_vector(self, name: str, node: Tree[Token]) -> DimensionedVector:
+        """The vector ``v(P)``, whose argument is a name."""
+        own = [c for c in node.children if isinstance(c, Tree)]
+        place = own[0].children[0] if len(own) == 1 and own[0].data == "name" else None
+        found = vectors.read(f"{name}({place if isinstance(place, Token) else ', '.join(map(_text, own))})")
+        assert isinstance(found, vectors.VectorSymbol)
+        return kin_vectors.of_symbol(found, node)
+
+
+class _PlacedError(ModelError):
+    """An error that has its place already."""
+
+
+def _folded(children: list[Any], of: Any) -> Any:
+    """The first of *children* with each next one, a sign before it, by the function *of* for numbers."""
+    total = children[0]
+    for sign, other in zip(children[1::2], children[2::2], strict=True):
+        vector = isinstance(total, DimensionedVector) or isinstance(other, DimensionedVector)
+        total = kin_vectors.combined(total, str(sign), other) if vector else of(total, other, sign)
+    return total
+
+
+def _of_vectors(name: str, arguments: list[Any]) -> DimensionedExpr | DimensionedVector:
+    """The function *name* of vectors."""
+    wanted, function = kin_vectors.FUNCTIONS[name]
+    if len(arguments) != wanted:
+        rate = f" The rate of a coordinate q is {_RATE}." if name == "dot" and len(arguments) == 1 else ""
+        raise ModelError(f"{name} takes {wanted} vector{'s' * (wanted > 1)}, found {len(arguments)}.{rate}")
+    for own in arguments:
+        if not isinstance(own, DimensionedVector):
+            raise ModelError(f"{name} takes vectors, as v(Tip) or (1, 0, 0), found the number '{own.value}'.")
+    return function(*arguments)
+
+
+def _text(node: Tree[Token]) -> str:
+    """The tokens of *node* in a row."""
+    return "".join(str(t) for t in node.scan_values(lambda t: isinstance(t, Token)))
 
 
 #: The vocabulary's example of a rate.
@@ -216,18 +255,4 @@ def _advice(name: str) -> str:
         return " A number of Python goes into a text as float(x) writes it, as in f'... = {float(x)};'."
     if meaning(own, (_RATE,)):
         return suggestion(own, (_RATE,))
-    return suggestion(own, [*FUNCTIONS, *vectors.KINDS])
-
-
-def _joined(a: DimensionedExpr, b: DimensionedExpr, value: Expr) -> DimensionedExpr:
-    """Sum, minimum or maximum of two quantities."""
-    if a.dimension is None or b.dimension is None:
-        return DimensionedExpr(value)
-    if a.plain or b.plain:
-        return replace(b if a.plain else a, value=value)
-    shown = a.shown or b.shown
-    if a.dimension == b.dimension:
-        return DimensionedExpr(value, a.dimension, shown=shown)
-    if shown:
-        raise ModelError(f"{units.name(a.dimension)} and {units.name(b.dimension)} cannot be added or compared.")
-    return DimensionedExpr(value)
+    return suggestion(own, [*FUNCTIONS, *vectors.KINDS, *kin_vectors.FUNCTIONS])

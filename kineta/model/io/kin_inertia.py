@@ -10,7 +10,8 @@ from kineta.expr.op import FUNCTIONS
 from kineta.model import units
 from kineta.model.body import Inertia
 from kineta.model.coercion import vector
-from kineta.model.io.kin_expressions import Node, Reader
+from kineta.model.io.kin_expressions import Reader
+from kineta.model.io.kin_quantities import Node
 
 _MOMENTS = {"Jx": 0, "Jy": 1, "Jz": 2}
 _PRODUCTS = {"Jxy": 0, "Jxz": 1, "Jyz": 2}

@@ -22,9 +22,10 @@ from kineta.model.checks.diagnostics import CheckError
 from kineta.model.coercion import Vector3, vector
 from kineta.model.dimensions import multiplier_dimensions
 from kineta.model.io.kin_diagnostics import check_depth, syntax_error
-from kineta.model.io.kin_expressions import Node, Reader
+from kineta.model.io.kin_expressions import Reader
 from kineta.model.io.kin_grammar import GRAMMAR, STARTS, Grammar, extended
 from kineta.model.io.kin_inertia import InertiaList
+from kineta.model.io.kin_quantities import Node
 from kineta.model.io.kin_source import Source
 from kineta.model.joints.joint import Joint
 from kineta.model.joints.motion import ElementaryMotion, Motion

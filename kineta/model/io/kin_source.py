@@ -13,10 +13,12 @@ from kineta.errors import ExpressionError, ModelError, did_you_mean
 from kineta.model import units
 from kineta.model.axis import Axis, direction, unit
 from kineta.model.body import GROUND, Point, Station
-from kineta.model.io.kin_expressions import DimensionedExpr, Reader
-from kineta.model.io.kin_expressions import Node as Node
+from kineta.model.io.kin_expressions import Reader
+from kineta.model.io.kin_quantities import DimensionedExpr
+from kineta.model.io.kin_quantities import Node as Node
 from kineta.model.reserved_symbols import POINT_COMPONENTS
 from kineta.model.units import Dimension
+from kineta.model.vectors import part
 from kineta.passes.evaluate import evaluate
 
 #: Last parts of names of speeds that contain a dot.
@@ -106,5 +108,11 @@ class Source(Reader):
 
     @staticmethod
     def is_rate(value: Expr) -> bool:
-        """Whether *value* names a speed, of a coordinate or a point."""
-        return any(n.endswith("'") or ("." in n and n.rpartition(".")[2] in _SPEEDS) for n in value.symbols())
+        """Whether *value* names a speed, of a coordinate, a point or a body."""
+        return any(map(_is_speed, value.symbols()))
+
+
+def _is_speed(name: str) -> bool:
+    if (vector := part(name)) is not None:
+        return vector.order > 0
+    return name.endswith("'") or ("." in name and name.rpartition(".")[2] in _SPEEDS)

@@ -17,16 +17,19 @@ from kineta.expr.graph import Ref
 from kineta.model.axis import X, Y, Z
 from kineta.model.body import GROUND, Body, Point, Station
 from kineta.model.coercion import Vector3, vector
+from kineta.model.description import kinded
 from kineta.model.elements.compliant_contact import CompliantContact
 from kineta.model.elements.couple import Couple
 from kineta.model.elements.force import Force
 from kineta.model.joints.motion import Motion
 from kineta.model.joints.rotation import Rotation, Rx, Rz
 from kineta.model.joints.shift import Sx, Sy, Sz
+from kineta.model.name_inference import vector_parts
 from kineta.model.named_expressions import substitute_names
 from kineta.model.parameters import Parameter, default_value
 from kineta.model.system import System
 from kineta.model.transformations.mapping import map_expressions
+from kineta.model.vectors import Part
 from kineta.passes.substitute import substitute
 
 #: Fields of a system that hold expressions.
@@ -108,6 +111,7 @@ def reframed(system: System) -> System:
             own = [symbol(f"{owner}.{marks}{c}") for c in "xyz"]
             for i, c in enumerate("xyz"):
                 seen[f"{owner}.{marks}{c}"] = sum((columns[k][i] * own[k] for k in range(3)), shift[i])
+    seen |= {name: symbol(own.name) for name, own in _held_vectors(plain, before).items()}
     back: list[Motion] = [Rx(-b), Rz(-a), *(S(-x) for S, x in zip((Sx, Sy, Sz), origin, strict=True))]
     bodies = [replace(o, base=before) if o.base == GROUND else o for o in plain.bodies]
     bodies.append(Body(before, GROUND, tuple(back)))
@@ -124,6 +128,16 @@ def reframed(system: System) -> System:
         **dict.fromkeys(("lets", "outputs", "contacts", "switches", "programs"), ()),
         **described,
     )
+
+
+def _held_vectors(system: System, frame: str) -> dict[str, Part]:
+    """The parts of vectors in *system* by name, with *frame* in place of the ground."""
+    written = [x for own in kinded(system) for x in own.expressions] + [form.value for form in system.quasi]
+    found = {}
+    for name, own in vector_parts(system, {n for e in written for n in e.symbols()}).items():
+        of, axes = (frame if n == GROUND else n for n in (own.vector.of, own.vector.frame))
+        found[name] = replace(own, vector=replace(own.vector, of=of, frame=axes))
+    return found
 
 
 #: Fields of a system with components in the axes of the ground, or with places of bodies and points.

@@ -21,12 +21,13 @@ from kineta.model.elements.potential import Potential
 from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.elements.spring import Spring
 from kineta.model.kind import Element
-from kineta.model.name_inference import derivative_order, point_velocities
+from kineta.model.name_inference import derivative_order, point_velocities, vector_parts
 from kineta.model.named_expressions import substitute_names
 from kineta.model.reserved_symbols import POINT_COMPONENTS
+from kineta.model.vectors import Part
 from kineta.tasks.verification.closure_laws import MEANINGS, arm, crossed, slip
 from kineta.tasks.verification.reference_kinematics import ReferenceKinematics
-from kineta.tasks.verification.rigid_motion import RigidMotion, UnknownNameError, norm, rate
+from kineta.tasks.verification.rigid_motion import RigidMotion, norm, rate
 from kineta.tasks.verification.taylor_series import TaylorSeries
 
 
@@ -118,15 +119,16 @@ def directional_derivative(kin: ReferenceKinematics, e: Expr, own: Mapping[str, 
 
 
 def point_displacements(kin: ReferenceKinematics, body: Body, e: Expr) -> dict[str, Any]:
-    """Return the derivatives (n, 6), by name, of the positions of points in *e*, or of their velocities where *e* has speeds,
-    by translations and rotations of *body* alone about its origin in ground axes.
+    """Return the derivatives (n, 6), by name, of the positions of points and bodies in *e*, or of their velocities where *e* has
+    speeds, by translations and rotations of *body* alone about its origin in ground axes.
     """
     m, first = kin.motion, derivative_order(kin.system, e)
     found = {}
+    for name, own_part in vector_parts(kin.system, e.symbols()).items():
+        if (own_part.order > 0) == (first > 0):
+            found[name] = kin.of(_vector_displacement(m, body.name, own_part))
     for name in e.symbols():
         owner, _, component = name.rpartition(".")
-        if "(" in name:
-            raise UnknownNameError(name)
         if owner in m.stations and m.stations[owner].body == body.name and component in POINT_COMPONENTS:
             k = POINT_COMPONENTS.index(component)
             if (k >= 3) == (first > 0):
@@ -135,6 +137,25 @@ def point_displacements(kin: ReferenceKinematics, body: Body, e: Expr) -> dict[s
                 own = [*(float(i == k % 3) for i in range(3)), *turns[k % 3]]
                 found[name] = kin.of(np.array(own, dtype=object))
     return found
+
+
+def _vector_displacement(m: RigidMotion, body: str, own: Part) -> Any:
+    """Return the derivative (6,) of a part of a position, by translations and rotations of *body* alone about its origin; of a
+    part of a velocity, by their rates.
+    """
+    vector, place = own.vector, m.stations[own.vector.of]
+    (S, o), (_, origin) = m.frames[vector.frame], m.frames[body]
+    x = m.place(place)
+    turns = vector.kind == "w"
+    value = m.turning[place.body] if turns else x - o if vector.kind == "r" else rate(x)
+    s = value / norm(value) if own.component is None else S[:, own.component]
+    zero = s * 0
+    moved = np.concatenate([zero, zero])
+    if place.body == body:
+        moved = moved + np.concatenate([zero, s] if turns else [s, np.cross(x - origin, s)])
+    if vector.kind == "r" and vector.frame == body:  # whose axes turn with it
+        moved = moved - np.concatenate([s, np.cross(x - o, s)])
+    return moved
 
 
 def generalized_forces(kin: ReferenceKinematics) -> Iterator[Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kineta.arrays import FloatArray
+from kineta.model.elements.inertia import InertiaElement
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
 from kineta.tasks.verification.closure_laws import MEANINGS
@@ -28,11 +29,11 @@ def has_bodies(system: System) -> bool:
 
 
 def understood(system: System) -> bool:
-    """Return whether the reference kinematics covers all constraints and elements: known kinds without vector expressions."""
+    """Return whether the reference kinematics covers all constraints and elements: known kinds, and inertia without vectors."""
     plain = system.expanded
-    acting = (*plain.elements, *plain.constraints)
+    rates = [e.coordinate for e in plain.elements if isinstance(e, InertiaElement)]
     known = all(type(c) in MEANINGS for c in plain.constraints) and all(type(e) in KNOWN for e in plain.elements)
-    return known and not any("(" in n for x in acting for e in x.expressions for n in e.symbols())
+    return known and not any("(" in n for rate in rates for n in rate.symbols())
 
 
 def having(parts: str) -> Callable[[System], bool]:
@@ -40,9 +41,7 @@ def having(parts: str) -> Callable[[System], bool]:
     return lambda system: bool(getattr(system, parts)) and understood(system)
 
 
-UNKNOWN_KINDS = (
-    "it speaks of constraints and elements whose kinds plain kinematics knows, without vectors of places and bodies"
-)
+UNKNOWN_KINDS = "it speaks of constraints and elements whose kinds plain kinematics knows, and inertia without vectors"
 
 NO_BODIES = "it speaks of bodies, and the model has none"
 

@@ -57,7 +57,11 @@ def _off_the_ground(system: System) -> bool:
     """
     held = system.expanded.constraints
     apart = all(c.bodies and GROUND not in c.bodies for c in held)
-    return apart and not system.elements and not any("." in n for c in held for e in c.expressions for n in e.symbols())
+    return (
+        apart
+        and not system.elements
+        and not any({".", "("} & {*n} for c in held for e in c.expressions for n in e.symbols())
+    )
 
 
 def _ideal(system: System) -> bool:

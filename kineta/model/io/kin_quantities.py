@@ -1,0 +1,68 @@
+"""Quantities of the text language: expressions with their dimensions, their sums and products."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kineta.algebra.expression import Expr
+from kineta.errors import ModelError
+from kineta.model import units
+from kineta.model.units import NUMBER, Dimension
+
+#: A node of the parse tree. Its children have the shapes that the grammar gives them.
+Node = Any
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionedExpr:
+    """An expression with its dimension; None where it is not known, so that anything goes with it. ``plain`` marks numbers
+    written without a unit, and values of functions such as sin: they may stand for anything in SI. ``shown`` is True where
+    a unit was written in the text; else the dimension only follows from the motions.
+    """
+
+    value: Expr
+    dimension: Dimension | None = None
+    plain: bool = False
+    shown: bool = True
+
+
+def plus(a: DimensionedExpr, b: DimensionedExpr, sign: str = "+") -> DimensionedExpr:
+    """The sum of two quantities, or with the *sign* ``-`` their difference. Raises :class:`ModelError` for other dimensions."""
+    return joined(a, b, a.value + b.value if sign == "+" else a.value - b.value)
+
+
+def times(a: DimensionedExpr, b: DimensionedExpr, sign: str = "*") -> DimensionedExpr:
+    """The product of two quantities, or with the *sign* ``/`` their quotient."""
+    divides = sign == "/"
+    # A bare number may stand for a length or a mass in SI, so its product with something else can be anything.
+    dimension = NUMBER if a.plain and b.plain else None
+    if not (a.plain or b.plain or a.dimension is None or b.dimension is None):
+        dimension = units.times(a.dimension, b.dimension, -1 if divides else 1)
+    value = a.value / b.value if divides else a.value * b.value
+    return DimensionedExpr(value, dimension, a.plain and b.plain, a.shown or b.shown)
+
+
+def opposite(a: DimensionedExpr) -> DimensionedExpr:
+    """The quantity with the other sign."""
+    return replace(a, value=-a.value)
+
+
+def joined(a: DimensionedExpr, b: DimensionedExpr, value: Expr) -> DimensionedExpr:
+    """Sum, minimum or maximum, the *value*, of two quantities of one dimension. Raises :class:`ModelError` for others."""
+    if a.dimension is None or b.dimension is None:
+        return DimensionedExpr(value)
+    if a.plain or b.plain:
+        return replace(b if a.plain else a, value=value)
+    shown = a.shown or b.shown
+    if a.dimension == b.dimension:
+        return DimensionedExpr(value, a.dimension, shown=shown)
+    if shown:
+        raise ModelError(f"{units.name(a.dimension)} and {units.name(b.dimension)} cannot be added or compared.")
+    return DimensionedExpr(value)
+
+
+def root(a: DimensionedExpr, value: Expr) -> DimensionedExpr:
+    """The square root, with its *value*, of a quantity."""
+    dimension = None if a.dimension is None else units.times(NUMBER, a.dimension, 0.5)
+    return DimensionedExpr(value, dimension, a.plain, a.shown)
