@@ -143,6 +143,8 @@ from kineta.tasks.linear.linear_system import Linear as Linear
 from kineta.tasks.linear.linearize import linearize as linearize
 from kineta.tasks.linear.modes import Modes as Modes
 from kineta.tasks.linear.modes import modes as modes
+from kineta.tasks.linear.oscillation_formulas import OscillationFormulas as OscillationFormulas
+from kineta.tasks.linear.oscillation_formulas import oscillation_formulas as oscillation_formulas
 from kineta.tasks.linear.response import Response as Response
 from kineta.tasks.linear.response import response as response
 from kineta.tasks.linear.symbolic_matrices import LinearFormulas as LinearFormulas

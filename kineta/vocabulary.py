@@ -27,6 +27,8 @@ _ROWS = (
     ("computePotentialEnergy CalcPotentialEnergy V U", "potential_energy", ""),
     ("computeMechanicalEnergy total_energy E", "energy", ""),
     ("lagrange_function L", "lagrangian", ""),
+    ("routh routh_function", "routhian", ""),
+    ("amended_potential V_eff U_eff", "effective_potential", ""),
     ("computeRNEADerivatives", "inverse_derivatives", ""),
     ("computeABADerivatives mjd_transitionFD", "forward_derivatives", ""),
     ("computeJointTorqueRegressor", "regressor", ""),

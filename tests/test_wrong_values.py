@@ -297,6 +297,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **given: kn.linear_formulas(**{"system": SPRUNG, **given}),
         {"system": SPRUNG, "about": {"q": 0.1}, "inputs": ["q'"], "outputs": ["q"]},
     ),
+    "oscillation_formulas": (
+        lambda **given: kn.oscillation_formulas(**{"system": SPRUNG, **given}),
+        {"system": SPRUNG, "about": {"q": 0.0}},
+    ),
     "io_system": (
         lambda **given: kn.io_system(**{"system": SPRUNG, **given}),
         {"system": SPRUNG, "inputs": ["q'"], "outputs": ["q"], "p": {"k": 1.0}},
@@ -408,6 +412,7 @@ MADE = {
         "Report",
         "Excitation",
         "ExportedRun",
+        "OscillationFormulas",
         "Extremes",
         "Family",
         "FirstIntegral",

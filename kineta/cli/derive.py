@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ LARGE = 200
     kineta derive double_pendulum.kin --quantity mass_matrix --latex
     kineta derive double_pendulum.kin --fix --set m2=0.5     numbers folded in
     kineta derive double_pendulum.kin --matrix               M q'' + h = tau
+    kineta derive double_pendulum.kin --unforced             0 = M q'' + h
     kineta derive double_pendulum.kin --formalism appell --explain --save s.html
     """,
 )
@@ -39,6 +41,7 @@ LARGE = 200
 @click.option("--latex", is_flag=True, help="Print the equations as LaTeX.")
 @click.option("--no-parts", is_flag=True, help="Write everything out, without named parts.")
 @click.option("--matrix", is_flag=True, help="Print the equations of motion as matrices.")
+@click.option("--unforced", is_flag=True, help="Leave out added forces: 0 in the place of tau.")
 @click.option("--explain", is_flag=True, help="Tell the derivation step by step, as Markdown.")
 @click.option("--save", type=FILE, metavar="FILE", help="Write what --explain tells to a .md, .tex or .html file.")
 @click.option("--fix", is_flag=True, help="Fold the values of all parameters into the equations.")
@@ -52,6 +55,7 @@ def derive(
     latex: bool,
     no_parts: bool,
     matrix: bool,
+    unforced: bool,
     explain: bool,
     save: Path | None,
     fix: bool,
@@ -85,7 +89,8 @@ def derive(
     for q in counted:
         equations.expressions(q)
     t_derive = time.perf_counter() - began
-    form: Any = equations.matrix_form() if matrix else equations.printed(quantity)
+    made: Any = equations.matrix_form if matrix else partial(equations.printed, quantity)
+    form = made(unforced=unforced)
     lines = form.latex(parts=not no_parts) if latex else form.text(parts=not no_parts)
     shown = lines.splitlines() if matrix else list(lines)
     counts = {q: equations.operations(q) for q in counted}
@@ -129,6 +134,7 @@ def derive(
 _APART = (
     ("--explain", "--matrix"),
     ("--explain", "--no-parts"),
+    ("--explain", "--unforced"),
     ("--matrix", "--json"),
     ("--save", "--json"),
     ("--save", "--latex"),
@@ -138,7 +144,9 @@ _APART = (
 def _check(given: Mapping[str, Any]) -> None:
     """Raise :class:`ArgumentError` for options that exclude each other."""
     options = {"--json": given["as_json"]}
-    options |= {f"--{n}": given[n.replace("-", "_")] for n in ("explain", "matrix", "no-parts", "latex", "save")}
+    options |= {
+        f"--{n}": given[n.replace("-", "_")] for n in ("explain", "matrix", "no-parts", "unforced", "latex", "save")
+    }
     for one, other in _APART:
         if options[one] and options[other]:
             raise ArgumentError(f"Expected {one} or {other}, found both; leave one out.")
@@ -148,6 +156,8 @@ def _check(given: Mapping[str, Any]) -> None:
         from kineta.equations.derivation_report import check_form
 
         check_form(given["save"])
+    if given["unforced"] and given["quantity"] != "equations":
+        raise ArgumentError(f"--unforced is for the equations of motion; leave out --quantity {given['quantity']}.")
     if given["matrix"] and given["quantity"] not in ("equations", "inverse"):
         raise ArgumentError(f"--matrix shows the equations of motion; leave out --quantity {given['quantity']}.")
 

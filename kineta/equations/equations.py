@@ -277,11 +277,15 @@ class Equations:
             counts[name] = _counted(*lowered)
         return counts
 
-    def matrix_form(self) -> MatrixForm:
-        """The equations of motion as matrices, M vdot + h = tau: ``print(equations.matrix_form())``."""
+    def matrix_form(self, *, unforced: bool = False) -> MatrixForm:
+        """The equations of motion as matrices, M vdot + h = tau: ``print(equations.matrix_form())``.
+
+        *unforced* equations have zeros in the place of added forces tau.
+        """
         from kineta.equations.matrix_form import MatrixForm, matrix_form
 
-        return self.memo(MatrixForm, lambda: matrix_form(self.alone()))
+        zero = flag("unforced", unforced)
+        return self.memo((MatrixForm, zero), lambda: matrix_form(self.alone(), unforced=zero))
 
     def account(self, quantity: str = "inverse") -> DerivationReport:
         """The derivation report, step by step: ``print(equations.account())``, ``.save("page.html")``.
@@ -300,23 +304,30 @@ class Equations:
 
         return self.memo((DerivationReport, name), told)
 
-    def text(self, quantity: str = EQUATIONS, *, parts: bool = True) -> str:
+    def text(self, quantity: str = EQUATIONS, *, parts: bool = True, unforced: bool = False) -> str:
         """The formulas of *quantity* as text: a line for every named part, then a line for every entry.
 
         Without a *quantity* they are the equations of motion: the forces, with the multipliers of the constraints, then the
-        constraints. Without *parts* every entry is written out. Raises :class:`ArgumentError` for formulas too long for this.
+        constraints; *unforced* equations have 0 in the place of added forces. Without *parts* every entry is written out.
+        Raises :class:`ArgumentError` for formulas too long for this.
         """
-        return "\n".join(self.printed(quantity).text(parts=flag("parts", parts)))
+        return "\n".join(self.printed(quantity, unforced=unforced).text(parts=flag("parts", parts)))
 
-    def latex(self, quantity: str = EQUATIONS, *, parts: bool = True) -> str:
+    def latex(self, quantity: str = EQUATIONS, *, parts: bool = True, unforced: bool = False) -> str:
         """The formulas of *quantity* as LaTeX, in ``aligned`` for use within ``$$``; as in :meth:`text`."""
-        return aligned(self.printed(quantity).latex(parts=flag("parts", parts)), "aligned")
+        return aligned(self.printed(quantity, unforced=unforced).latex(parts=flag("parts", parts)), "aligned")
 
-    def printed(self, quantity: str = EQUATIONS) -> Formulas:
-        """The formulas of *quantity*, or without one the equations of motion with their constraints, for print."""
+    def printed(self, quantity: str = EQUATIONS, *, unforced: bool = False) -> Formulas:
+        """The formulas of *quantity*, or without one the equations of motion with their constraints, for print.
+
+        *unforced* equations of motion have 0 in the place of added forces.
+        """
+        zero = flag("unforced", unforced)
         if not isinstance(quantity, str) or quantity != EQUATIONS:
+            if zero:
+                raise ArgumentError(f"unforced is for the equations of motion; leave it out for {shown(quantity)}.")
             return self.formulas(quantity)
-        return self.memo((Formulas, EQUATIONS), lambda: equations_of_motion(self.alone()))
+        return self.memo((Formulas, EQUATIONS, zero), lambda: equations_of_motion(self.alone(), unforced=zero))
 
     def sympy(self, quantity: str, *, dynamic: bool = False) -> Any:
         """*quantity* in SymPy: an expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions.

@@ -117,10 +117,11 @@ def formulas(derivation: Derivation, quantity: str) -> Formulas:
     return Formulas(own, quantity, array.of(functions[quantity]))
 
 
-def equations_of_motion(derivation: Derivation) -> Formulas:
+def equations_of_motion(derivation: Derivation, *, unforced: bool = False) -> Formulas:
     """The forces with the multipliers of the constraints, tau = M vdot + h - A^T lambda, then the constraints, 0 = f.
 
-    A constraint of coordinates is shown as such, one of speeds or accelerations at its order.
+    A constraint of coordinates is shown as such, one of speeds or accelerations at its order. *unforced* equations have no
+    added forces: 0 = M vdot + h - A^T lambda.
     """
     system, rows, inverse = derivation.symbols.system, derivation.rows, derivation["inverse"]
     n = len(inverse.refs)
@@ -132,7 +133,8 @@ def equations_of_motion(derivation: Derivation) -> Formulas:
         gradient = found["A"][j * n : (j + 1) * n]
         multiplier = g.symbol(f"{MULTIPLIER}{row.constraint}")
         forces = [g.sub(force, g.mul(a, multiplier)) for force, a in zip(forces, gradient, strict=True)]
-    labels = (*quantity("inverse").labels(system, (n,)), *("0" for _ in rows))
+    left = ["0"] * n if unforced else quantity("inverse").labels(system, (n,))
+    labels = (*left, *("0" for _ in rows))
     return Formulas(own, EQUATIONS, Array((n + len(rows),), (*forces, *found["residuals"]), labels=labels))
 
 

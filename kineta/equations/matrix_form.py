@@ -23,11 +23,15 @@ NAME = 6
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MatrixForm:
-    """M, h, the transposed constraint matrix A and the constraints: references into the graph of *symbols*, row by row."""
+    """M, h, the transposed constraint matrix A and the constraints: references into the graph of *symbols*, row by row.
+
+    unforced : whether zeros stand in the place of added forces
+    """
 
     symbols: Symbols
     refs: tuple[Ref, ...]
     constraints: tuple[str, ...]
+    unforced: bool = False
 
     def text(self, *, parts: bool = True) -> str:
         """The matrices side by side, then the named entries. Raises as :meth:`Formulas.text`."""
@@ -85,22 +89,25 @@ class MatrixForm:
         rest = iter(cells)
         M = [[next(rest) for _ in range(n)] for _ in range(n)]
         h = [[next(rest)] for _ in range(n)]
-        blocks = [M, [[notation.name(f"{v}'")] for v in names], h, [[show(f"tau[{v}]")] for v in names]]
+        tau = [["0" if self.unforced else show(f"tau[{v}]")] for v in names]
+        blocks = [M, [[notation.name(f"{v}'")] for v in names], h, tau]
         if self.constraints:
             blocks.append([[next(rest) for _ in self.constraints] for _ in range(n)])
             blocks.append([[show(f"{MULTIPLIER}{c}")] for c in self.constraints])
         return blocks, below
 
 
-def matrix_form(derivation: Derivation) -> MatrixForm:
-    """The matrices of a *derivation*. Raises :class:`ArgumentError` for a system without motion."""
+def matrix_form(derivation: Derivation, *, unforced: bool = False) -> MatrixForm:
+    """The matrices of a *derivation*; *unforced* for zeros in the place of added forces. Raises :class:`ArgumentError` for a
+    system without motion.
+    """
     rows, system = derivation.rows, derivation.symbols.system
     if not derivation.symbols.v:
         raise ArgumentError(f"Model '{system.name}': nothing in it can move, so there are no equations of motion.")
     A = [r.gradient.get(k, ZERO) for k in range(len(derivation.symbols.v)) for r in rows]
     refs = (*derivation["mass_and_bias"].refs, *A, *constraint_residuals(derivation))
     own, found = simplified(derivation, {"matrices": refs}, system.parameter_names)
-    return MatrixForm(own, tuple(found["matrices"]), tuple(r.constraint for r in rows))
+    return MatrixForm(own, tuple(found["matrices"]), tuple(r.constraint for r in rows), unforced)
 
 
 def _labels(n: int, m: int) -> list[str]:

@@ -84,6 +84,8 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("generalized_energy", "h"),
         Quantity("hamiltonian", "H", speeds="momentum"),
         Quantity("canonical", inputs=("tau",), entries=_canonical, speeds="momentum"),
+        Quantity("routhian", "R", inputs=("momentum",)),
+        Quantity("effective_potential", "V_eff", speeds="momentum"),
         Quantity("momentum", "p"),
         Quantity("linear_momentum"),
         Quantity("angular_momentum"),

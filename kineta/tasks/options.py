@@ -151,6 +151,12 @@ FORMULAS = flag(
     calls="kineta.tasks.linear.symbolic_matrices:linear_formulas",
     excludes=(("states", "tau", "t"), "expected no --state, --tau or --at beside it"),
 )
+OSCILLATIONS = flag(
+    "formulas",
+    "Print mass, damping, stiffness and the characteristic polynomial as expressions.",
+    calls="kineta.tasks.linear.oscillation_formulas:oscillation_formulas",
+    excludes=(("states", "t", "plot"), "expected no --state, --at or --plot beside it"),
+)
 BY = names(
     "by",
     "Parameters, coordinates and speeds (initial), forces tau.q1'.",

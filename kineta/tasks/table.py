@@ -158,8 +158,9 @@ TASKS = (
 
         kineta modes double_pendulum.kin --q q1=0,q2=0
         kineta modes fourbar.kin --equilibrium --plot modes.png
+        kineta modes double_pendulum.kin --q q1=0,q2=0 --formulas
         """,
-        options=(o.ABOUT, o.AT, o.STATES, o.plot()),
+        options=(o.ABOUT, o.AT, o.STATES, o.OSCILLATIONS, o.plot()),
     ),
     Task(
         "kineta.tasks.linear.response",
@@ -426,6 +427,7 @@ TASKS = (
     Task("kineta.tasks.linear.control_system", "io_system", SMALL),
     Task("kineta.tasks.linear.linear_system", "Linear", SMALL),
     Task("kineta.tasks.linear.symbolic_matrices", "LinearFormulas linear_formulas", SMALL),
+    Task("kineta.tasks.linear.oscillation_formulas", "OscillationFormulas oscillation_formulas", SMALL),
     Task("kineta.tasks.motions.conditioning", "Conditioning", MOTIONS),
     Task("kineta.tasks.sensitivity.objective", "Objective objective", DERIVATIVES),
     Task(

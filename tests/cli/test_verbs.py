@@ -21,6 +21,15 @@ COUNTED = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward
 # -- derive ------------------------------------------------------------------------------------------------------------
 
 
+def test_unforced_equations_have_zeros_in_the_place_of_added_forces(kineta: Command) -> None:
+    assert kineta("derive", CART, "--unforced").out.splitlines()[-1].startswith("0 = ")
+    assert "[ 0 ]" in kineta("derive", CART, "--unforced", "--matrix").out
+    for options in (("--quantity", "inverse"), ("--explain",)):
+        found = kineta("derive", CART, "--unforced", *options)
+        assert found.code == 1
+        assert "--unforced" in found.err
+
+
 def test_derive_json_has_all_its_keys(kineta: Command) -> None:
     done = kineta("derive", CART, "--json")
     assert (done.code, done.err) == (0, "")

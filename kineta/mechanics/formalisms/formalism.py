@@ -10,13 +10,13 @@ from kineta.mechanics import regressor, tangent
 from kineta.mechanics.common_rules import COMMON, parametric
 from kineta.mechanics.constraints import projection
 from kineta.mechanics.derivation import Derivation, Rule, derivation
-from kineta.mechanics.formalisms import hamilton
+from kineta.mechanics.formalisms import hamilton, routh
 from kineta.mechanics.from_residual import following
 from kineta.mechanics.narration import Step, Steps, told
 from kineta.model.system import System
 
 #: Rules on top of those of any formalism.
-SHARED: Mapping[str, Rule] = {**hamilton.RULES, **projection.RULES, **tangent.RULES, **regressor.RULES}
+SHARED: Mapping[str, Rule] = {**hamilton.RULES, **routh.RULES, **projection.RULES, **tangent.RULES, **regressor.RULES}
 
 
 def always(system: System) -> str:

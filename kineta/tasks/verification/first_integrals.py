@@ -13,8 +13,11 @@ from kineta import tolerances
 from kineta.arrays import FloatArray, Mask
 from kineta.calls import public
 from kineta.equations.equations import Equations, given_equations
+from kineta.equations.formulas import Formulas, simplified
 from kineta.errors import ArgumentError, excerpt, shown
 from kineta.expr.graph import ONE, ZERO
+from kineta.expr.walk import reachable
+from kineta.mechanics.derivation import Array
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm, svd
 from kineta.passes.differentiate import forward
@@ -33,6 +36,8 @@ STATES = 16
 ENOUGH = 8
 #: Change along a run, relative to the terms of an integral, that the tolerances of the run explain.
 DRIFT = 1e-6
+#: Nodes of an integral, and characters of its formula, at most for which the formula is listed.
+LONG, READ = 600, 240
 
 
 @public
@@ -59,6 +64,38 @@ class FirstIntegral:
     def along(self, run: Result) -> FloatArray:
         """Return the values along a run, (len(run.t),)."""
         return np.asarray(self.entries(run) @ np.array(self.weights))
+
+    def formula(self) -> Formulas:
+        """Return the integral as an expression of coordinates, speeds and parameters: ``text()``, ``latex()``."""
+
+        def made() -> Formulas:
+            own = self.equations.alone()
+            refs = [r for part in self.source.split() for r in own[part].refs]
+            g = own.graph
+            total = g.sum(g.mul(g.const(w), r) for w, r in zip(self.weights, refs, strict=True) if w)
+            system = own.symbols.system
+            variables, found = simplified(own, {"integral": [total]}, system.parameter_names)
+            return Formulas(variables, self.source, Array((), tuple(found["integral"]), labels=(self._label(),)))
+
+        return self.equations.memo((FirstIntegral, self.source, self.weights), made)
+
+    def _label(self) -> str:
+        """The symbol of the integral: a momentum ``p.q1'``, ``P.x``, ``H.z``, or an energy."""
+        if self.source == "generalized_energy":
+            return "E" if self.name == "energy" else "h"
+        names = [f"p.{n}" for n in self.equations.system.v_names]
+        if self.source != "momentum":
+            names = [f"{letter}.{axis}" for letter in "PH" for axis in "xyz"]
+        own = [n for n, w in zip(names, self.weights, strict=True) if w]
+        return own[0] if len(own) == 1 else "H" if any(n.startswith("H") for n in own) else "P"
+
+    def short_formula(self) -> list[str]:
+        """Return the lines of the formula, none where it is too long to be read."""
+        with self.equations.shared() as d:
+            if len(reachable(d.graph, [r for part in self.source.split() for r in d[part].refs])) > LONG:
+                return []
+        lines = list(self.formula().text())
+        return lines if sum(map(len, lines)) <= READ else []
 
     def drift(self, run: Result) -> float:
         """Return the largest change along a run, relative to the largest term, or to the energies for an energy."""
@@ -116,13 +153,13 @@ class Conservation:
         return all(drift <= DRIFT for drift in self.drifts)
 
     def lines(self) -> list[str]:
-        """Return the names of the integrals with their drifts."""
+        """Return the names of the integrals with their drifts and, where they are short, their formulas."""
         if not self.integrals:
             return [f"Model '{self.model}': no momentum, angular momentum or energy stays constant."]
-        known = zip_longest(self.integrals, self.drifts)
-        lines = [
-            x.name if drift is None else f"{x.name}: changes by {drift:.0e} to t = {self.t:g} s" for x, drift in known
-        ]
+        lines = []
+        for x, drift in zip_longest(self.integrals, self.drifts):
+            lines.append(x.name if drift is None else f"{x.name}: changes by {drift:.0e} to t = {self.t:g} s")
+            lines += [f"    {line}" for line in x.short_formula()]
         if self.left_out and self.drifts:
             lines.append(f"the run is without {excerpt(self.left_out)}, as the integrals are")
         return lines
@@ -130,7 +167,13 @@ class Conservation:
     def as_dict(self) -> dict[str, Any]:
         """Return integrals and drifts as plain data."""
         rows = [
-            {"name": x.name, "source": x.source, "weights": list(x.weights), "drift": drift}
+            {
+                "name": x.name,
+                "source": x.source,
+                "weights": list(x.weights),
+                "formula": x.short_formula(),
+                "drift": drift,
+            }
             for x, drift in zip_longest(self.integrals, self.drifts)
         ]
         return {"model": self.model, "integrals": rows, "without": list(self.left_out)}
