@@ -125,7 +125,7 @@ def test_tests_mirror_the_packages() -> None:
 OWN_DERIVATIONS = {
     "equations/equations.py",
     "runtime/tangent.py",
-    "tasks/linear/symbolic_matrices.py",
+    "tasks/linear/symbolic_tangent.py",
     "tasks/verification/laws/invariance.py",
     "tasks/verification/sampled_equations.py",
 }
