@@ -12,6 +12,7 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError, reworded
+from kineta.hybrid.chattering import MOST_CHANGES, MOST_STEPS, PILE, ChatterWatch, step_size
 from kineta.hybrid.contact_log import ContactLog
 from kineta.hybrid.contact_modes import ContactModes, ModeError, penetration
 from kineta.hybrid.sampling import SampledControl, SampledRun
@@ -38,7 +39,8 @@ class HybridRun(SampledRun):
 
     Events of the problem: the user's, then switches, then guards of contacts. ``made`` is the current code, ``changes`` are
     the transitions so far: times and words, ``floor strikes``; all of them, and impacts, are in the ``log``. ``most``
-    changes without an impact within the time ``brief`` [s] are chatter.
+    changes without an impact within the time ``brief`` [s] are chatter. ``bounded``: steps and changes that pile up
+    end the motion.
     """
 
     def __init__(
@@ -60,7 +62,9 @@ class HybridRun(SampledRun):
         run.switches.update(span=task.t1 - task.t0, until=until, last=-np.inf, stopped=-1, culprit=-1)
         run.switches.array("since")[:] = task.t0 - until
         self._since: deque[float] = deque(maxlen=CHATTER)
-        self.most, self.brief = CHATTER, BRIEF * (task.t1 - task.t0)
+        self.most, self.brief, self.bounded = CHATTER, BRIEF * (task.t1 - task.t0), True
+        self._size, self._steps, self._piled = step_size(task), 0, 0
+        self._crowd = ChatterWatch(self._size)
         self._fault: ModeError | None = None
         self._resumed = False
 
@@ -169,7 +173,10 @@ class HybridRun(SampledRun):
                 later.append((row, partial(made.with_flags, flags)))
                 before = after
             self.control.made = later[-1][1]() if later else made
-        return replace(segment, mode=made, later=later, jumped=jumped, held=held)
+        segment = replace(segment, mode=made, later=later, jumped=jumped, held=held)
+        if self.bounded and self._fault is None and (later or made.flags.any()):
+            self._check_pace(segment)
+        return segment
 
     # -- where a mode ends ------------------------------------------------------------------------------------------------
 
@@ -278,6 +285,22 @@ class HybridRun(SampledRun):
         """Raise :class:`ModeError` for an endless sequence of transitions."""
         if len(self._since) >= self.most and t - self._since[-self.most] < self.brief:
             raise self._endless(t)
+
+        if self.bounded and len(self._since) >= PILE and t - self._since[-PILE] < self._size:
+            self._piled += 1
+            if self._piled > MOST_CHANGES:
+                raise self._endless(t)
+
+    def _check_pace(self, segment: Segment) -> None:
+        """Set the fault of a motion that hardly gets on in a *segment* with something closed."""
+        contacts = self.contacts
+        self._steps += self._crowd.count(segment)
+        if contacts is not None and self._steps > MOST_STEPS:
+            self._fault = ModeError(
+                f"at t = {segment.t[-1]:g} s {MOST_STEPS} steps with {contacts.closed(self.control.made.flags)} closed were "
+                f"shorter than {self._crowd.shortest:.0e} s: directions of slip that turn fast, and forces that hardly differ "
+                "from their bounds, need such steps by events. The method 'moreau' steps over them"
+            )
 
     def _endless(self, t: float) -> ModeError:
         last = "; ".join(what for _, what in self.changes[-4:])

@@ -75,6 +75,11 @@ class ContactModes:
         """Flags (contacts, FLAGS) of the present mode, a copy."""
         return np.array(self.motion.array("flags")).reshape(-1, FLAGS)
 
+    def closed(self, flags: FloatArray) -> str:
+        """Names of the contacts that are closed, and of joints that stick or slip, by the *flags* of a mode."""
+        touches = zip(self.touches, flags.reshape(-1, FLAGS), strict=True)
+        return excerpt(f"'{touch.name}'" for touch, own in touches if own.any())
+
     def are_open(self, events: FloatArray) -> bool:
         """Whether no contact is closed, and by the values of all *events* none is near."""
         if not self._may_open or self.motion.array("flags").any():

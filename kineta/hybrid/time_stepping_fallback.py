@@ -8,26 +8,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kineta.arrays import FloatArray, Mask
-from kineta.errors import SimulationError, excerpt
+from kineta.errors import SimulationError
 from kineta.hybrid.automaton import DEEPEST_START, HybridRun, energy
+from kineta.hybrid.chattering import PILE, ChatterWatch, step_size
 from kineta.hybrid.contact_modes import ModeError
 from kineta.hybrid.sampling import SampledRun
 from kineta.integration.contact_records import CLOSED, FLAGS, IMPACT_NUMBERS, STUCK, SteppingData
 from kineta.integration.error_control import StepControl
 from kineta.integration.problem import Events, Problem
 from kineta.integration.segment import Segment
-from kineta.integration.time_stepping import MOREAU, STEP, SteppingRun
+from kineta.integration.time_stepping import MOREAU, SteppingRun
 from kineta.runtime.compiled import BoundSystem, stepped_system
 from kineta.runtime.contact_problem import contact_kernel
 from kineta.runtime.kinks import contact_kink
 from kineta.runtime.recorder import resized
 
-#: Largest part of a run that is one step of time stepping.
-PART = 1e-3
-#: Steps of the method by events within this part of one of time stepping that are too many.
-CROWD, CROWDED = 500, 0.5
-#: Changes without an impact within one step of time stepping that are too many.
-PILE = 100
 #: Steps by which to go back from a failure of the method by events.
 BACK = 10
 #: Steps of time stepping without a change after which contacts are quiet.
@@ -57,12 +52,13 @@ class FallbackRun(SampledRun):
         assert hybrid.contacts is not None
         task = hybrid.task
         self.hybrid, self.contacts, self.changes = hybrid, hybrid.contacts, hybrid.changes
-        self.size = min(task.control.max_step, STEP, PART * (task.t1 - task.t0))
+        self.size = step_size(task)
         self.periods: list[SteppingPeriod] = []
         self.made, self._evaluated, self._seam = 0, 0, 0.0
         self._data: SteppingData | None = None
         self._told: tuple[str, ...] = ()
-        self._crowd = np.empty(0)
+        self._crowd = ChatterWatch(self.size)
+        hybrid.bounded = False
         hybrid.most, hybrid.brief = PILE, self.size
 
     @property
@@ -95,7 +91,7 @@ class FallbackRun(SampledRun):
             if back is None:
                 return
             (t, y), fault = back, ""
-            self._crowd = np.empty(0)
+            self._crowd.begin()
 
     def notes(self) -> tuple[str, ...]:
         """Sentences on what time stepping took over, and what it says of its steps."""
@@ -121,24 +117,12 @@ class FallbackRun(SampledRun):
                 f"at t = {segment.t[-1] if len(segment.t) else segment.t0:g} s {segment.end}",
             )
             return self.hybrid.until(segment, row) if row > 0 else replace(segment, end=None), why
-        moved = np.append(segment.t0, segment.t[:-1]) < segment.t
-        known = len(self._crowd)
-        times = np.append(self._crowd, segment.t[moved])
-        self._crowd = times[-CROWD:]
-        short = times[CROWD:] - times[:-CROWD] < CROWDED * self.size
-        if not short.any():
+        found = self._crowd.first(segment)
+        if found is None:
             return segment, ""
-        rows = np.flatnonzero(moved)[CROWD - known :]
-        for part, mode in segment.rows(len(segment.t)):
-            crowded = rows[short & (rows >= part.start) & (rows < part.stop)]
-            if len(crowded) and mode.flags.any():
-                at, row = float(segment.t[crowded[0]]), int(crowded[0]) + 1
-                flags = mode.flags.reshape(-1, FLAGS)
-                touches = zip(self.contacts.touches, flags, strict=True)
-                closed = excerpt(f"'{touch.name}'" for touch, own in touches if own.any())
-                why = f"at t = {at:g} s {CROWD} steps by events with {closed} closed take less than {CROWDED * self.size:g} s"
-                return self.hybrid.until(segment, row), why
-        return segment, ""
+        row, flags = found
+        at, closed = float(segment.t[row]), self.contacts.closed(flags)
+        return self.hybrid.until(segment, row + 1), f"at t = {at:g} s {self._crowd.words(closed)}"
 
     # -- by time stepping -------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import pytest
 
 import kineta as kn
 from kineta.errors import SimulationError
-from kineta.hybrid import time_stepping_fallback
+from kineta.hybrid import chattering
 from tests.hybrid.test_classics import painleve
 from tests.hybrid.test_contact_faults import (
     BAR,
@@ -33,8 +33,8 @@ DEPTH, CONE, POWER, GROWTH = 1e-6, 1e-7, 1e-4, 1e-5
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten steps by events with something closed are too many."""
-    monkeypatch.setattr(time_stepping_fallback, "CROWD", 10)
-    monkeypatch.setattr(time_stepping_fallback, "CROWDED", 1e9)
+    monkeypatch.setattr(chattering, "CROWD", 10)
+    monkeypatch.setattr(chattering, "CROWDED", 1e9)
 
 
 def bar(end: float = 0.4, more: str = "", **given: Any) -> kn.Result:
