@@ -39,9 +39,9 @@ from kineta.kernels.contact.motion import (
     evaluate_rows,
 )
 from kineta.kernels.contact.rest import TRIED
-from kineta.kernels.contact.time_step import march
 from kineta.kernels.contact.transition import transit
 from kineta.kernels.machine_code import CompiledKernel, machine_unit
+from kineta.kernels.time_stepping.time_step import march
 from kineta.mechanics.contact.contact_terms import TERMS, ContactTermsArrays
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.memory import CompiledFunction

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import cos, sin
 
 import numpy as np
@@ -273,6 +274,15 @@ def test_a_wall_of_twenty_bricks_stands() -> None:
     assert np.abs(run.v[-1]).max() < 1e-9
     weights = [run.outputs[name][-1] for name in run.outputs if name.startswith("lambda.cB0_") and name.endswith(".n")]
     assert sum(weights) == pytest.approx(20 * 9.81, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_rows_of_a_wall_slide_on_each_other() -> None:
+    sliding = re.sub(r"initial f(B(\d)_\d)\.x", r"initial f\1.vx = -\2, f\1.x", wall(6, 5, 4, 3, 2))
+    run = kn.simulate(kn.loads(sliding), 0.5, method="moreau", max_step=2e-3, samples=51)
+    assert len(run.notes) == 1
+    assert max(largest_depths(run)) < 1e-3
+    assert np.diff(run.energy).max() < 2e-3 * run.energy[0]
 
 
 def test_events_are_located_between_steps() -> None:

@@ -7,5 +7,5 @@ contact), ``gauss_seidel`` (sweeps over contacts), ``augmented_lagrangian``, ``n
 ``mode_forces`` (accelerations in a mode), ``impact``, ``mode_search`` (modes that agree with their forces), ``active_set``,
 ``motion`` (rates, events and projections in a mode), ``state_terms`` (terms of a state at a transition), ``dead_centre`` (what
 constraints hold already), ``rest`` (what stays closed, sticks, slips or leaves), ``collision`` (impacts in a cascade),
-``transition`` (from mode to mode), ``step_impulses`` (impulses in a step), ``time_step`` (steps of given size, without modes).
+``transition`` (from mode to mode).
 """

@@ -6,8 +6,8 @@ from kineta.integration.contact_records import SteppingData
 from kineta.kernels.contact.block_inertia import push
 from kineta.kernels.contact.gauss_seidel import sweep
 from kineta.kernels.contact.impact import contacts_first, gains_energy
-from kineta.kernels.contact.newton_over_speeds import COMPLIANCE, REPETITIONS, solve_island
 from kineta.kernels.language import kernel
+from kineta.kernels.time_stepping.alart_curnier import COMPLIANCE, SOFT, solve_laws
 from kineta.kernels.vectors import copy
 from kineta.memory import Integers, Reals
 
@@ -27,10 +27,6 @@ SWEEPS_ALONE = 2000
 FOUND = 1e-8
 #: Part of it to which Newton's method goes on: errors of speeds are errors of forces in the next step.
 FINER, FINEST = 1e-3, 1e-5
-#: Compliance with which other tries begin: a Newton step passes the interval in which a stiff joint sticks, or the cone.
-SOFT = 0.1
-#: Repetitions of forces from those of the last step on, which change little.
-FEW = 36
 #: Velocity [m/s] by which gaps close, and penetrations are taken back, more slowly. Without jumps at none of it: targets that a
 #: face on four corners cannot meet let forces wander from corner to corner.
 LEAST = 1e-6
@@ -136,28 +132,25 @@ def solve_once(run: SteppingData, active: Integers, count: int, share: float, to
     """Impulses of an island with this *share* of the restitution: by sweeps, else by Newton's method, at first from the impulses
     so far, then from none; whether there are any.
     """
-    motion, tries, found = run.motion, 0, False
+    tries, found = 0, False
     twice = aim_island(run, active, count, share)
     if twice:
-        found = solve_twice(run, active, count, share, tolerance)
-    else:
-        found = sweeps(run, active, count, SWEEPS, QUICK, FINEST * tolerance)
-    while tries < 2 and not (found or twice):
+        return solve_twice(run, active, count, share, tolerance)
+    found = sweeps(run, active, count, SWEEPS, QUICK, FINEST * tolerance)
+    while tries < 2 and not found:
         if tries > 0:
             begin_cold(run, run.free, active, count)
-        made = solve_island(
-            motion.problem,
-            motion.terms,
-            motion.solution,
-            motion.island,
+        found = solve_laws(
+            run.motion.problem,
+            run.motion.terms,
+            run.motion.solution,
+            run.motion.island,
             active,
             count,
             run.tried,
             FINER * tolerance,
-            FEW if tries == 0 else REPETITIONS,
             COMPLIANCE if tries == 0 else SOFT,
         )
-        found = made > 0
         tries += 1
     return found
 

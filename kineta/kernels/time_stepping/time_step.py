@@ -19,9 +19,9 @@ from kineta.kernels.contact.block_inertia import (
 from kineta.kernels.contact.impact import drift
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.motion import evaluate_terms
-from kineta.kernels.contact.step_impulses import FOUND, LEAST, REACH, aim, solve_contacts
 from kineta.kernels.contact.transition import is_admissible
 from kineta.kernels.language import fabs, kernel, sqrt
+from kineta.kernels.time_stepping.step_impulses import FOUND, LEAST, REACH, aim, solve_contacts
 from kineta.kernels.vectors import copy, maximum, normalise
 from kineta.memory import Reals
 

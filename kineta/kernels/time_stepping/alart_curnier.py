@@ -1,0 +1,245 @@
+"""Newton's method on the laws of contact of an island, as equations that have derivatives almost everywhere (Alart, Curnier).
+
+With impulses x, velocities u = W v + target + R (x - c) and y = x - r u, Signorini's and Coulomb's laws are x = P(y), where P
+takes the normal to the positive half-line, and the tangents to the disk of the radius mu P_n. R is a small compliance about
+impulses c so far, with which undetermined impulses stay near those, and which disappears as c is repeated. Eliminating the change
+of x from the linear equations leaves one of the speeds with the matrix M + W' H W, of H (3, 3) for each contact; where an island
+has fewer impulses than speeds, one of the impulses with I + H S.
+"""
+
+from __future__ import annotations
+
+from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms, IslandWork
+from kineta.kernels.contact.augmented_lagrangian import compliance
+from kineta.kernels.contact.block_inertia import factor, push, rates_along, substitute
+from kineta.kernels.contact.friction_cone import kinetic_friction
+from kineta.kernels.contact.newton_over_impulses import couple_contacts
+from kineta.kernels.contact.newton_over_speeds import assemble_hessian, collect_island
+from kineta.kernels.language import fabs, kernel, sqrt
+from kineta.kernels.vectors import maximum
+from kineta.memory import Integers, Reals
+
+#: Compliance R relative to the Delassus operator of a contact, that with which another try begins, and its factor.
+COMPLIANCE, SOFT, STIFFER = 1e-4, 1e-2, 1e-1
+#: The factor r relative to the reciprocal of the Delassus operator.
+SCALE = 10.0
+#: Newton steps for each repetition of c, and repetitions; the change of velocities, relative to the tolerance, at which these end
+#: where one leaves more than a part of the change before: undetermined impulses that no rigid motion meets wander.
+STEPS, REPETITIONS, ENOUGH, SLOW = 30, 12, 1e4, 0.25
+#: Steps after which as many are halved: steps run in circles of two.
+DAMPED = 8
+
+
+@kernel
+def linearise_law(x: Reals, u: Reals, mu: float, has_normal: int, r: float, R: float, f: Reals, H: Reals) -> float:
+    """The residual K^-1 (x - P(y)) as f (3,), and R H (3, 3) by rows, of a contact with impulses x at the velocities u, where K
+    is the derivative by x; the largest entry of x - P(y).
+    """
+    y0, y1, y2, w = x[0] - r * u[0], x[1] - r * u[1], x[2] - r * u[2], 1.0 - r * R
+    for i in range(9):
+        H[i] = 0.0
+    f[0], f[1], f[2] = x[0], x[1], x[2]
+    most, radius = 0.0, mu
+    if has_normal != 0:
+        radius = mu * max(y0, 0.0)
+        f[0] = x[0] - max(y0, 0.0)
+    t = sqrt(y1 * y1 + y2 * y2)
+    slips = t > radius
+    e0 = y1 / t if slips else 0.0
+    e1 = y2 / t if slips else 0.0
+    f[1] = x[1] - (radius * e0 if slips else y1)
+    f[2] = x[2] - (radius * e1 if slips else y2)
+    most = maximum(fabs(f[0]), maximum(fabs(f[1]), fabs(f[2])))
+    if has_normal != 0 and y0 <= 0.0:
+        return most
+    lifted = 0.0
+    if has_normal != 0:
+        f[0] /= r * R
+        lifted = w * mu * f[0] if slips else 0.0
+        H[0] = 1.0
+        H[3], H[6] = mu * e0, mu * e1
+    if slips:
+        s = radius / t
+        across, along = f[2] * e0 - f[1] * e1, f[1] * e0 + f[2] * e1 + lifted
+        across /= 1.0 - w * s
+        f[1], f[2] = along * e0 - across * e1, along * e1 + across * e0
+        k = R * r * s / (1.0 - w * s)
+        H[4], H[5], H[7], H[8] = k * e1 * e1, -k * e0 * e1, -k * e0 * e1, k * e0 * e0
+    else:
+        f[1], f[2] = f[1] / (r * R), f[2] / (r * R)
+        H[4], H[8] = 1.0, 1.0
+    return most
+
+
+@kernel
+def linearise(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    work: IslandWork,
+    active: Integers,
+    count: int,
+    v: Reals,
+) -> float:
+    """Residuals ``toward`` of the laws of all contacts at the speeds v, and their derivatives ``cones``; the largest residual as
+    a velocity.
+    """
+    most, u = 0.0, solution.rates
+    for a in range(count):
+        c = active[a]
+        x, R = solution.impulse[3 * c :], compliance(solution, work, c)
+        d = R / work.compliance
+        rates_along(problem, terms, c, v, u)
+        for i in range(3):
+            u[i] += solution.target[3 * c + i] + R * (x[i] - work.force[3 * c + i])
+        f = linearise_law(
+            x,
+            u,
+            kinetic_friction(terms, c),
+            problem.has_normal[c],
+            SCALE / d,
+            R,
+            work.toward[3 * c :],
+            work.cones[9 * c :],
+        )
+        most = maximum(most, d * f)
+    return most
+
+
+@kernel
+def step_over_speeds(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    work: IslandWork,
+    active: Integers,
+    count: int,
+) -> None:
+    """The *change* of the speeds in a step, from an equation of the speeds."""
+    d, place = work.step, work.place
+    assemble_hessian(problem, terms, solution, work, active, count)
+    for i in range(work.n):
+        d[i] = 0.0
+    for a in range(count):
+        c = active[a]
+        start = problem.row_start[c]
+        size = problem.row_start[c + 1] - start
+        speeds, W, f = problem.row_speeds[start:], terms.jacobian[3 * start :], work.toward[3 * c :]
+        for j in range(size):
+            d[place[speeds[j]]] -= W[j] * f[0] + W[size + j] * f[1] + W[2 * size + j] * f[2]
+    substitute(work.hessian, work.n, d)
+    for k in range(work.blocks):
+        for i in range(problem.block_start[work.own[k]], problem.block_start[work.own[k] + 1]):
+            speed = problem.block_speeds[i]
+            work.change[speed] = d[place[speed]]
+
+
+@kernel
+def change_impulses(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    work: IslandWork,
+    active: Integers,
+    count: int,
+) -> None:
+    """The step ``toward`` of the impulses, from the *change* of the speeds."""
+    u = solution.rates
+    for a in range(count):
+        c = active[a]
+        R, H, f = compliance(solution, work, c), work.cones[9 * c :], work.toward[3 * c :]
+        rates_along(problem, terms, c, work.change, u)
+        for i in range(3):
+            f[i] = -f[i] - (H[3 * i] * u[0] + H[3 * i + 1] * u[1] + H[3 * i + 2] * u[2]) / R
+
+
+@kernel
+def step_over_impulses(solution: ContactSolution, work: IslandWork, active: Integers, count: int) -> None:
+    """The step ``toward`` of the impulses, from an equation of the impulses."""
+    m, S, A, d = 3 * count, work.delassus, work.hessian, work.step
+    for a in range(count):
+        R, H = 1.0 / compliance(solution, work, active[a]), work.cones[9 * active[a] :]
+        for i in range(3):
+            h0, h1, h2 = R * H[3 * i], R * H[3 * i + 1], R * H[3 * i + 2]
+            k = (3 * a + i) * m
+            for j in range(m):
+                A[k + j] = h0 * S[3 * a * m + j] + h1 * S[(3 * a + 1) * m + j] + h2 * S[(3 * a + 2) * m + j]
+            A[k + 3 * a + i] += 1.0
+            d[3 * a + i] = -work.toward[3 * active[a] + i]
+            A[m * m + 3 * a + i], A[m * m + m + 3 * a + i] = 0.0, 0.0
+    factor(A, m)
+    substitute(A, m, d)
+    for a in range(count):
+        for i in range(3):
+            work.toward[3 * active[a] + i] = d[3 * a + i]
+
+
+@kernel
+def make_step(
+    problem: ContactProblem,
+    solution: ContactSolution,
+    work: IslandWork,
+    active: Integers,
+    count: int,
+    v: Reals,
+    part: float,
+) -> None:
+    """Change the impulses by this *part* of the step, and the speeds v with them."""
+    for a in range(count):
+        c = active[a]
+        d, x = work.toward[3 * c :], solution.impulse[3 * c :]
+        for i in range(3):
+            d[i] *= part
+            x[i] += d[i]
+        push(problem, solution, c, d[0], d[1], d[2], v)
+
+
+@kernel
+def solve_laws(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    work: IslandWork,
+    active: Integers,
+    count: int,
+    v: Reals,
+    tolerance: float,
+    compliant: float,
+) -> bool:
+    """Impulses of the *active* contacts of an island that obey their laws, and the speeds v after them, from those so far, with
+    the relative compliance *compliant* at first; whether there are any.
+    """
+    collect_island(problem, work, active, count, v)
+    work.compliance = compliant
+    over_impulses = 3 * count < work.n
+    if over_impulses:
+        couple_contacts(problem, terms, solution, work, active, count)
+    for a in range(count):
+        for i in range(3):
+            work.force[3 * active[a] + i] = solution.impulse[3 * active[a] + i]
+    turns, moved, found, wanders = 0, 2.0 * tolerance, True, False
+    while turns < REPETITIONS and moved > tolerance and found and not wanders:
+        before, steps, off = moved, 0, linearise(problem, terms, solution, work, active, count, v)
+        while steps < STEPS and off > tolerance:
+            if over_impulses:
+                step_over_impulses(solution, work, active, count)
+            else:
+                step_over_speeds(problem, terms, solution, work, active, count)
+                change_impulses(problem, terms, solution, work, active, count)
+            make_step(problem, solution, work, active, count, v, 0.5 if steps // DAMPED == 1 else 1.0)
+            off = linearise(problem, terms, solution, work, active, count, v)
+            steps += 1
+        found = off <= tolerance
+        moved = 0.0
+        for a in range(count):
+            R = compliance(solution, work, active[a])
+            for i in range(3):
+                k = 3 * active[a] + i
+                moved = maximum(moved, R * fabs(solution.impulse[k] - work.force[k]))
+                work.force[k] = solution.impulse[k]
+        wanders = turns > 0 and moved <= ENOUGH * tolerance and moved > SLOW * before
+        if work.compliance > COMPLIANCE:
+            work.compliance *= STIFFER
+            moved, wanders = maximum(moved, 2.0 * tolerance), False
+        turns += 1
+    return found
