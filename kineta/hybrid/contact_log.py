@@ -19,7 +19,8 @@ HIT, TIRED = 1, 2
 
 class ContactLog:
     """The log of *touches* and *switches*, by name: ``changes`` are times and words of all transitions, ``impacts`` those of all
-    contacts.
+    contacts; ``transitions`` are by what the motion goes from one mode to the next: of each step the number of the switch, -1 for
+    contacts, and how many impacts there are.
     """
 
     def __init__(self, touches: Sequence[UnilateralConstraint], switches: Sequence[str]) -> None:
@@ -27,6 +28,7 @@ class ContactLog:
         self._switches = switches
         self.changes: list[tuple[float, str]] = []
         self.impacts: list[Impact] = []
+        self.transitions: list[tuple[tuple[int, int], ...]] = []
         self._counts = [0] * len(touches)
         self._calm: dict[int, tuple[float, int]] = {}
 
@@ -34,6 +36,11 @@ class ContactLog:
         self, t: float, before: FloatArray, after: FloatArray, impacts: FloatArray, *, start: bool = False
     ) -> None:
         """Record a transition at *t* from the flags *before* to those *after*, with its *impacts*; at the *start* these alone."""
+        self._note(t, before, after, impacts, start=start)
+        if not start:
+            self.transitions.append(((-1, len(impacts)),))
+
+    def _note(self, t: float, before: FloatArray, after: FloatArray, impacts: FloatArray, *, start: bool) -> None:
         said = []
         for contact, n, u, w, approach, leaving, lost, how, _ in impacts.tolist():
             i = int(contact)
@@ -62,10 +69,11 @@ class ContactLog:
         ends = np.searchsorted(impacts[:, -1], np.arange(len(t)), side="right").tolist()
         for k, (own, switch, after, first, end) in enumerate(zip(t, what, modes, [0, *ends], ends, strict=False)):
             if switch < 0:
-                self.note(own, before, after, impacts[first:end], start=begun and k == 0)
+                self._note(own, before, after, impacts[first:end], start=begun and k == 0)
                 before = after
             else:
                 self.changes.append((own, f"{self._switches[switch]} switches"))
+        self.transitions.append(tuple((switch, own) for switch, own in zip(what, np.diff([0, *ends]).tolist(), strict=True)))
         return before
 
     def _words(self, before: FloatArray, after: FloatArray) -> Iterator[str]:

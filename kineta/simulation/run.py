@@ -161,6 +161,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         domains={0: domain},
         record=record,
         control=whole.control if isinstance(whole, SampledRun) else None,
+        transitions=tuple(hybrid.log.transitions) if hybrid else (),
     )
 
 

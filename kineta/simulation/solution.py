@@ -31,6 +31,7 @@ class Solution:
     values, forces : of an ensemble of motions with modes, observed quantities (cases, k, m), and sampled forces (cases, k, nv);
         None for none
     record, control : of one motion, its record and its sampled control, if any
+    transitions : of one motion with modes, those of its log, :attr:`kineta.hybrid.contact_log.ContactLog.transitions`
     """
 
     t: FloatArray
@@ -51,6 +52,7 @@ class Solution:
     forces: FloatArray | None = None
     record: Recorder | None = None
     control: SampledControl | None = None
+    transitions: Sequence[tuple[tuple[int, int], ...]] = ()
 
     def edge(self, task: SimulationProblem, i: int, *, last: bool) -> str:
         """Sentence on the domain that case *i* has left, at its *last* time or at any; ``''`` for none."""

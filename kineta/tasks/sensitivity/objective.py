@@ -19,6 +19,7 @@ from kineta.runtime import run_arguments
 from kineta.tasks.sensitivity import adjoint
 from kineta.tasks.sensitivity.initial_sensitivity import MotionStart, VariedStart, initial_sensitivities, varied_start
 from kineta.tasks.sensitivity.sensitivity import Limits, Sensitivity, carried
+from kineta.tasks.sensitivity.smooth_part import may_jump
 from kineta.tasks.sensitivity.variational_equations import Varied
 from kineta.values import flag, numbers
 
@@ -142,7 +143,8 @@ def objective(
     integral, final : expressions in symbols of the model; at least one of them
     q, v, p, tau, method, rtol, atol : as for :func:`~kineta.tasks.sensitivity.sensitivity.sensitivity`
     adjoint : True for adjoint integration, whose cost is independent of the number of names, False for forward sensitivities; by
-        default the cheaper one
+        default the cheaper one. Motions that may jump, at contacts and switches, take forward ones, whose cost depends little on the
+        number of names
 
     Raises :class:`ArgumentError` for unknown names, and without integral and final value.
     """
@@ -163,4 +165,5 @@ def objective(
     limits = Limits(one_of(method, TABLEAUX, "a native method"), rtol, atol)
     begun = varied_start(equations, by, span[0], q, v, p, tau, met=True)
     back = len(begun.by.names) >= MANY if adjoint is None else flag("adjoint", adjoint)
+    back = back and not may_jump(equations)
     return Objective(begun, span, parts[0], parts[1], limits, back=back)

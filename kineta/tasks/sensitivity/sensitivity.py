@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from kineta.calls import public
 from kineta.consistency.consistent_start import consistent, refusal
 from kineta.drawing import draw, notebook
 from kineta.equations.equations import Equations, given_equations
-from kineta.errors import ArgumentError, SimulationError, did_you_mean, one_of, shown
+from kineta.errors import ArgumentError, SimulationError, did_you_mean, excerpt, one_of, reworded, shown
 from kineta.integration.error_control import StepControl
 from kineta.model.dimensions import expression_units, varied_units
 from kineta.model.system import System
@@ -29,7 +29,8 @@ from kineta.runtime.recorder import bytes_per_step
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import integrate
 from kineta.tasks.sensitivity.initial_sensitivity import MotionStart, initial_sensitivities, motion_start
-from kineta.tasks.sensitivity.smooth_part import alone
+from kineta.tasks.sensitivity.linearised_motion import LinearisedMotion, linearised_motion
+from kineta.tasks.sensitivity.smooth_part import SmoothPart, may_jump, smooth_part
 from kineta.tasks.sensitivity.variational_equations import Varied, code, varied
 
 
@@ -47,7 +48,7 @@ class Sensitivity:
     nfev, steps : evaluations of motion and derivatives together, and steps
     units : of all series by name, where known
     kept : under constraints, names of the initial values held fixed; all others depend on the varied ones
-    notes : remarks on contacts, limits and switches
+    notes : the changes of contacts, limits and switches for which the derivatives hold
     """
 
     model: str
@@ -142,23 +143,21 @@ def sensitivity(
     q, v, p, tau, rtol, atol, t_eval, samples, max_steps : as for ``simulate``, of one case; forces tau are numbers
     method : ``dop853`` or ``dopri5``; the derivatives are kept to the tolerances as well
 
-    Contacts, limits and switches must stay inactive. Raises :class:`ArgumentError` for unknown names and, with the time, for a
-    motion with impact, contact, stick or switching; :class:`SimulationError` for one that does not reach its end.
+    Derivatives go through impacts, changes of contact, stick and slip, and switches: for the changes of this motion in their
+    order, as ``notes`` say. Raises :class:`ArgumentError` for unknown names, :class:`SimulationError` for a motion that does not
+    reach its end, and where there is no derivative: it grazes a contact, or what comes at one time changes its order.
     """
     t0, t1 = run_arguments.span(t)
     method = one_of(method, TABLEAUX, "a native method")
     rtol, atol, _ = run_arguments.tolerances(rtol, atol, np.inf)
-    same = {"q": q, "v": v, "p": p, "tau": tau, "method": method, "rtol": rtol, "atol": atol, "max_steps": max_steps}
-    smooth = alone(given_equations(system), (t0, t1), **same)
-    equations, model = smooth.equations, smooth.equations.system
+    equations = given_equations(system)
+    model = equations.system
     chosen = varied(model, by, keep)
-    goals = {n: smooth.plain(e) for n, e in _goals(model, goals).items()}
-    integrands = {n: run_arguments.symbols(model, e, f"goal '{n}'", resulting=True) for n, e in goals.items()}
+    wanted = _goals(model, goals).items()
+    integrands = {n: run_arguments.symbols(model, e, f"goal '{n}'", resulting=True) for n, e in wanted}
     begun = motion_start(model, chosen, q, v, p, tau)
     grid = run_arguments.grid(t0, t1, t_eval, samples)
-    limits = Limits(method, rtol, atol, max_steps)
-    found = carried(equations, chosen, (t0, t1), begun, integrands, {}, grid, limits)[0]
-    return replace(found, notes=smooth.notes)
+    return carried(equations, chosen, (t0, t1), begun, integrands, {}, grid, Limits(method, rtol, atol, max_steps))[0]
 
 
 @dataclass(frozen=True)
@@ -182,6 +181,100 @@ def carried(
     limits: Limits,
 ) -> tuple[Sensitivity, Equations]:
     """Return :func:`sensitivity` of checked arguments, with series *shown*, and the equations without redundant rows."""
+    if not may_jump(equations):
+        return _smooth(equations, by, span, begun, goals, shown, grid, limits)
+    model, smooth = equations.system, smooth_part(equations)
+    seen = {o.name: o.value for o in model.expanded.outputs} | dict(shown)
+    symbols = [name for name in map(by.symbol, by.names) if name is not None]
+    if span[1] < span[0]:
+        raise ArgumentError(
+            f"Model '{model.name}': derivatives go through contacts, switches and steps of forces forwards in time only; t falls "
+            f"from {span[0]:g} s."
+        )
+    try:
+        motion = linearised_motion(
+            equations,
+            span,
+            (begun.q, begun.v, begun.p, begun.forces.constant),
+            symbols,
+            goals=list(goals.values()),
+            shown=list(seen.values()),
+            method=limits.method,
+            rtol=limits.rtol,
+            atol=limits.atol,
+            max_steps=limits.max_steps,
+        )
+        if not motion.meets and smooth.names:
+            plain = ({n: smooth.plain(e) for n, e in series.items()} for series in (goals, shown))
+            found, bare = _smooth(smooth.equations, by, span, begun, *plain, grid, limits)
+            return replace(found, notes=(f"{excerpt(smooth.names)}: never met in this motion",)), bare
+        return _through_events(motion, smooth, by, begun, list(goals), list(seen), grid), motion.tangent.equations
+    except SimulationError as error:
+        if str(error).startswith("Model "):
+            raise
+        raise reworded(error, f"Model '{model.name}': {error}.") from None
+
+
+def _through_events(
+    motion: LinearisedMotion,
+    smooth: SmoothPart,
+    by: Varied,
+    begun: MotionStart,
+    goals: Sequence[str],
+    seen: Sequence[str],
+    grid: FloatArray | None,
+) -> Sensitivity:
+    """The derivatives along a *motion* that jumps."""
+    tangent, model = motion.tangent, motion.tangent.equations.system
+    first = motion.pieces[0]
+    (t0, y0), nq, nv, n = (float(first.t[0]), first.y[0]), model.nq, model.nv, tangent.states
+    S, stay = initial_sensitivities(smooth.equations, by, t0, y0[:nq], y0[nq : nq + nv], begun.p, begun.stated)
+    X = np.zeros((n + len(tangent.varied), len(by.names)))
+    X[: nq + nv] = S
+    for k, name in enumerate(by.names):
+        if (symbol := by.symbol(name)) is not None:
+            X[n + tangent.varied.index(symbol), k] = 1.0
+    motion.check_start(X)
+    rows = list(motion.along(X, grid))
+    times = np.array([row.t for row in rows])
+    y, change = np.array([row.y for row in rows]), np.array([row.X[:n] for row in rows])
+    integrals = motion.integrals(times)
+    values = [motion.shown(row) for row in rows]
+    outputs = {name: np.array([own[0][k] for own in values]) for k, name in enumerate(seen)}
+    by_output = {name: np.array([own[1][k] for own in values]) for k, name in enumerate(seen)}
+    for k, name in enumerate(goals):
+        outputs[name], by_output[name] = integrals[:, k], change[:, nq + nv + k]
+    return Sensitivity(
+        model=model.name,
+        by=by.names,
+        t=times,
+        q_names=model.q_names,
+        v_names=model.v_names,
+        q=y[:, :nq],
+        v=y[:, nq : nq + nv],
+        q_by=change[:, :nq],
+        v_by=change[:, nq : nq + nv],
+        outputs=outputs,
+        outputs_by=by_output,
+        nfev=int(motion.solution.nfev[0]),
+        steps=int(motion.solution.steps[0]),
+        units=varied_units(model) | expression_units(model, {o.name: o.value for o in model.expanded.outputs}),
+        kept=stay,
+        notes=motion.notes,
+    )
+
+
+def _smooth(
+    equations: Equations,
+    by: Varied,
+    span: tuple[float, float],
+    begun: MotionStart,
+    goals: Mapping[str, Expr],
+    shown: Mapping[str, Expr],
+    grid: FloatArray | None,
+    limits: Limits,
+) -> tuple[Sensitivity, Equations]:
+    """The derivatives along a motion that does not jump, in the compiled loop."""
     model, t0 = equations.system, span[0]
     begin = consistent(equations, t0, begun.q, begun.v, begun.p)
     equations, q0, v0 = begin.equations, begin.q, begin.v

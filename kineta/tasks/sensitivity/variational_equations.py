@@ -44,14 +44,8 @@ class Varied:
 def varied(system: System, by: Iterable[str], keep: Iterable[str] = ()) -> Varied:
     """Return the record for the names *by*: parameters, coordinates and speeds for their initial values, ``tau.q1'`` for the
     force on a speed; *keep* names fixed initial values. Raises :class:`ArgumentError` for invalid, missing or repeated names, and
-    for a system whose motions jump.
+    for a system with programs of motion.
     """
-    jumps = [c.name for c in (*system.contacts, *system.switches)]
-    if jumps:
-        raise ArgumentError(
-            f"Model '{system.name}': motions that jump, as at {excerpt(jumps)}, have no derivatives here; leave out "
-            "what they jump at: system.replace(contacts=(), switches=()), --without on the command line."
-        )
     if system.programs:
         raise ArgumentError(
             f"Model '{system.name}': motions under programs ({excerpt(x.name for x in system.programs)}) have no derivatives "

@@ -1,0 +1,257 @@
+"""The linearisation of a motion through its events: variations along its pieces, with their jumps at changes of mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kineta import tolerances
+from kineta.algebra.expression import Expr
+from kineta.arrays import FloatArray
+from kineta.equations.equations import Equations
+from kineta.errors import SimulationError
+from kineta.integration.contact_records import CLOSED, FLAGS, STUCK
+from kineta.integration.error_control import StepControl
+from kineta.numerics.roots import PARTS, root
+from kineta.numerics.tableaux import TABLEAUX
+from kineta.results.outcomes import check_complete
+from kineta.runtime.events import Event
+from kineta.simulation.progress import Progress
+from kineta.simulation.run import gauss_legendre
+from kineta.simulation.simulate import simulation_problem, solve
+from kineta.simulation.solution import Solution
+from kineta.tasks.sensitivity.mode_equations import GAP, RATE, SLIP, WATCHED
+from kineta.tasks.sensitivity.mode_tangent import ModeTangent
+from kineta.tasks.sensitivity.propagation import Accuracy, propagated, states
+from kineta.tasks.sensitivity.recorded_motion import Piece, pieces
+from kineta.tasks.sensitivity.saltation import Guard, Saltation, end_of, gap_rates
+
+#: Changes that a note lists.
+LISTED = 6
+
+
+@dataclass(frozen=True)
+class Variations:
+    """Variations X (n + m, columns) of state and symbols at the time t, of the state y in a piece of a motion."""
+
+    t: float
+    y: FloatArray
+    piece: Piece
+    X: FloatArray
+
+
+@dataclass(frozen=True)
+class LinearisedMotion:
+    """A motion of the ``tangent``'s equations over its ``pieces``, to be varied; ``solution`` is its record."""
+
+    tangent: ModeTangent
+    pieces: tuple[Piece, ...]
+    solution: Solution
+    accuracy: Accuracy
+
+    @property
+    def end(self) -> Piece:
+        """The last piece."""
+        return self.pieces[-1]
+
+    def check_start(self, X: FloatArray) -> None:
+        """Raise :class:`SimulationError` for variations *X* of the start that what is closed or sticks does not allow."""
+        first = self.pieces[0]
+        if not first.mode.flags.any():
+            return
+        at = end_of(self.tangent, first.mode, float(first.t[0]), first.y[0])
+        for c, contact in enumerate(self.tangent.functions.contacts):
+            flags, own = at.mode.flags[FLAGS * c : FLAGS * (c + 1)], WATCHED * c
+            held = [(GAP, "touches"), (RATE, "touches")] * bool(flags[CLOSED])
+            held += [(SLIP, "sticks"), (SLIP + 1, "sticks")] * bool(flags[STUCK])
+            for place, what in held:
+                slopes = at.slopes[own + place]
+                moved = np.abs(self.tangent.by_state(slopes, X)).max(initial=0.0)
+                if moved > tolerances.STATE_TOLERANCE * max(np.abs(slopes).max(initial=0.0) * np.abs(X).max(initial=0.0), 1e-300):
+                    raise SimulationError(
+                        f"'{contact.name}' {what} at the start, and what varies would part, press in or move it there: there is no "
+                        "derivative. Vary what leaves the start at the contact, or begin a little before it touches"
+                    )
+
+    def along(self, X: FloatArray, t: FloatArray | None) -> Iterator[Variations]:
+        """Yield the variations at the times *t* (k,), or at the ends of all steps, which are *X* at the start.
+
+        Raises :class:`SimulationError` where a change has no derivative.
+        """
+        first = self.pieces[0]
+        contacts = len(self.tangent.functions.contacts)
+        salt = Saltation(self.tangent, [w.name for w in self.tangent.equations.system.switches], {}, np.zeros(contacts))
+        start = float(first.t[0])
+        if t is None or (len(t) and t[0] == start):
+            yield Variations(start, first.y[0], first, X)
+        for k, piece in enumerate(self.pieces):
+            if k:
+                X = salt.behind(self.pieces[k - 1], piece, X)
+            for at, X in self._piece(piece, X, t, salt):
+                wanted = at in piece.t[1:] if t is None else at in t
+                if wanted and at != start:
+                    (y,) = states(piece, np.array([at]))
+                    yield Variations(at, y, piece, X)
+
+    def _piece(
+        self, piece: Piece, X: FloatArray, t: FloatArray | None, salt: Saltation
+    ) -> Iterator[tuple[float, FloatArray]]:
+        """Times in a *piece* behind its start, with the variations there."""
+        ends = np.unique(piece.t)
+        if len(ends) < 2:
+            return
+        inside = np.empty(0) if t is None else t[(t > ends[0]) & (t < ends[-1])]
+        nodes = np.unique(np.concatenate([ends, inside]))
+        rows = self._watched(piece, piece.t)
+        salt.speeds = np.maximum(salt.speeds, gap_rates(self.tangent, rows))
+        start = nodes[0]
+        for a, b, kink in self._kinks(piece, ends):
+            for at, X in propagated(self.tangent, piece, np.array([start, *nodes[(nodes > start) & (nodes < a)], a]), X, self.accuracy):
+                yield at, X
+            X = self._bent(piece, a, b, kink, X, salt)
+            start = b
+        if start < nodes[-1]:
+            yield from propagated(self.tangent, piece, np.array([start, *nodes[nodes > start]]), X, self.accuracy)
+
+    def _watched(self, piece: Piece, t: FloatArray) -> FloatArray:
+        """Watched values (k, w) at the times *t* (k,) of a *piece*."""
+        if not self.tangent.functions.n_watched:
+            return np.empty((len(t), 0))
+        y = states(piece, t)
+        return self.tangent.watched(piece.mode, t, y, self.tangent.rates(piece.mode, t, y))[0]
+
+    def _kinks(self, piece: Piece, ends: FloatArray) -> list[tuple[float, float, int]]:
+        """Neighbouring times between which a kink or step of the equations lies, and its place among the watched values."""
+        F = self.tangent.functions
+        if not F.kinks:
+            return []
+        times = np.append((ends[:-1, None] + np.diff(ends)[:, None] * np.array(PARTS[:-1])).ravel(), ends[-1])
+        values = self._watched(piece, times)[:, F.first_kink :]
+        found = list[tuple[float, float, int]]()
+        above = values >= 0
+        for k, i in zip(*np.nonzero(above[1:] != above[:-1]), strict=True):
+            place = F.first_kink + int(i)
+
+            def value(t: float, place: int = place) -> float:
+                return float(self._watched(piece, np.array([t]))[0, place])
+
+            a, b = float(times[k]), float(times[k + 1])
+            b = root(value, a, b, float(values[k, i]), float(values[k + 1, i]), 0.0) if values[k, i] else a
+            a = float(np.nextafter(b, -np.inf))
+            if ends[0] < a and b < ends[-1]:
+                found.append((a, b, place))
+        # Of kinks at one time the first one decides.
+        found.sort()
+        return [x for k, x in enumerate(found) if not k or x[0] > found[k - 1][1]]
+
+    def _bent(self, piece: Piece, a: float, b: float, kink: int, X: FloatArray, salt: Saltation) -> FloatArray:
+        """Variations behind a kink or step between the times *a* and *b*, which are *X* ahead of it."""
+        near = tolerances.STATE_TOLERANCE * max(1.0, abs(b))
+        y = states(piece, np.array([max(a - near, piece.t[0]), min(b + near, piece.t[-1])]))
+        old, new = (end_of(self.tangent, piece.mode, at, row) for at, row in zip((a, b), y, strict=True))
+        size = float(np.abs([old.f, new.f]).max(initial=1.0))
+        if np.abs(new.f - old.f).max(initial=0.0) <= 1e3 * tolerances.STATE_TOLERANCE * size:
+            return X
+        dt = salt.delay(old, [Guard("what steps", old.slopes[kink])], X)
+        Y = X.copy()
+        Y[: self.tangent.states] += np.outer(old.f - new.f, dt)
+        return Y
+
+    @property
+    def meets(self) -> bool:
+        """Whether something changes, or acts from the start, or a force may step."""
+        return bool(self.solution.changes[0]) or any(p.mode.flags.any() for p in self.pieces) or self.tangent.functions.steps
+
+    def integrals(self, t: FloatArray) -> FloatArray:
+        """Return the integrals (k, goals) of the goals from the start to the times *t* (k,), rising."""
+        found, total = np.zeros((len(t), self.tangent.functions.goals)), np.zeros(self.tangent.functions.goals)
+        if not total.size:
+            return found
+        nodes, weights = gauss_legendre()
+        for piece in self.pieces:
+            ends = np.unique(np.concatenate([piece.t, t[(t > piece.t[0]) & (t <= piece.t[-1])]]))
+            size = np.diff(ends)
+            times = (ends[:-1, None] + size[:, None] * nodes).ravel()
+            rates = self.tangent.rates(piece.mode, times, states(piece, times)).f[:, -total.size :]
+            parts = np.einsum("kjn,j->kn", rates.reshape(len(size), len(nodes), -1), weights) * size[:, None]
+            sums = total + np.cumsum(parts, axis=0)
+            for k in np.flatnonzero((t > piece.t[0]) & (t <= piece.t[-1])):
+                found[k] = sums[int(np.searchsorted(ends, t[k])) - 1]
+            total = sums[-1] if len(sums) else total
+        return found
+
+    def shown(self, at: Variations) -> tuple[FloatArray, FloatArray]:
+        """Return the values (s,) of the series shown, and their derivatives (s, columns)."""
+        t, y = np.array([at.t]), at.y[None]
+        rates = self.tangent.rates(at.piece.mode, t, y)
+        values, slopes = self.tangent.shown_values(at.piece.mode, t, y, rates)
+        return values[0], self.tangent.by_state(slopes[0], at.X)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence on the sequence of changes for which the derivatives hold."""
+        said = [f"{what} at {t:.6g} s" for t, what in self.solution.changes[0]]
+        if not said:
+            return ()
+        more = f", and {len(said) - LISTED} more" if len(said) > LISTED else ""
+        one = len(said) == 1
+        return (
+            f"the derivatives hold for this change: {said[0]}"
+            if one
+            else f"the derivatives hold for these {len(said)} changes in this order: {', '.join(said[:LISTED])}{more}",
+        )
+
+
+def linearised_motion(
+    equations: Equations,
+    span: tuple[float, float],
+    given: tuple[Any, Any, Any, Any],
+    varied: Sequence[str],
+    *,
+    goals: Sequence[Expr] = (),
+    shown: Sequence[Expr] = (),
+    method: str = "dop853",
+    rtol: float = 1e-9,
+    atol: float = 1e-12,
+    max_steps: int | None = None,
+    events: Sequence[Event] = (),
+) -> LinearisedMotion:
+    """Return the motion of *equations* over the *span* from the state and parameters *given* (q, v, p, tau), to be varied by its
+    state and the symbols *varied*.
+
+    Raises :class:`SimulationError` where it does not reach its end.
+    """
+    system = equations.system
+    problem = simulation_problem(
+        equations, span, (*given, None), events, method, StepControl(rtol, atol, np.inf, max_steps), None, dense_output=True
+    )
+    with Progress(*span, shown=False) as bar:
+        solution = solve(problem, bar)
+    check_complete(system.name, int(solution.status[0]), solution.messages[0])
+    own = (*varied, *(n for n in system.switched if n in system.parameter_names and n not in varied))
+    tangent = ModeTangent(problem.equations, own, tuple(goals), tuple(shown))
+    found = tuple(pieces(problem, solution))
+    _check_modes(tangent, found)
+    return LinearisedMotion(tangent, found, solution, Accuracy(TABLEAUX[method], rtol, atol))
+
+
+def _check_modes(tangent: ModeTangent, found: Sequence[Piece]) -> None:
+    """Raise :class:`SimulationError` where accelerations are not those of the equations of a fixed mode, as where contacts share
+    forces and friction that nothing tells apart.
+    """
+    F = tangent.functions
+    for piece in found:
+        ends = [0, -1]
+        t, y = piece.t[ends], piece.y[ends]
+        known = piece.mode.code.rate.batch(t[:, None], y, piece.mode.h)[:, F.nq : F.nq + F.nv]
+        own = tangent.rates(piece.mode, t, y).f[:, F.nq : F.nq + F.nv]
+        if not np.abs(known - own).max(initial=0.0) <= tolerances.SOLUTION_DISTANCE * np.abs(known).max(initial=1.0):
+            raise SimulationError(
+                f"Model '{tangent.equations.system.name}': at t = {t[0]:.6g} s contacts share friction that nothing tells apart, so "
+                "that the motion has no derivatives here"
+            )
+
+
