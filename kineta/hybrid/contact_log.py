@@ -73,7 +73,9 @@ class ContactLog:
                 before = after
             else:
                 self.changes.append((own, f"{self._switches[switch]} switches"))
-        self.transitions.append(tuple((switch, own) for switch, own in zip(what, np.diff([0, *ends]).tolist(), strict=True)))
+        self.transitions.append(
+            tuple((switch, own) for switch, own in zip(what, np.diff([0, *ends]).tolist(), strict=True))
+        )
         return before
 
     def _words(self, before: FloatArray, after: FloatArray) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,12 @@ from kineta.equations.equations import Equations
 from kineta.errors import SimulationError
 from kineta.integration.contact_records import CLOSED, FLAGS, STUCK
 from kineta.integration.error_control import StepControl
-from kineta.numerics.roots import PARTS, root
+from kineta.numerics.roots import PARTS, root, sign_change
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.results.outcomes import check_complete
+from kineta.runtime import run_arguments
 from kineta.runtime.events import Event
+from kineta.runtime.recorder import bytes_per_step
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import gauss_legendre
 from kineta.simulation.simulate import simulation_problem, solve
@@ -27,8 +29,10 @@ from kineta.tasks.sensitivity.mode_equations import GAP, RATE, SLIP, WATCHED
 from kineta.tasks.sensitivity.mode_tangent import ModeTangent
 from kineta.tasks.sensitivity.propagation import Accuracy, propagated, states
 from kineta.tasks.sensitivity.recorded_motion import Piece, pieces
-from kineta.tasks.sensitivity.saltation import Guard, Saltation, end_of, gap_rates
+from kineta.tasks.sensitivity.saltation import End, Guard, Saltation, end_of, gap_rates
 
+#: Distance in time from a kink, relative to the time, at which its sides are looked at; changes over it that jump, in rates.
+BESIDE, JUMPS = tolerances.STATE_TOLERANCE, 100.0
 #: Changes that a note lists.
 LISTED = 6
 
@@ -45,12 +49,15 @@ class Variations:
 
 @dataclass(frozen=True)
 class LinearisedMotion:
-    """A motion of the ``tangent``'s equations over its ``pieces``, to be varied; ``solution`` is its record."""
+    """A motion of the ``tangent``'s equations over its ``pieces``, to be varied; ``solution`` is its record, ``passed`` are times
+    of steps of forces that variations have passed.
+    """
 
     tangent: ModeTangent
     pieces: tuple[Piece, ...]
     solution: Solution
     accuracy: Accuracy
+    passed: list[float] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def end(self) -> Piece:
@@ -70,10 +77,10 @@ class LinearisedMotion:
             for place, what in held:
                 slopes = at.slopes[own + place]
                 moved = np.abs(self.tangent.by_state(slopes, X)).max(initial=0.0)
-                if moved > tolerances.STATE_TOLERANCE * max(np.abs(slopes).max(initial=0.0) * np.abs(X).max(initial=0.0), 1e-300):
+                if moved > tolerances.STATE_TOLERANCE * np.abs(slopes).max(initial=0.0) * np.abs(X).max(initial=0.0):
                     raise SimulationError(
-                        f"'{contact.name}' {what} at the start, and what varies would part, press in or move it there: there is no "
-                        "derivative. Vary what leaves the start at the contact, or begin a little before it touches"
+                        f"'{contact.name}' {what} at the start, and what varies would part, press in or move it there: there is "
+                        "no derivative. Vary what leaves the start at the contact, or begin a little before it touches"
                     )
 
     def along(self, X: FloatArray, t: FloatArray | None) -> Iterator[Variations]:
@@ -90,7 +97,8 @@ class LinearisedMotion:
         for k, piece in enumerate(self.pieces):
             if k:
                 X = salt.behind(self.pieces[k - 1], piece, X)
-            for at, X in self._piece(piece, X, t, salt):
+            for at, moved in self._piece(piece, X, t, salt):
+                X = moved
                 wanted = at in piece.t[1:] if t is None else at in t
                 if wanted and at != start:
                     (y,) = states(piece, np.array([at]))
@@ -108,10 +116,12 @@ class LinearisedMotion:
         rows = self._watched(piece, piece.t)
         salt.speeds = np.maximum(salt.speeds, gap_rates(self.tangent, rows))
         start = nodes[0]
-        for a, b, kink in self._kinks(piece, ends):
-            for at, X in propagated(self.tangent, piece, np.array([start, *nodes[(nodes > start) & (nodes < a)], a]), X, self.accuracy):
+        for a, b, bent in self._kinks(piece, ends):
+            ahead = np.array([start, *nodes[(nodes > start) & (nodes < a)], a])
+            for at, moved in propagated(self.tangent, piece, ahead, X, self.accuracy):
+                X = moved
                 yield at, X
-            X = self._bent(piece, a, b, kink, X, salt)
+            X = self._bent(piece, a, b, bent, X, salt)
             start = b
         if start < nodes[-1]:
             yield from propagated(self.tangent, piece, np.array([start, *nodes[nodes > start]]), X, self.accuracy)
@@ -123,8 +133,8 @@ class LinearisedMotion:
         y = states(piece, t)
         return self.tangent.watched(piece.mode, t, y, self.tangent.rates(piece.mode, t, y))[0]
 
-    def _kinks(self, piece: Piece, ends: FloatArray) -> list[tuple[float, float, int]]:
-        """Neighbouring times between which a kink or step of the equations lies, and its place among the watched values."""
+    def _kinks(self, piece: Piece, ends: FloatArray) -> list[tuple[float, float, list[int]]]:
+        """Times around kinks and steps of the equations, and their places among the watched values."""
         F = self.tangent.functions
         if not F.kinks:
             return []
@@ -139,31 +149,56 @@ class LinearisedMotion:
                 return float(self._watched(piece, np.array([t]))[0, place])
 
             a, b = float(times[k]), float(times[k + 1])
-            b = root(value, a, b, float(values[k, i]), float(values[k + 1, i]), 0.0) if values[k, i] else a
-            a = float(np.nextafter(b, -np.inf))
+            fa, fb, near = float(values[k, i]), float(values[k + 1, i]), tolerances.EVENT_TOLERANCE * max(1.0, abs(b))
+            b = (
+                root(value, a, b, fa, fb, near)
+                if fa and fb
+                else sign_change(value, *((a, b, fa) if fa else (b, a, fb)), near)
+            )
+            a = b - near
             if ends[0] < a and b < ends[-1]:
                 found.append((a, b, place))
-        # Of kinks at one time the first one decides.
         found.sort()
-        return [x for k, x in enumerate(found) if not k or x[0] > found[k - 1][1]]
+        together = list[tuple[float, float, list[int]]]()
+        for a, b, place in found:
+            if together and a - together[-1][1] <= BESIDE * max(1.0, abs(b)):
+                together[-1] = (together[-1][0], b, [*together[-1][2], place])
+            else:
+                together.append((a, b, [place]))
+        return together
 
-    def _bent(self, piece: Piece, a: float, b: float, kink: int, X: FloatArray, salt: Saltation) -> FloatArray:
-        """Variations behind a kink or step between the times *a* and *b*, which are *X* ahead of it."""
-        near = tolerances.STATE_TOLERANCE * max(1.0, abs(b))
-        y = states(piece, np.array([max(a - near, piece.t[0]), min(b + near, piece.t[-1])]))
+    def _bent(self, piece: Piece, a: float, b: float, bent: list[int], X: FloatArray, salt: Saltation) -> FloatArray:
+        """Variations behind kinks and steps between the times *a* and *b*, which are *X* ahead of them."""
+        beside = BESIDE * max(1.0, abs(b))
+        y = states(piece, np.array([max(a - beside, piece.t[0]), min(b + beside, piece.t[-1])]))
         old, new = (end_of(self.tangent, piece.mode, at, row) for at, row in zip((a, b), y, strict=True))
         size = float(np.abs([old.f, new.f]).max(initial=1.0))
-        if np.abs(new.f - old.f).max(initial=0.0) <= 1e3 * tolerances.STATE_TOLERANCE * size:
+        if np.abs(new.f - old.f).max(initial=0.0) <= tolerances.WRITTEN_TOLERANCE * size:
             return X
-        dt = salt.delay(old, [Guard("what steps", old.slopes[kink])], X)
+        guards = [Guard("a step of a force", old.slopes[k]) for k in bent if self._passes(old, new, k)]
+        if not guards:
+            raise SimulationError(
+                f"at t = {b:.6g} s forces step, and nothing tells when, so that there is no derivative"
+            )
+        dt = salt.delay(old, guards, X)
+        self.passed.append(b)
         Y = X.copy()
         Y[: self.tangent.states] += np.outer(old.f - new.f, dt)
         return Y
 
+    def _passes(self, old: End, new: End, k: int) -> bool:
+        """Whether the watched value *k* passes zero between two ends, and does not step itself."""
+        rate = abs(float(self.tangent.in_time(old.slopes[k], old.f)))
+        return rate > 0 and abs(float(new.values[k] - old.values[k])) <= JUMPS * rate * BESIDE * max(1.0, abs(new.t))
+
     @property
     def meets(self) -> bool:
         """Whether something changes, or acts from the start, or a force may step."""
-        return bool(self.solution.changes[0]) or any(p.mode.flags.any() for p in self.pieces) or self.tangent.functions.steps
+        return (
+            bool(self.solution.changes[0])
+            or any(p.mode.flags.any() for p in self.pieces)
+            or self.tangent.functions.steps
+        )
 
     def integrals(self, t: FloatArray) -> FloatArray:
         """Return the integrals (k, goals) of the goals from the start to the times *t* (k,), rising."""
@@ -193,16 +228,14 @@ class LinearisedMotion:
     @property
     def notes(self) -> tuple[str, ...]:
         """A sentence on the sequence of changes for which the derivatives hold."""
-        said = [f"{what} at {t:.6g} s" for t, what in self.solution.changes[0]]
+        steps = [(t, "a force steps") for t in self.passed]
+        said = [f"{what} at {t:.6g} s" for t, what in sorted([*self.solution.changes[0], *steps], key=lambda x: x[0])]
         if not said:
             return ()
+        if len(said) == 1:
+            return (f"the derivatives hold for this change: {said[0]}",)
         more = f", and {len(said) - LISTED} more" if len(said) > LISTED else ""
-        one = len(said) == 1
-        return (
-            f"the derivatives hold for this change: {said[0]}"
-            if one
-            else f"the derivatives hold for these {len(said)} changes in this order: {', '.join(said[:LISTED])}{more}",
-        )
+        return (f"the derivatives hold for these {len(said)} changes in this order: {', '.join(said[:LISTED])}{more}",)
 
 
 def linearised_motion(
@@ -225,8 +258,16 @@ def linearised_motion(
     Raises :class:`SimulationError` where it does not reach its end.
     """
     system = equations.system
+    kept = bytes_per_step(system.nq + system.nv, every=True, keep=True)
     problem = simulation_problem(
-        equations, span, (*given, None), events, method, StepControl(rtol, atol, np.inf, max_steps), None, dense_output=True
+        equations,
+        span,
+        (*given, None),
+        events,
+        method,
+        StepControl(rtol, atol, np.inf, run_arguments.steps(max_steps, kept)),
+        None,
+        dense_output=True,
     )
     with Progress(*span, shown=False) as bar:
         solution = solve(problem, bar)
@@ -250,8 +291,6 @@ def _check_modes(tangent: ModeTangent, found: Sequence[Piece]) -> None:
         own = tangent.rates(piece.mode, t, y).f[:, F.nq : F.nq + F.nv]
         if not np.abs(known - own).max(initial=0.0) <= tolerances.SOLUTION_DISTANCE * np.abs(known).max(initial=1.0):
             raise SimulationError(
-                f"Model '{tangent.equations.system.name}': at t = {t[0]:.6g} s contacts share friction that nothing tells apart, so "
-                "that the motion has no derivatives here"
+                f"Model '{tangent.equations.system.name}': at t = {t[0]:.6g} s contacts share friction that nothing tells apart, "
+                "so that the motion has no derivatives here"
             )
-
-

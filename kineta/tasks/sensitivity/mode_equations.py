@@ -12,7 +12,7 @@ An impact has residuals of the same form in the speeds u after it and the impuls
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kineta.algebra.expression import Expr
 from kineta.codegen.compiled_functions import CompiledFunctions
@@ -28,8 +28,8 @@ from kineta.passes.substitute import substitute
 from kineta.runtime.functions import state_programs
 from kineta.tasks.sensitivity.smooth_part import STEPS
 
-#: Numbers of the fixed laws of a contact in an impact: it is hit or pushed; its restitution counts; it sticks, slips; the direction
-#: of slip in a plane.
+#: Numbers of the fixed laws of a contact in an impact: it is hit or pushed; its restitution counts; it sticks, slips; the
+#: direction of slip in a plane.
 HIT, BOUNCES, STICKS, SLIDES, ALONG, LAWS = range(6)
 #: Quantities of a contact that are watched: gap, its rate, slip along both tangents, kinetic and static bound.
 GAP, RATE, SLIP, BOUND, STATIC, WATCHED = 0, 1, 2, 4, 5, 6
@@ -42,9 +42,10 @@ class ModeFunctions:
     motion : R, then its derivatives by x, (n_x, n_x)
     slopes : derivatives of R by z, (n_x, n_z); rates of the coordinates and their derivatives by z; integrands, with theirs by z
         and by x
-    watched, shown : values, derivatives by z and by x: of contacts (:data:`WATCHED` each), switches, what switches set, and kinks;
-        of series
+    watched, shown : values, derivatives by z and by x: of contacts (:data:`WATCHED` each), switches, what switches set, and
+        kinks; of series
     steps : whether an operation jumps
+    calls : numbers of calls so far, by function
     impact : residuals of an impact, their derivatives by (u, impulses), and by z
 
     z are coordinates, speeds, the time, and the symbols that vary.
@@ -61,6 +62,7 @@ class ModeFunctions:
     sets: tuple[tuple[str, ...], ...]
     kinks: int
     steps: bool
+    calls: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def n_x(self) -> int:
@@ -164,7 +166,7 @@ def _mode_functions(
         found_setup, found_programs = state_programs(free, *_impact(free, z), constant, "impact")
         own += [found_setup, *found_programs.values()]
     return ModeFunctions(
-        CompiledFunctions(own, batch=True),
+        CompiledFunctions(own, batch=True, group=lambda name: name),
         d.contacts,
         len(multipliers),
         len(s.q),
@@ -246,11 +248,7 @@ def _impact(d: Derivation, z: Sequence[Direction]) -> tuple[dict[str, Sequence[R
         before = contact.normal.levels[-1]
         later = substitute(g, [row.levels[-1] for row in contact.rows], after)
         e = g.mul(fixed[BOUNCES], contact.restitution)
-        C.append(
-            g.add(
-                g.mul(fixed[HIT], g.add(later[0], g.mul(e, before))), g.mul(g.sub(ONE, fixed[HIT]), own[0])
-            )
-        )
+        C.append(g.add(g.mul(fixed[HIT], g.add(later[0], g.mul(e, before))), g.mul(g.sub(ONE, fixed[HIT]), own[0])))
         size = size_of(g, later[1:]) if len(own) > 2 else ONE
         for velocity, impulse in zip(later[1:], own[1:], strict=True):
             way = g.div(velocity, size) if len(own) > 2 else fixed[ALONG]
@@ -259,4 +257,3 @@ def _impact(d: Derivation, z: Sequence[Direction]) -> tuple[dict[str, Sequence[R
     left, x = [*F, *G, *C], [*u, *multipliers, *impulses]
     found = [*left, *_flat(derivatives(g, left, [{ref: ONE} for ref in x])), *_flat(derivatives(g, left, z))]
     return {"impact": found}, {"y": [*s.q, *s.v, *x, *laws]}
-

@@ -23,6 +23,8 @@ from kineta.numerics.linear_algebra import inv, norm, pinv
 from kineta.runtime.compiled import BoundSystem
 from kineta.tasks.sensitivity.mode_equations import ModeFunctions, mode_functions
 
+#: Interpreted calls of a function, for many states each, comparable in time to its compilation.
+CALLS = 200
 #: Name of the computed quantity in errors.
 FORCES = "the forces of contacts"
 
@@ -68,11 +70,16 @@ class ModeTangent:
         block = made.interpreted(f"{'impact' if name == 'impact' else 'mode'}_setup")(
             np.concatenate([mode.p, mode.forces.constant])
         )
-        found = made[name].batch(t[:, None], np.ascontiguousarray(y), block)
-        return np.asarray(found).reshape(len(t), -1)
+        calls = self.functions.calls
+        calls[name] = calls.get(name, 0) + 1
+        # Machine code is made where a function is called often: that of large models takes seconds.
+        call = made.interpreted(name) if calls[name] <= CALLS else made[name].batch
+        return np.asarray(call(t[:, None], np.ascontiguousarray(y), block)).reshape(len(t), -1)
 
     def _extended(self, mode: BoundSystem, y: FloatArray, x: FloatArray) -> FloatArray:
-        return np.concatenate([y[:, : self.functions.nq + self.functions.nv], x, np.tile(mode.flags, (len(y), 1))], axis=1)
+        return np.concatenate(
+            [y[:, : self.functions.nq + self.functions.nv], x, np.tile(mode.flags, (len(y), 1))], axis=1
+        )
 
     def rates(self, mode: BoundSystem, t: FloatArray, y: FloatArray) -> Rates:
         """Return the rates at the times *t* (k,) in the states *y* (k, ...) of a *mode*."""
@@ -82,7 +89,9 @@ class ModeTangent:
         inverse = _inverses(motion[:, n_x:].reshape(k, n_x, n_x), F.nv)
         x = -np.einsum("kij,kj->ki", inverse, motion[:, :n_x])
         found = self._call("slopes", mode, t, self._extended(mode, y, x))
-        D, qdot, qdot_z, g, g_z, g_x = _cut(found, (n_x, n_z), (F.nq,), (F.nq, n_z), (F.goals,), (F.goals, n_z), (F.goals, n_x))
+        D, qdot, qdot_z, g, g_z, g_x = _cut(
+            found, (n_x, n_z), (F.nq,), (F.nq, n_z), (F.goals,), (F.goals, n_z), (F.goals, n_x)
+        )
         x_z = -inverse @ D
         J = np.concatenate([qdot_z, x_z[:, : F.nv], g_z + g_x @ x_z], axis=1)
         A = np.zeros((k, n, n + F.symbols))
@@ -94,7 +103,9 @@ class ModeTangent:
         """Return the watched values (k, w), and their derivatives (k, w, n_z) by z."""
         return self._valued("watched", mode, t, y, rates, self.functions.n_watched)
 
-    def shown_values(self, mode: BoundSystem, t: FloatArray, y: FloatArray, rates: Rates) -> tuple[FloatArray, FloatArray]:
+    def shown_values(
+        self, mode: BoundSystem, t: FloatArray, y: FloatArray, rates: Rates
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the series shown (k, s), and their derivatives (k, s, n_z) by z."""
         return self._valued("shown", mode, t, y, rates, self.functions.shown)
 
@@ -159,4 +170,4 @@ def _inverses(K: FloatArray, nv: int) -> FloatArray:
         singular[np.flatnonzero(plain)[~(size * tolerances.RANK_TOLERANCE < 1)]] = True
     if singular.any():
         found[singular] = pinv(scaled[singular], what=FORCES, rcond=tolerances.RANK_TOLERANCE)
-    return found * column[:, :, None] * row[:, None, :]
+    return np.asarray(found * column[:, :, None] * row[:, None, :])

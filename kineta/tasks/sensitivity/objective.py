@@ -143,8 +143,8 @@ def objective(
     integral, final : expressions in symbols of the model; at least one of them
     q, v, p, tau, method, rtol, atol : as for :func:`~kineta.tasks.sensitivity.sensitivity.sensitivity`
     adjoint : True for adjoint integration, whose cost is independent of the number of names, False for forward sensitivities; by
-        default the cheaper one. Motions that may jump, at contacts and switches, take forward ones, whose cost depends little on the
-        number of names
+        default the cheaper one. Motions that may jump, at contacts and switches, take forward ones, whose cost depends little on
+        the number of names
 
     Raises :class:`ArgumentError` for unknown names, and without integral and final value.
     """

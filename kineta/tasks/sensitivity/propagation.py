@@ -70,10 +70,14 @@ def propagated(
         at = ends[int(np.argmax(bad))]
         raise SimulationError(f"the derivatives grow without bound near t = {at:g} s")
     wanted = np.isin(ends[1:], nodes[1:])
-    yield from zip(ends[1:][wanted].tolist(), (x for x, own in zip(rows, wanted.tolist(), strict=True) if own), strict=True)
+    yield from zip(
+        ends[1:][wanted].tolist(), (x for x, own in zip(rows, wanted.tolist(), strict=True) if own), strict=True
+    )
 
 
-def _walk(X: FloatArray, maps: FloatArray, errors: FloatArray, accuracy: Accuracy) -> tuple[list[FloatArray], FloatArray]:
+def _walk(
+    X: FloatArray, maps: FloatArray, errors: FloatArray, accuracy: Accuracy
+) -> tuple[list[FloatArray], FloatArray]:
     """Variations behind all steps, and which steps are not accurate."""
     n, rows, bad = maps.shape[1], list[FloatArray](), np.zeros(len(maps), dtype=bool)
     for k, step in enumerate(maps):
@@ -91,9 +95,7 @@ def _walk(X: FloatArray, maps: FloatArray, errors: FloatArray, accuracy: Accurac
 
 def _maps(tangent: ModeTangent, piece: Piece, a: FloatArray, b: FloatArray, accuracy: Accuracy) -> Maps:
     """Maps of the steps from the times *a* (k,) to *b*, and their errors (1 or 2, k, n, n + m)."""
-    parts = [
-        _some_maps(tangent, piece, a[i : i + CHUNK], b[i : i + CHUNK], accuracy) for i in range(0, len(a), CHUNK)
-    ]
+    parts = [_some_maps(tangent, piece, a[i : i + CHUNK], b[i : i + CHUNK], accuracy) for i in range(0, len(a), CHUNK)]
     return np.concatenate([maps for maps, _ in parts]), np.concatenate([errors for _, errors in parts], axis=1)
 
 
@@ -138,4 +140,3 @@ def states(piece: Piece, t: FloatArray) -> FloatArray:
     found[t == piece.t[0]] = piece.y[0]
     found[t == piece.t[-1]] = piece.y[-1]
     return found
-

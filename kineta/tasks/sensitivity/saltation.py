@@ -19,8 +19,8 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError, excerpt
-from kineta.integration.contact_records import CLOSED, FLAGS, SLIPS, STUCK
 from kineta.integration.contact_records import ALONG as DIRECTION
+from kineta.integration.contact_records import CLOSED, FLAGS, SLIPS, STUCK
 from kineta.results.impacts import Impact
 from kineta.runtime.compiled import BoundSystem
 from kineta.tasks.sensitivity.mode_equations import (
@@ -42,8 +42,10 @@ from kineta.tasks.sensitivity.recorded_motion import Piece, Step
 
 #: Newton steps of the impulses of an impact.
 STEPS = 20
-#: Impacts of a contact before a rest that is the end of an accumulation of impacts.
-FEW = 2
+#: Speed of an approach, relative to the fastest, that grazes: below it the time of an impact has half of its digits.
+GRAZING = tolerances.PRINTED_TOLERANCE
+#: Ratio of an approach to the speed that the contact left with after the impact before it, in an accumulation of impacts.
+SAME_FLIGHT = 2.0
 
 
 @dataclass(frozen=True)
@@ -87,13 +89,13 @@ def end_of(tangent: ModeTangent, mode: BoundSystem, t: float, y: FloatArray) -> 
 
 @dataclass
 class Saltation:
-    """The changes of a motion with the *tangent*, one after the other; ``counts`` are numbers of impacts by contact, ``speeds``
-    the fastest rates of gaps so far.
+    """The changes of a motion with the *tangent*, one after the other; ``left`` are speeds after the last impact by contact,
+    ``speeds`` the fastest rates of gaps so far.
     """
 
     tangent: ModeTangent
     switches: Sequence[str]
-    counts: dict[str, int]
+    left: dict[str, float]
     speeds: FloatArray
 
     def behind(self, before: Piece, after: Piece, X: FloatArray) -> FloatArray:
@@ -114,7 +116,9 @@ class Saltation:
         if not guards:
             if not struck and np.abs(jump).max(initial=0.0) <= tolerances.WRITTEN_TOLERANCE * size:
                 return X
-            raise SimulationError(f"at t = {old.t:.6g} s nothing tells when the mode changes, so that it has no derivative")
+            raise SimulationError(
+                f"at t = {old.t:.6g} s nothing tells when the mode changes, so that it has no derivative"
+            )
         return self._jumped(old, new, steps, X, self.delay(old, guards, X))
 
     def delay(self, old: End, guards: Sequence[Guard], X: FloatArray) -> FloatArray:
@@ -128,8 +132,8 @@ class Saltation:
             terms = np.abs(guard.slopes[:own] * old.f[:own]).sum() + abs(float(guard.slopes[own]))
             if guard.grazing or not abs(rate) > tolerances.WRITTEN_TOLERANCE * terms:
                 raise SimulationError(
-                    f"at t = {old.t:.6g} s {guard.name} grazes its condition: neighbouring motions meet it much earlier or not at "
-                    "all, and there is no derivative"
+                    f"at t = {old.t:.6g} s {guard.name} grazes its condition: neighbouring motions meet it much earlier or "
+                    "not at all, and there is no derivative"
                 )
             found.append(-self.tangent.by_state(guard.slopes, X) / rate)
         first, size = found[0], max(float(np.abs(x).max(initial=0.0)) for x in found)
@@ -153,17 +157,21 @@ class Saltation:
         return list(self._of_modes(old, new))
 
     def _gaps(self, old: End, new: End, impacts: Sequence[Impact]) -> list[Guard]:
-        found = []
+        found = list[Guard]()
         names = [c.name for c in self.tangent.functions.contacts]
         for impact in impacts:
             c = names.index(impact.contact)
-            fresh = old.flags[c, CLOSED] == 0 and impact.before < 0 and abs(old.values[WATCHED * c + GAP]) <= self._near(old)
+            fresh = (
+                old.flags[c, CLOSED] == 0
+                and impact.before < 0
+                and abs(old.values[WATCHED * c + GAP]) <= self._near(old)
+            )
             if not fresh or impact.contact in (g.name.strip("'") for g in found):
                 continue
             self.speeds[c] = max(self.speeds[c], abs(impact.before))
-            slow = abs(impact.before) < tolerances.SOLUTION_DISTANCE * self.speeds[c]
-            # The last of infinitely many impacts are slow, each by the restitution of the one before.
-            ends = self.counts.get(impact.contact, 0) > FEW and abs(impact.after) <= abs(impact.before)
+            slow = abs(impact.before) < GRAZING * self.speeds[c]
+            # The last of infinitely many impacts are slow, each as fast as the one before has left.
+            ends = abs(impact.before) < SAME_FLIGHT * self.left.get(impact.contact, 0.0)
             found.append(Guard(f"'{impact.contact}'", old.slopes[WATCHED * c + GAP], slow and not ends))
         return found
 
@@ -183,9 +191,13 @@ class Saltation:
             elif a[STUCK] and b[SLIPS]:
                 rubs = [places[c, i + 1] for i in range(len(contact.tangents))]
                 size = max(float(np.linalg.norm(x[rubs])), tolerances.LEAST_DIVISOR)
-                pushed, pushed_z = (1.0, 0.0 * x_z[0]) if contact.normal is None else (x[places[c, 0]], x_z[places[c, 0]])
+                pushed, pushed_z = (
+                    (1.0, 0.0 * x_z[0]) if contact.normal is None else (x[places[c, 0]], x_z[places[c, 0]])
+                )
                 bound, bound_z = old.values[own + STATIC], old.slopes[own + STATIC]
-                found.append(Guard(f"'{contact.name}'", bound_z * pushed + bound * pushed_z - x[rubs] @ x_z[rubs] / size))
+                found.append(
+                    Guard(f"'{contact.name}'", bound_z * pushed + bound * pushed_z - x[rubs] @ x_z[rubs] / size)
+                )
             elif a[SLIPS] and (b[STUCK] or reverses):
                 way = old.values[own + SLIP : own + SLIP + 2]
                 if not np.linalg.norm(way) > 0 or len(contact.tangents) == 1:
@@ -210,8 +222,8 @@ class Saltation:
         if far > tolerances.SOLUTION_DISTANCE * np.abs(new.y).max(initial=1.0):
             what = excerpt([f"'{i.contact}'" for step in steps for i in step.impacts] or ["a switch"])
             raise SimulationError(
-                f"at t = {old.t:.6g} s the change by {what} is none that has derivatives here, as where restitution was reduced, or by "
-                "Poisson's law with several contacts or friction"
+                f"at t = {old.t:.6g} s the change by {what} is none that has derivatives here, as where restitution was "
+                "reduced, or by Poisson's law with several contacts or friction"
             )
         Y[:n] -= np.outer(new.f, dt)
         return Y
@@ -237,7 +249,7 @@ class Saltation:
             if not found or impact.contact in (i.contact for i in found[-1]):
                 found.append([])
             found[-1].append(impact)
-            self.counts[impact.contact] = self.counts.get(impact.contact, 0) + 1
+            self.left[impact.contact] = impact.after
         return found
 
     def _struck(self, at: End, impacts: Sequence[Impact], Y: FloatArray, dt: FloatArray) -> End:
@@ -269,7 +281,9 @@ class Saltation:
 
 
 def _laws(impact: Impact, friction: float) -> FloatArray:
-    """The laws that hold in an *impact*, from its impulses: what is not pushed opens, what bears less friction than it can sticks."""
+    """The laws that hold in an *impact*, from its impulses: what is not pushed opens, what bears less friction than it can
+    sticks.
+    """
     found = np.zeros(LAWS)
     along = np.hypot(impact.impulse_u, impact.impulse_w)
     found[HIT] = float(impact.impulse_n > 0)
@@ -283,4 +297,4 @@ def _laws(impact: Impact, friction: float) -> FloatArray:
 def gap_rates(tangent: ModeTangent, values: FloatArray) -> FloatArray:
     """Return the fastest rates (contacts,) of gaps in watched *values* (k, w)."""
     count = len(tangent.functions.contacts)
-    return np.abs(values[:, RATE : WATCHED * count : WATCHED]).max(axis=0, initial=0.0)
+    return np.asarray(np.abs(values[:, RATE : WATCHED * count : WATCHED]).max(axis=0, initial=0.0))

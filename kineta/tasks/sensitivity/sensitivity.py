@@ -205,8 +205,8 @@ def carried(
             max_steps=limits.max_steps,
         )
         if not motion.meets and smooth.names:
-            plain = ({n: smooth.plain(e) for n, e in series.items()} for series in (goals, shown))
-            found, bare = _smooth(smooth.equations, by, span, begun, *plain, grid, limits)
+            inert, seen_inert = ({n: smooth.plain(e) for n, e in series.items()} for series in (goals, shown))
+            found, bare = _smooth(smooth.equations, by, span, begun, inert, seen_inert, grid, limits)
             return replace(found, notes=(f"{excerpt(smooth.names)}: never met in this motion",)), bare
         return _through_events(motion, smooth, by, begun, list(goals), list(seen), grid), motion.tangent.equations
     except SimulationError as error:
