@@ -28,7 +28,7 @@ from kineta.simulation.solution import Solution
 from kineta.tasks.sensitivity.mode_equations import GAP, RATE, SLIP, WATCHED
 from kineta.tasks.sensitivity.mode_tangent import ModeTangent
 from kineta.tasks.sensitivity.propagation import Accuracy, propagated, states
-from kineta.tasks.sensitivity.recorded_motion import Piece, pieces
+from kineta.tasks.sensitivity.recorded_motion import MotionPiece, pieces
 from kineta.tasks.sensitivity.saltation import End, Guard, Saltation, end_of, gap_rates
 
 #: Distance in time from a kink, relative to the time, at which its sides are looked at; changes over it that jump, in rates.
@@ -43,7 +43,7 @@ class Variations:
 
     t: float
     y: FloatArray
-    piece: Piece
+    piece: MotionPiece
     X: FloatArray
 
 
@@ -54,13 +54,13 @@ class LinearisedMotion:
     """
 
     tangent: ModeTangent
-    pieces: tuple[Piece, ...]
+    pieces: tuple[MotionPiece, ...]
     solution: Solution
     accuracy: Accuracy
     passed: list[float] = field(default_factory=list, compare=False, repr=False)
 
     @property
-    def end(self) -> Piece:
+    def end(self) -> MotionPiece:
         """The last piece."""
         return self.pieces[-1]
 
@@ -105,7 +105,7 @@ class LinearisedMotion:
                     yield Variations(at, y, piece, X)
 
     def _piece(
-        self, piece: Piece, X: FloatArray, t: FloatArray | None, salt: Saltation
+        self, piece: MotionPiece, X: FloatArray, t: FloatArray | None, salt: Saltation
     ) -> Iterator[tuple[float, FloatArray]]:
         """Times in a *piece* behind its start, with the variations there."""
         ends = np.unique(piece.t)
@@ -126,14 +126,14 @@ class LinearisedMotion:
         if start < nodes[-1]:
             yield from propagated(self.tangent, piece, np.array([start, *nodes[nodes > start]]), X, self.accuracy)
 
-    def _watched(self, piece: Piece, t: FloatArray) -> FloatArray:
+    def _watched(self, piece: MotionPiece, t: FloatArray) -> FloatArray:
         """Watched values (k, w) at the times *t* (k,) of a *piece*."""
         if not self.tangent.functions.n_watched:
             return np.empty((len(t), 0))
         y = states(piece, t)
         return self.tangent.watched(piece.mode, t, y, self.tangent.rates(piece.mode, t, y))[0]
 
-    def _kinks(self, piece: Piece, ends: FloatArray) -> list[tuple[float, float, list[int]]]:
+    def _kinks(self, piece: MotionPiece, ends: FloatArray) -> list[tuple[float, float, list[int]]]:
         """Times around kinks and steps of the equations, and their places among the watched values."""
         F = self.tangent.functions
         if not F.kinks:
@@ -167,7 +167,9 @@ class LinearisedMotion:
                 together.append((a, b, [place]))
         return together
 
-    def _bent(self, piece: Piece, a: float, b: float, bent: list[int], X: FloatArray, salt: Saltation) -> FloatArray:
+    def _bent(
+        self, piece: MotionPiece, a: float, b: float, bent: list[int], X: FloatArray, salt: Saltation
+    ) -> FloatArray:
         """Variations behind kinks and steps between the times *a* and *b*, which are *X* ahead of them."""
         beside = BESIDE * max(1.0, abs(b))
         y = states(piece, np.array([max(a - beside, piece.t[0]), min(b + beside, piece.t[-1])]))
@@ -279,7 +281,7 @@ def linearised_motion(
     return LinearisedMotion(tangent, found, solution, Accuracy(TABLEAUX[method], rtol, atol))
 
 
-def _check_modes(tangent: ModeTangent, found: Sequence[Piece]) -> None:
+def _check_modes(tangent: ModeTangent, found: Sequence[MotionPiece]) -> None:
     """Raise :class:`SimulationError` where accelerations are not those of the equations of a fixed mode, as where contacts share
     forces and friction that nothing tells apart.
     """

@@ -30,8 +30,8 @@ FORCES = "the forces of contacts"
 
 
 @dataclass(frozen=True)
-class Rates:
-    """Rates of k states (q, v, integrals) and their derivatives.
+class LinearRates:
+    """LinearRates of k states (q, v, integrals) and their derivatives.
 
     f : (k, n) rates; A : (k, n, n + m) their derivatives by the state and the m symbols that vary
     x : (k, n_x) accelerations, multipliers and contact forces; x_z : (k, n_x, n_z) their derivatives
@@ -81,7 +81,7 @@ class ModeTangent:
             [y[:, : self.functions.nq + self.functions.nv], x, np.tile(mode.flags, (len(y), 1))], axis=1
         )
 
-    def rates(self, mode: BoundSystem, t: FloatArray, y: FloatArray) -> Rates:
+    def rates(self, mode: BoundSystem, t: FloatArray, y: FloatArray) -> LinearRates:
         """Return the rates at the times *t* (k,) in the states *y* (k, ...) of a *mode*."""
         F = self.functions
         k, n_x, n_z, n = len(t), F.n_x, F.n_z, self.states
@@ -97,20 +97,22 @@ class ModeTangent:
         A = np.zeros((k, n, n + F.symbols))
         A[:, :, : F.nq + F.nv] = J[:, :, : F.nq + F.nv]
         A[:, :, n:] = J[:, :, F.nq + F.nv + 1 :]
-        return Rates(np.concatenate([qdot, x[:, : F.nv], g], axis=1), A, x, x_z)
+        return LinearRates(np.concatenate([qdot, x[:, : F.nv], g], axis=1), A, x, x_z)
 
-    def watched(self, mode: BoundSystem, t: FloatArray, y: FloatArray, rates: Rates) -> tuple[FloatArray, FloatArray]:
+    def watched(
+        self, mode: BoundSystem, t: FloatArray, y: FloatArray, rates: LinearRates
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the watched values (k, w), and their derivatives (k, w, n_z) by z."""
         return self._valued("watched", mode, t, y, rates, self.functions.n_watched)
 
     def shown_values(
-        self, mode: BoundSystem, t: FloatArray, y: FloatArray, rates: Rates
+        self, mode: BoundSystem, t: FloatArray, y: FloatArray, rates: LinearRates
     ) -> tuple[FloatArray, FloatArray]:
         """Return the series shown (k, s), and their derivatives (k, s, n_z) by z."""
         return self._valued("shown", mode, t, y, rates, self.functions.shown)
 
     def _valued(
-        self, name: str, mode: BoundSystem, t: FloatArray, y: FloatArray, rates: Rates, size: int
+        self, name: str, mode: BoundSystem, t: FloatArray, y: FloatArray, rates: LinearRates, size: int
     ) -> tuple[FloatArray, FloatArray]:
         F = self.functions
         if not size:

@@ -16,7 +16,7 @@ from kineta.arrays import FloatArray
 from kineta.errors import SimulationError
 from kineta.numerics.tableaux import Tableau
 from kineta.tasks.sensitivity.mode_tangent import ModeTangent
-from kineta.tasks.sensitivity.recorded_motion import Piece
+from kineta.tasks.sensitivity.recorded_motion import MotionPiece
 
 #: Halvings of a step at most.
 HALVINGS = 60
@@ -40,7 +40,7 @@ Maps = tuple[FloatArray, FloatArray]
 
 
 def propagated(
-    tangent: ModeTangent, piece: Piece, nodes: FloatArray, X: FloatArray, accuracy: Accuracy
+    tangent: ModeTangent, piece: MotionPiece, nodes: FloatArray, X: FloatArray, accuracy: Accuracy
 ) -> Iterator[tuple[float, FloatArray]]:
     """Yield the *nodes* (k,) of a *piece*, rising from its start or a later time, behind the first, with the variations
     (n + m, columns) there, which are *X* at the first.
@@ -93,13 +93,13 @@ def _walk(
     return rows, bad
 
 
-def _maps(tangent: ModeTangent, piece: Piece, a: FloatArray, b: FloatArray, accuracy: Accuracy) -> Maps:
+def _maps(tangent: ModeTangent, piece: MotionPiece, a: FloatArray, b: FloatArray, accuracy: Accuracy) -> Maps:
     """Maps of the steps from the times *a* (k,) to *b*, and their errors (1 or 2, k, n, n + m)."""
     parts = [_some_maps(tangent, piece, a[i : i + CHUNK], b[i : i + CHUNK], accuracy) for i in range(0, len(a), CHUNK)]
     return np.concatenate([maps for maps, _ in parts]), np.concatenate([errors for _, errors in parts], axis=1)
 
 
-def _some_maps(tangent: ModeTangent, piece: Piece, a: FloatArray, b: FloatArray, accuracy: Accuracy) -> Maps:
+def _some_maps(tangent: ModeTangent, piece: MotionPiece, a: FloatArray, b: FloatArray, accuracy: Accuracy) -> Maps:
     tableau, h, n = accuracy.tableau, (b - a)[:, None, None], tangent.states
     # The last stage, behind all others, is at the end of the step.
     times = a[:, None] + (b - a)[:, None] * np.array([*tableau.C[: tableau.stages], 1.0])
@@ -132,7 +132,7 @@ def _sum(weights: tuple[float, ...], slopes: list[FloatArray]) -> FloatArray:
     return found
 
 
-def states(piece: Piece, t: FloatArray) -> FloatArray:
+def states(piece: MotionPiece, t: FloatArray) -> FloatArray:
     """Return the states (k, n) of a *piece* at the times *t* (k,) in it."""
     if piece.solution is None:
         return np.broadcast_to(piece.y[0], (len(t), piece.y.shape[1]))

@@ -37,8 +37,8 @@ from kineta.tasks.sensitivity.mode_equations import (
     STICKS,
     WATCHED,
 )
-from kineta.tasks.sensitivity.mode_tangent import ModeTangent, Rates
-from kineta.tasks.sensitivity.recorded_motion import Piece, Step
+from kineta.tasks.sensitivity.mode_tangent import LinearRates, ModeTangent
+from kineta.tasks.sensitivity.recorded_motion import ChangeStep, MotionPiece
 
 #: Newton steps of the impulses of an impact.
 STEPS = 20
@@ -64,7 +64,7 @@ class End:
     t: float
     y: FloatArray
     mode: BoundSystem
-    rates: Rates
+    rates: LinearRates
     values: FloatArray
     slopes: FloatArray
 
@@ -98,21 +98,23 @@ class Saltation:
     left: dict[str, float]
     speeds: FloatArray
 
-    def behind(self, before: Piece, after: Piece, X: FloatArray) -> FloatArray:
+    def behind(self, before: MotionPiece, after: MotionPiece, X: FloatArray) -> FloatArray:
         """Return the variations behind the change from the piece *before* to that *after*, which are *X* ahead of it.
 
         Raises :class:`SimulationError` where they do not exist, and for changes without derivatives here.
         """
         old = end_of(self.tangent, before.mode, float(before.t[-1]), before.y[-1])
         new = end_of(self.tangent, after.mode, float(after.t[0]), after.y[0])
-        steps = after.steps or ()
+        steps = after.steps
+        if steps is None:
+            return X
         struck = any(step.impacts or step.switch >= 0 for step in steps)
         jump = new.f - old.f
         size = float(np.abs(np.concatenate([old.f, new.f])).max(initial=1.0))
         smooth = not struck and np.abs(jump).max(initial=0.0) <= tolerances.FORCE_TOLERANCE * size
-        if smooth or not steps:
+        if smooth:
             return X
-        guards = self._guards(old, new, steps[0])
+        guards = self._guards(old, new, steps[0]) if steps else []
         if not guards:
             if not struck and np.abs(jump).max(initial=0.0) <= tolerances.WRITTEN_TOLERANCE * size:
                 return X
@@ -147,7 +149,7 @@ class Saltation:
 
     # -- what is zero ---------------------------------------------------------------------------------------------------------
 
-    def _guards(self, old: End, new: End, first: Step) -> list[Guard]:
+    def _guards(self, old: End, new: End, first: ChangeStep) -> list[Guard]:
         """The event functions that end the mode of *old*, by the *first* step of the change."""
         if first.switch >= 0:
             place = self.tangent.functions.first_switch + first.switch
@@ -207,7 +209,7 @@ class Saltation:
 
     # -- what follows ---------------------------------------------------------------------------------------------------------
 
-    def _jumped(self, old: End, new: End, steps: Sequence[Step], X: FloatArray, dt: FloatArray) -> FloatArray:
+    def _jumped(self, old: End, new: End, steps: Sequence[ChangeStep], X: FloatArray, dt: FloatArray) -> FloatArray:
         """The variations behind the *steps* of a change, from the delays *dt*."""
         n = self.tangent.states
         Y = X.copy()
