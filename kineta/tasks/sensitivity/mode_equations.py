@@ -23,7 +23,7 @@ from kineta.mechanics.contact.guards import closed, direction, size_of, stuck
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.tangent import Direction, derivatives, multiplier_symbols, residuals
-from kineta.passes.nonsmooth import kinks
+from kineta.passes.nonsmooth_operations import kinks
 from kineta.passes.substitute import substitute
 from kineta.runtime.functions import state_programs
 from kineta.tasks.sensitivity.smooth_part import STEPS
