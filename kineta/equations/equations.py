@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Quantities with a derivation report, and their steps.
+#: Quantities with a derivation report, beside the nonholonomic forms, and their steps.
 REPORTED: Mapping[str, Callable[[Formalism, Derivation], Iterator[Step]]] = {
     "inverse": Formalism.told,
     "canonical": lambda _, derivation: hamilton.steps(derivation),
@@ -290,15 +290,22 @@ class Equations:
     def account(self, quantity: str = "inverse") -> DerivationReport:
         """The derivation report, step by step: ``print(equations.account())``, ``.save("page.html")``.
 
-        *quantity* is ``inverse``, the equations of motion, or ``canonical``, Hamilton's equations. Raises
-        :class:`ArgumentError` for another quantity.
+        *quantity* is ``inverse``, the equations of motion, ``canonical``, Hamilton's equations, or a form of the equations of
+        systems with constraints in independent speeds: ``maggi``, ``voronets``, ``chaplygin``, ``boltzmann_hamel``. Raises
+        :class:`ArgumentError` for another quantity, and for a form that does not apply.
         """
         from kineta.equations.derivation_report import DerivationReport, derivation_report
+        from kineta.mechanics.nonholonomic import table as nonholonomic
 
-        name = one_of(quantity, REPORTED, "a quantity whose derivation is told")
+        forms = nonholonomic.NONHOLONOMIC
+        name = one_of(quantity, dict.fromkeys((*REPORTED, *forms)), "a quantity whose derivation is told")
         method = self.method
 
         def told() -> DerivationReport:
+            if name in forms:
+                own = nonholonomic.nonholonomic_derivation(name, self.system)
+                steps = tuple(nonholonomic.nonholonomic_steps(name, own))
+                return derivation_report(own, name, forms[name].source, steps)
             own = self.alone()
             return derivation_report(own, self.formalism, method.source, tuple(REPORTED[name](method, own)))
 

@@ -91,7 +91,7 @@ def slopes(letter: str, names: Iterable[str], refs: Iterable[Ref]) -> tuple[Show
 
 def told(d: Derivation, own: Steps) -> Iterator[Step]:
     """The steps of a formalism, between the steps that all formalisms share."""
-    yield from _speeds(d)
+    yield from speed_steps(d)
     held = resistances(d)
     if held:
         count = [str(j) for j in range(1, len(held) + 1)]
@@ -119,7 +119,9 @@ def told(d: Derivation, own: Steps) -> Iterator[Step]:
         )
 
 
-def _speeds(d: Derivation) -> Iterator[Step]:
+def speed_steps(d: Derivation) -> Iterator[Step]:
+    """The steps from quasi-velocities to the speeds of the motions, and the rates of positions and quaternions."""
+    """The steps from quasi-velocities to speeds of motions, and those of quaternions."""
     s = d.symbols
     if s.system.quasi:
         g, base = d.graph, d.definitions.base

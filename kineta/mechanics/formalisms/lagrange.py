@@ -31,10 +31,10 @@ from kineta.passes.substitute import substitute
 def _residual(d: Derivation) -> list[Ref]:
     """The left side less the generalised nonconservative forces."""
     left = _projected(d) if d.symbols.projected else _left(d)
-    return [d.graph.sub(t, Q) for t, Q in zip(left, _driven(d), strict=True)]
+    return [d.graph.sub(t, Q) for t, Q in zip(left, nonconservative_forces(d), strict=True)]
 
 
-def _driven(d: Derivation) -> list[Ref]:
+def nonconservative_forces(d: Derivation) -> list[Ref]:
     """Generalised nonconservative forces."""
     own = [e for e in d.symbols.system.elements if not d.elements.stores(e)]
     acting = apply_elements(Elements(d.mechanism, d.kinematics), own)
@@ -61,7 +61,7 @@ def _left(d: Derivation) -> list[Ref]:
     g, s = d.graph, d.symbols
     _, V, momenta, by = _energies(d)
     falls = gradient(g, V, set(s.q))
-    tau = _pulled(d, {q: g.sub(falls.get(q, ZERO), by.get(q, ZERO)) for q in s.q}, s.levels.of(momenta, 1))
+    tau = with_slope(d, {q: g.sub(falls.get(q, ZERO), by.get(q, ZERO)) for q in s.q}, s.levels.of(momenta, 1))
     return [g.add(left, x) for left, x in zip(tau, _gamma(d, momenta), strict=True)]
 
 
@@ -80,7 +80,7 @@ def _energies(d: Derivation) -> tuple[Ref, Ref, list[Ref], dict[Ref, Ref]]:
     return T, V, [by.get(v, ZERO) for v in s.v], by
 
 
-def _pulled(d: Derivation, slope: Mapping[Ref, Ref], forces: Sequence[Ref]) -> list[Ref]:
+def with_slope(d: Derivation, slope: Mapping[Ref, Ref], forces: Sequence[Ref]) -> list[Ref]:
     """*forces* on the speeds plus the forces of the *slope* by the coordinates."""
     g, s, total = d.graph, d.symbols, list(forces)
     for q, qdot in zip(s.q, s.qdot, strict=True):
@@ -106,7 +106,7 @@ def _steps(d: Derivation) -> Iterator[Step]:
     yield Step("Momenta", "p_s = ∂T/∂v_s", shown=each("p", names, momenta))
     yield Step("Their rates along the motion", "d p_s/d t", shown=each("rate", names, s.levels.of(momenta, 1)))
     none = [ZERO] * len(s.v)
-    pulls = (("T", _pulled(base, by, none)), ("V", _pulled(base, gradient(g, V, set(s.q)), none)))
+    pulls = (("T", with_slope(base, by, none)), ("V", with_slope(base, gradient(g, V, set(s.q)), none)))
     shown = tuple(x for letter, row in pulls for x in slopes(letter, _pi(base), row))
     yield Step(
         "Slopes of both energies", "∂T/∂π_s,  ∂V/∂π_s", note="Those that are not shown are zero.", shown=nonzero(shown)
@@ -118,7 +118,7 @@ def _steps(d: Derivation) -> Iterator[Step]:
             note="For velocities that are rates of no coordinates.",
             shown=nonzero(each("gamma", names, _gamma(base, momenta))),
         )
-    yield applied(d, "Andreev (2.1)", _driven(d), "Generalised forces of what has no potential")
+    yield applied(d, "Andreev (2.1)", nonconservative_forces(d), "Generalised forces of what has no potential")
     if d.symbols.system.quasi:
         yield Step("Left sides in the speeds of the motions", shown=each("left", names, _left(base)))
         yield Step("Projected on the quasi-velocities", "∑ (∂v_k/∂w_s) left_k = Q_s + τ_s", "Maggi")

@@ -1,0 +1,77 @@
+"""Voronets' equations, in independent rates of coordinates, with the rates of the dependent coordinates d as functions of these::
+
+d/dt dT*/dw_s - d(T* - V)/dpi_s - sum over d of p_d b_ds = Q_s
+
+b_ds = d/dt (dqdot_d/dw_s) - dqdot_d/dq_s - sum over e of (dqdot_e/dw_s) dqdot_d/dq_e
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kineta.expr.graph import ZERO, Ref
+from kineta.mechanics.derivation import Derivation
+from kineta.mechanics.narration import Step
+from kineta.mechanics.nonholonomic.form import (
+    NonholonomicForm,
+    energy_steps,
+    entries,
+    lagrangian_part,
+    momenta,
+    momentum_step,
+    only_rates,
+    partials,
+    transposition,
+    weighted,
+)
+from kineta.passes.differentiate import gradient
+
+
+def dependent_speeds(d: Derivation) -> list[int]:
+    """The places of the dependent speeds among the speeds of the motions."""
+    return [i for i, v in enumerate(d.symbols.speeds) if v not in d.symbols.v]
+
+
+def _along(d: Derivation, v: Ref, k: int) -> Ref:
+    """dv/dpi_k."""
+    g, s = d.graph, d.symbols
+    slope = gradient(g, v, set(s.q))
+    moved = zip(s.q, s.qdot, strict=True)
+    return g.sum(g.mul(slope[q], s.by_speed(rate).get(k, ZERO)) for q, rate in moved if q in slope)
+
+
+def _terms(d: Derivation) -> list[list[Ref]]:
+    return transposition(d, lambda v, k: _along(d, v, k))
+
+
+def _residual(d: Derivation) -> list[Ref]:
+    lost = weighted(d.graph, momenta(d), _terms(d))
+    return [d.graph.sub(x, y) for x, y in zip(lagrangian_part(d), lost, strict=True)]
+
+
+def _steps(d: Derivation) -> Iterator[Step]:
+    places = dependent_speeds(d)
+    yield from energy_steps(d)
+    yield momentum_step(d, places)
+    yield Step(
+        "Rates of the dependent coordinates by the independent ones",
+        "α_ds = ∂q̇_d/∂w_s",
+        shown=entries(d, "alpha", partials(d), places),
+    )
+    yield Step(
+        "Voronets' coefficients",
+        "b_ds = d/d t α_ds − ∂q̇_d/∂q_s − ∑ α_es ∂q̇_d/∂q_e",
+        note="They vanish where the constraints can be integrated. Those that are not shown are zero.",
+        shown=entries(d, "b", _terms(d), places),
+    )
+    yield Step("Voronets' equations", "d/d t ∂T*/∂w_s − ∂(T* − V)/∂π_s − ∑ p_d b_ds = Q_s + τ_s")
+
+
+VORONETS = NonholonomicForm(
+    name="voronets",
+    source="Voronets (1901)",
+    residual=_residual,
+    steps=_steps,
+    refusal=only_rates,
+    plain=True,
+)
