@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PEERS := $(VENV)/.peers
 
-.PHONY: demo test test-slow test-all lint bench clean
+.PHONY: demo test test-slow test-all lint bench playground clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -28,6 +28,10 @@ lint: $(STAMP)
 bench: $(PEERS)
 	$(BIN)/python -m benchmarks
 
+# The playground as a folder, for any server of files.
+playground: $(STAMP)
+	$(BIN)/kineta play --to playground --force
+
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kineta needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Call make PYTHON=python3.11.")'
 	$(PYTHON) -m venv $(VENV)
@@ -40,4 +44,4 @@ $(PEERS): $(STAMP)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist demo *.egg-info
+	rm -rf $(VENV) build dist demo playground *.egg-info

@@ -17,6 +17,7 @@ from kineta.cli.evaluate import evaluate
 from kineta.cli.examples import examples
 from kineta.cli.export import export, import_
 from kineta.cli.new import new
+from kineta.cli.play import play
 from kineta.cli.task_verbs import verbs
 from kineta.cli.values import BAD_INPUT, emit, said
 from kineta.errors import readable, suggestion
@@ -36,7 +37,7 @@ def app() -> None:
     """A compiler for mechanics: equations of motion, derived, counted, compiled and simulated."""
 
 
-for verb in (new, check, derive, evaluate, *verbs(), export, import_, examples, completion):
+for verb in (new, check, derive, evaluate, *verbs(), export, import_, play, examples, completion):
     app.add_command(verb)
 
 

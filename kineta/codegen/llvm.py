@@ -11,12 +11,11 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
-from llvmlite import binding
 
 from kineta.arrays import FloatArray, address
 from kineta.cache import stored
 from kineta.codegen.module import module
-from kineta.codegen.target import host, machine
+from kineta.codegen.target import host, llvm, machine
 from kineta.errors import ArgumentError
 from kineta.expr.program import StraightLineProgram
 
@@ -59,7 +58,7 @@ def _symbols(program: StraightLineProgram, batch: bool) -> list[str]:
 
 def object_code(ir: str) -> bytes:
     """Machine code of a module given as text, as a relocatable object."""
-    parsed = binding.parse_assembly(ir)
+    parsed = llvm().parse_assembly(ir)
     return bytes(machine().emit_object(parsed))
 
 
@@ -68,7 +67,7 @@ def optimised_object_code(ir: str) -> bytes:
 
     Loops are neither unrolled nor vectorised: states are short, and compiling would take twice as long.
     """
-    target = machine()
+    binding, target = llvm(), machine()
     parsed = binding.parse_assembly(ir)
     parsed.triple, parsed.data_layout = host().triple, str(target.target_data)
     options = binding.create_pipeline_tuning_options(1)
@@ -85,6 +84,7 @@ def load_object(code: bytes, names: Sequence[str]) -> Any:
     Each object has a linker of its own, freed with it: a common linker would keep every library it ever loaded.
     """
     machine()
+    binding = llvm()
     builder = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
     for name in names:
         builder.export_symbol(name)

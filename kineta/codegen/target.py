@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-
-import llvmlite
-from llvmlite import binding
+from typing import Any
 
 from kineta.threads import hold_forks
 
-# llvmlite's own lock: a process forked while a thread is inside LLVM could never enter it.
-hold_forks(binding.ffi.lib._lock._lock)
+
+@cache
+def llvm() -> Any:
+    """Llvmlite's door to LLVM, which is imported when something is compiled: what only writes code has no need of it."""
+    from llvmlite import binding
+
+    # llvmlite's own lock: a process forked while a thread is inside LLVM could never enter it.
+    hold_forks(binding.ffi.lib._lock._lock)
+    return binding
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +36,27 @@ class Target:
     @property
     def signature(self) -> str:
         """Text that identifies the target in keys of the cache."""
+        import llvmlite
+
         return f"{self.triple} {self.cpu} {self.features} {self.width} llvmlite {llvmlite.__version__}"
 
 
 @cache
 def host() -> Target:
     """The target of the machine that runs this process."""
+    binding = llvm()
     features = binding.get_host_cpu_features()
     width = 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
     return Target(binding.get_process_triple(), binding.get_host_cpu_name(), features.flatten(), width)
 
 
 @cache
-def machine() -> binding.TargetMachine:
+def machine() -> Any:
     """LLVM's code generator for this machine.
 
     Level 1: higher levels gain nothing on straight-line code that has no repeated sub-expressions.
     """
+    binding = llvm()
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     this = host()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.derived_equations import Derived
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import lstsq, nearest, norm, pivoted_triangle, qr, svd
+from kineta.numerics.random_numbers import UniformNumbers
 
 #: Coordinates and speeds.
 State = tuple[FloatArray, FloatArray]
@@ -210,18 +212,23 @@ def _neighbouring_states(
     constraints: NumericConstraints, t: float, q: FloatArray, v: FloatArray
 ) -> list[tuple[float, State]]:
     """Consistent states near *q*, *v*, and their times."""
-    rng, linear = np.random.default_rng(0), constraints.compiled.linear
+    random, linear = UniformNumbers(0), constraints.compiled.linear
     found = []
     for at in t + TIME_STEP * (1.0 + np.arange(NEIGHBOURS)):
         W = constraints.inverse_root(t, q, v)
         W = W / max(norm(W, axis=0).max(initial=0.0), tolerances.LEAST_DIVISOR)
         A = constraints.jacobian(t, q, v) @ W
-        x = POSITION_STEP * rng.standard_normal(W.shape[1])
+        x = POSITION_STEP * _displacement(random, W.shape[1])
         if np.isfinite(A).all():
             x -= lstsq(A, A @ x, what="states beside this", rcond=tolerances.DEPENDENCE_TOLERANCE)
         there = constraints.project_position(at, constraints.retract(t, q, W @ x))
-        speeds = v if linear else v + SPEED_STEP * W @ rng.standard_normal(W.shape[1])
+        speeds = v if linear else v + SPEED_STEP * W @ _displacement(random, W.shape[1])
         speeds = constraints.project_velocity(at, there, speeds)
         if np.isfinite(there).all() and np.isfinite(speeds).all():
             found.append((at, (there, speeds)))
     return found
+
+
+def _displacement(random: UniformNumbers, n: int) -> FloatArray:
+    """A vector (n,) of independent random numbers of unit variance."""
+    return np.array([random.uniform(-sqrt(3.0), sqrt(3.0)) for _ in range(n)])

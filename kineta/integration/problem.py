@@ -14,6 +14,7 @@ from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray, address
 from kineta.integration.contact_records import ContactMotion, TransitionWork
 from kineta.integration.error_control import error_controlled
+from kineta.numerics.random_numbers import UniformNumbers
 
 #: Number of directions of a state perturbed by rounding.
 _TRIED = 4
@@ -178,7 +179,7 @@ class Problem:
 @cache
 def perturbation_signs(rows: int, n: int) -> FloatArray:
     """Perturbation directions (rows, n) of states for evaluation errors, always the same."""
-    found = np.random.default_rng(0).choice([-1.0, 1.0], (rows, n))
+    found = np.array(UniformNumbers(0).signs(rows * n), dtype=np.float64).reshape(rows, n)
     found.flags.writeable = False
     return found
 

@@ -22,12 +22,20 @@ class UniformNumbers:
     def _advance(self) -> None:
         self._state = (self._state * _MULTIPLIER + self._increment) & _WHOLE
 
-    def uniform(self, low: float, high: float) -> float:
-        """The next number between *low* and *high*."""
+    def _bits(self) -> int:
+        """The next 64 bits."""
         self._advance()
         folded, turn = (self._state >> 64 ^ self._state) & _LONG, self._state >> 122
-        bits = (folded >> turn | folded << (64 - turn)) & _LONG
-        return low + (high - low) * ((bits >> 11) * 2.0**-53)
+        return (folded >> turn | folded << (64 - turn)) & _LONG
+
+    def uniform(self, low: float, high: float) -> float:
+        """The next number between *low* and *high*."""
+        return low + (high - low) * ((self._bits() >> 11) * 2.0**-53)
+
+    def signs(self, n: int) -> list[float]:
+        """So many numbers -1 or 1, two of each 64 bits, as ``choice([-1.0, 1.0], n)`` gives them."""
+        bits = (self._bits() for _ in range((n + 1) // 2))
+        return [1.0 if half & 1 << 31 else -1.0 for word in bits for half in (word & _WORD, word >> 32)][:n]
 
 
 def _seed_numbers(seed: int) -> tuple[int, int]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 import tempfile
 import webbrowser
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from hashlib import sha256
 from html import escape
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from kineta.equations.equations import Equations, equations_of
 from kineta.equations.function import parameter_values
@@ -77,6 +77,16 @@ def posture_page(found: Posture) -> str:
         return _page(equations, found, span, still(found, str(error)), str(error))
 
 
+def computed_page(found: Posture) -> str:
+    """The page of a machine of whose run nothing is computed here, as a browser makes it: what does not run in a page stands
+    still, and equations come when they are asked for.
+    """
+    equations, seconds = equations_of(found.system), SECONDS if found.to is None else found.to
+    reasons = _not_exported(found.system) if found.system.nv else ["it moves with the time alone"]
+    why = f"It stands still here: {reasons[0]}; 'kineta show' replays its run." if reasons else ""
+    return _page(equations, found, (found.t, found.t + seconds), still(found, why) if why else None, why, asked=True)
+
+
 def run_page(run: Result) -> str:
     """The page of a run of one motion, which may be changed where the model runs in a page.
 
@@ -129,12 +139,20 @@ def put(page: str, name: str, path: str | Path | None) -> Path:
     return path
 
 
-def _page(equations: Equations, at: Posture, span: tuple[float, float], recorded: Recorded | None, why: str) -> str:
+def _page(
+    equations: Equations,
+    at: Posture,
+    span: tuple[float, float],
+    recorded: Recorded | None,
+    why: str,
+    *,
+    asked: bool = False,
+) -> str:
     system = at.system
     if why:
         module = still_module(equations)
     else:
-        limits = RTOL, ATOL, np.inf
+        limits = RTOL, ATOL, math.inf
         task = exported_problem(equations, span, (at.q, at.v, at.p), (), "dop853", limits, None)
         module, equations = live_module(task), task.equations
         at = replace(at, q=task.y0[: system.nq], v=task.y0[system.nq : task.states])
@@ -148,21 +166,32 @@ def _page(equations: Equations, at: Posture, span: tuple[float, float], recorded
         "module": {"known": module.known, "arena": module.arena},
         "recorded": recorded,
         "why": why,
+        "asked": asked,
         "notes": at.notes,
     }
-    script = _text("app.min.js").replace("</script", "<\\/script")
     words = {
-        "POLICY": _POLICY.format(script=f"sha256-{base64.b64encode(sha256(script.encode()).digest()).decode()}"),
+        "POLICY": _POLICY.format(script=script_hash()),
         "TITLE": escape(system.name),
         "SIZE": escape(system.size),
         "STYLE": _text("app.min.css"),
-        "EQUATIONS": equations_html(equations),
+        "EQUATIONS": "" if asked else equations_html(equations),
         "MODEL": model_html(system),
         "DATA": json.dumps(data, ensure_ascii=True).replace("<", "\\u003c"),
         "LICENCES": _text("licences.txt"),
-        "SCRIPT": script,
+        "SCRIPT": _script(),
     }
     return re.sub("@([A-Z]+)@", lambda m: words[m[1]], _text("shell.html"))
+
+
+@cache
+def _script() -> str:
+    return _text("app.min.js").replace("</script", "<\\/script")
+
+
+@cache
+def script_hash() -> str:
+    """The hash of the script of all pages, as content-security policies have it."""
+    return f"sha256-{base64.b64encode(sha256(_script().encode()).digest()).decode()}"
 
 
 def _text(name: str) -> str:

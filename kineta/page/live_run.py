@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from kineta.codegen.kernels import web_assembly
@@ -40,6 +41,8 @@ class PageModule:
 def live_module(task: SimulationProblem) -> PageModule:
     """The module of the run of *task*, with its poses and the forces of a hand."""
     code, told = run_code(task), run_names(task)
+    for start in (code.record.array("start"), code.record.run.array("y")):
+        start[:] = 0.0  # which the page tells each run
     held, seen = hand(task.equations), scene(task.equations).program
     bounds = limits(task.equations)
     made, system = task.made.code.programs, task.system
@@ -77,8 +80,13 @@ def still_module(equations: Equations) -> PageModule:
 
 
 def _trees(programs: Mapping[str, StraightLineProgram]) -> dict[KernelTree, str]:
-    (sincos,) = translate_unit((sine_and_cosine,))
-    return {straight_line(program, name, sincos): name for name, program in programs.items()}
+    return {straight_line(program, name, _sincos()): name for name, program in programs.items()}
+
+
+@cache
+def _sincos() -> KernelTree:
+    (tree,) = translate_unit((sine_and_cosine,))
+    return tree
 
 
 def _poses(seen: StraightLineProgram, nq: int, nv: int, parameters: int) -> dict[str, int]:

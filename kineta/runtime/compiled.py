@@ -13,7 +13,6 @@ from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.codegen.llvm import NativeFunction
-from kineta.codegen.python_call import state_wrapper
 from kineta.equations import case_arguments
 from kineta.equations.equations import Equations
 from kineta.equations.function import parameter_values
@@ -98,7 +97,7 @@ class CompiledSystem:
     @once
     def setup_call(self) -> NativeCall:
         """Compiled block h, for repeated calls during a run."""
-        return state_wrapper(self.setup_function)
+        return _state_call(self.setup_function)
 
     def stepping(self, h: FloatArray, quaternions: Sequence[int]) -> SteppingData:
         """Memory of time stepping with the block h; *quaternions* are their offsets in the state."""
@@ -114,10 +113,8 @@ class CompiledSystem:
         if layout.contact_terms is None:
             return None
         n, coordinates, speeds = layout.sizes
-        names = ("terms", "gaps", "free", "residuals", "retraction", "rate", "events", "observed")
-        functions = {name: self._functions[name] for name in names if name in self.programs}
         block = self._functions.programs[self._setup].n_outputs
-        return CompiledContacts(layout.touches, layout.contact_terms, n, (coordinates, speeds), functions, block)
+        return CompiledContacts(layout.touches, layout.contact_terms, n, (coordinates, speeds), self._functions, block)
 
     def _function(self, name: str, size: int = 0) -> NativeFunction | ContactFunction:
         """The function *name*, in a system with contacts of the mode in the block h, with results of this *size*."""
@@ -132,7 +129,7 @@ class CompiledSystem:
 
     def bound_rate(self, h: FloatArray) -> NativeCall:
         """Rate of a time and a state, bound to the memory of h; in a system without contacts."""
-        return state_wrapper(self._functions["rate"], h)
+        return _state_call(self._functions["rate"], h)
 
     @once
     def ensemble_rate(self) -> NativeFunction:
@@ -179,7 +176,7 @@ class CompiledSystem:
     def observed_call(self) -> NativeCall:
         """:attr:`observed` of a time, a state and h."""
         function = self.observed
-        return function if isinstance(function, ContactFunction) else state_wrapper(function)
+        return function if isinstance(function, ContactFunction) else _state_call(function)
 
     @property
     def observed_size(self) -> int:
@@ -207,6 +204,13 @@ class CompiledSystem:
     def observed(self) -> NativeFunction | ContactFunction:
         """:attr:`observe` for one state."""
         return self._function("observed", self.observed_size)
+
+
+def _state_call(function: NativeFunction, bound: FloatArray | None = None) -> NativeCall:
+    """*function* for repeated calls."""
+    from kineta.codegen.python_call import state_wrapper  # which needs llvmlite
+
+    return state_wrapper(function, bound)
 
 
 def _group(setup: str, name: str) -> str:

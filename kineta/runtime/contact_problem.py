@@ -10,6 +10,7 @@ import numpy as np
 
 from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray
+from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.codegen.llvm import NativeFunction
 from kineta.integration.contact_records import (
     BOUND,
@@ -46,6 +47,8 @@ from kineta.mechanics.contact.contact_terms import TERMS, ContactTermsArrays
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.memory import CompiledFunction
 
+#: The functions of a system that a motion with contacts calls.
+FUNCTIONS = ("terms", "gaps", "free", "residuals", "retraction", "rate", "events", "observed")
 #: Impacts stored between two pauses of a run.
 IMPACTS = 4096
 
@@ -113,7 +116,7 @@ class CompiledContacts:
         terms: ContactTermsArrays,
         n: int,
         speeds: tuple[int, int],
-        functions: Mapping[str, NativeFunction],
+        functions: CompiledFunctions,
         block: int,
     ) -> None:
         self.touches, self.n, self.block = touches, n, block
@@ -148,16 +151,18 @@ class CompiledContacts:
         finally:
             self._spare.append(motion)
 
-    def motion(self, h: FloatArray) -> ContactMotion:
-        """Memory of a motion with the block h and the flags behind it."""
+    def motion(self, h: FloatArray, numbers: Mapping[str, int] | None = None) -> ContactMotion:
+        """Memory of a motion with the block h and the flags behind it; with its functions at their addresses, or with the
+        *numbers* that they have in another language.
+        """
         ends = [*accumulate(self._sizes[name] for name in TERMS)]
         memory, block = np.zeros(ends[-1]), np.array(h, dtype=np.float64)
         parts = {name: memory[end - self._sizes[name] : end] for name, end in zip(TERMS, ends, strict=True)}
         p, m = self.problem, len(self.touches)
-        own = ("terms", "gaps", "free", "residuals", "retraction", "rate", "events", "observed")
+        if numbers is None:
+            numbers = {name: self._functions[name].address for name in FUNCTIONS if name in self._functions.programs}
         named = {"terms": "terms_of", "gaps": "gaps_of"}
-        known = {name: function.address for name, function in self._functions.items()}
-        functions = {named.get(name, name): CompiledFunction(known.get(name, 0)) for name in own}
+        functions = {named.get(name, name): CompiledFunction(numbers.get(name, 0)) for name in FUNCTIONS}
         rows = [
             3 * i + k
             for i, touch in enumerate(self.touches)

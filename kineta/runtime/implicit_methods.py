@@ -12,7 +12,6 @@ import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.codegen.compiled_functions import CompiledFunctions
-from kineta.codegen.python_call import state_wrapper
 from kineta.equations.equations import Equations
 from kineta.expr.program import StraightLineProgram
 from kineta.integration.external import Implicit, Jacobian
@@ -60,6 +59,8 @@ def _slope_programs(equations: Equations, forces: AppliedForces) -> tuple[Straig
 
 def dae_residual(equations: Equations, run: BoundSystem) -> Implicit:
     """Residual of the equations of *run* as a DAE."""
+    from kineta.codegen.python_call import state_wrapper  # which needs llvmlite
+
     forces = run.forces
     key = ("implicit", forces.none, tuple(forces.expressions.items()))
     made = equations.bounded_memo(key, lambda: CompiledFunctions(_residual_programs(equations, forces), group=str))

@@ -16,6 +16,8 @@ def test_random_numbers_are_those_of_numpy(seed: int) -> None:
     ours, theirs = UniformNumbers(seed), np.random.default_rng(seed)
     for low, high in [(-1.0, 1.0), (0.5, 1.5)] * 20:
         assert ours.uniform(low, high) == theirs.uniform(low, high)
+    for n in (1, 2, 7):
+        assert UniformNumbers(seed).signs(n) == np.random.default_rng(seed).choice([-1.0, 1.0], n).tolist()
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 8, 40])

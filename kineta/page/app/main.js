@@ -18,6 +18,16 @@ const SLICE = 8;
 const APART = 9, SCANNED = 400;
 const NAME = data.model.replace(/[^\p{L}\d_-]/gu, "_") || "model";
 
+/** Equations that the page around this one writes when they are wanted. */
+function askForEquations() {
+  data.asked = false;
+  $("equations").replaceChildren(el("p", "note", "The equations are being written."));
+  addEventListener("message", ({ source, data: told }) => {
+    if (source === parent && typeof told.equations === "string") $("equations").innerHTML = told.equations;
+  });
+  parent.postMessage({ wanted: "equations" }, "*");
+}
+
 class Page {
   constructor(engine) {
     this.engine = engine;
@@ -296,6 +306,7 @@ class Page {
           other.setAttribute("aria-selected", String(other === tab));
           $(other.dataset.page).classList.toggle("on", other === tab);
         }
+        if (data.asked && tab.dataset.page === "equations") askForEquations();
       };
     }
     addEventListener("keydown", (e) => this.key(e));

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -79,13 +80,18 @@ def run_code(task: SimulationProblem) -> RunCode:
     above = CONTACT_KERNELS if task.made.code.layout.touches else {}
     numbers = {name: k for k, name in enumerate((*own, *switching, *above), 1)}
     record = run_record(task, numbers, max(room(made[name]) for name in (*own, *switching)))
-    method = loop_method(task)
-    roots = ((begin, method), (advance, method), (change, method), (observe,), (sine_and_cosine,))
-    first, second, third, fourth, sincos, *kernels = translate_unit(*roots, *((k,) for k in above.values()))
+    first, second, third, fourth, sincos, *kernels = _kernels(loop_method(task), bool(above))
     named = (*own, *switching)
     functions = {name: straight_line(made[name], f"run_{name.removeprefix('run_')}", sincos) for name in named}
     functions |= dict(zip(above, kernels, strict=True))
     return RunCode(record, first, second, third, fourth, functions)
+
+
+@cache
+def _kernels(method: RunMethod, touching: bool) -> list[KernelTree]:
+    """The trees of the kernels of a run: those of :class:`StandaloneRun`, sine and cosine, then :data:`CONTACT_KERNELS`."""
+    roots = ((begin, method), (advance, method), (change, method), (observe,), (sine_and_cosine,))
+    return translate_unit(*roots, *((k,) for k in CONTACT_KERNELS.values() if touching))
 
 
 def not_exported(system: System) -> Sequence[str]:
@@ -120,7 +126,8 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
         raise SimulationError(why)
     projected = code.treatment == PROJECTED
     rest = np.zeros(len(y0) - len(q) - len(v))
-    regular = [np.concatenate([*state, rest]) for state in task.regular] if projected else []
+    # Where constraints are independent matters to a few digits; in the last ones, machines differ.
+    regular = [np.concatenate([*state, rest]).astype(np.float32) for state in task.regular] if projected else []
     speeds = system.nq, task.states
     contacts = _contacts(task, numbers, behind) if code.layout.touches else None
     above = "" if contacts is None else "contact_"
@@ -175,7 +182,7 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
         states=task.states,
         coordinates=system.nq,
         n_regular=len(regular),
-        regular=np.array(regular).reshape(-1),
+        regular=np.array(regular, dtype=np.float64).reshape(-1),
         n_quaternions=len(task.quaternions),
         quaternions=np.array(task.quaternions, dtype=np.int64),
         left=min(control.max_steps, sys.maxsize),
@@ -195,11 +202,8 @@ def _contacts(task: SimulationProblem, numbers: Mapping[str, int], behind: int) 
     code, m = task.made.code, len(task.made.code.layout.touches)
     compiled, size = code.contacts, code.programs[SETUP].n_outputs
     assert compiled is not None
-    motion, work = compiled.motion(np.zeros(size + FLAGS * m)), compiled.transitions(0.0, 0.0)
-    own = {"terms": "terms_of", "gaps": "gaps_of"}
-    names = ("terms", "gaps", "free", "residuals", "retraction", "rate", "events", "observed")
-    functions = {own.get(name, name): CompiledFunction(numbers[name]) for name in names}
-    motion.update(block=np.zeros(size + behind), flags=np.zeros(FLAGS * m), **functions)
+    motion, work = compiled.motion(np.zeros(size + FLAGS * m), numbers), compiled.transitions(0.0, 0.0)
+    motion.update(block=np.zeros(size + behind), flags=np.zeros(FLAGS * m))
     impacts = IMPACTS + IMPACTS_OF_CONTACT * m
     work.update(room=impacts, impacts=np.zeros(IMPACT_NUMBERS * impacts))
     return Contacts(

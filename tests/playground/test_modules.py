@@ -1,0 +1,85 @@
+"""The way from a text to its page needs neither NumPy nor SciPy nor LLVM, and makes the same bytes without them."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from kineta.playground import browser
+from tests.model.urdf.texts import FINGER
+from tests.support import EXAMPLES
+
+#: Pages of examples, and of a robot in URDF, where nothing is to be had; as data, without what all pages share.
+WITHOUT = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("numpy", "scipy", "llvmlite", "sympy", "matplotlib", "click", "rich"):
+            raise ImportError(f"{name} is blocked")
+sys.meta_path.insert(0, Blocked())
+from kineta.playground import browser
+browser.prepare()
+"""
+MADE = """
+import json, re, sys
+from pathlib import Path
+from kineta.model.io import dumps, load
+found = {}
+for path in map(Path, sys.argv[1:]):
+    page = browser.page(path.read_text() if path.suffix == ".kin" else dumps(load(path)))["page"]
+    found[path.stem] = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+    assert not {"numpy", "scipy", "llvmlite"} & {n for n, m in sys.modules.items() if getattr(m, "__file__", None)}
+print(json.dumps(found))
+"""
+
+
+def made(text: str) -> dict[str, Any]:
+    page = browser.page(text)["page"]
+    found: dict[str, Any] = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])  # type: ignore[index]
+    return found
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["fourbar", "bicycle"],
+        pytest.param([p.stem for p in sorted(EXAMPLES.glob("*.kin"))], marks=pytest.mark.slow),
+    ],
+    ids=["loop, rolling", "all"],
+)
+def test_modules_have_the_same_bytes_without_numpy(tmp_path: Any, names: list[str]) -> None:
+    from kineta.model.io import dumps, load
+
+    robot = tmp_path / "finger.urdf"
+    robot.write_text(FINGER)
+    files = [robot, *(EXAMPLES / f"{name}.kin" for name in names)]
+    run = [sys.executable, "-c", WITHOUT + MADE, *map(str, files)]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=500, check=False)
+    assert done.returncode == 0, done.stderr
+    for name, found in json.loads(done.stdout).items():
+        path = next(f for f in files if f.stem == name)
+        wanted = made(dumps(load(path)) if path is robot else path.read_text(encoding="utf-8"))
+        assert found["wasm"] == wanted["wasm"], name
+        assert found["module"] == wanted["module"], name
+        assert found["scene"].keys() == wanted["scene"].keys()
+
+
+def test_a_mistake_has_its_place() -> None:
+    found = browser.page("model a;\nA | Rx(q) + = 1;\n")
+    assert (found["line"], found["column"]) == (2, 11)
+    assert found["mistake"] == "expected ',' or '=', found '+'."
+    found = browser.page("model a;\nArm ~ Amr | Rx(q) = 1;\n")
+    assert found == {"mistake": found["mistake"], "line": 2, "column": 1}
+    assert "base 'Amr' does not exist" in found["mistake"]
+    assert "model.kin" not in found["mistake"]
+
+
+def test_what_is_noticed_stands_beside_the_page() -> None:
+    text = EXAMPLES.joinpath("double_pendulum.kin").read_text(encoding="utf-8")
+    assert browser.page(text)["notes"] == []
+    assert "<math" in browser.equations(text)
