@@ -57,7 +57,7 @@ class HybridRun(SampledRun):
         self.task, self.contacts, self.log, self.changes = task, contacts, log, log.changes
         touching = contacts is not None
         projecting = touching or problem.manifold is not None
-        self._carry_out = transition(TABLEAUX[task.method], projecting=projecting, touching=touching)
+        self._carry_out = transition(run.tableau, projecting=projecting, touching=touching)
         until = max(abs(task.t0), abs(task.t1))
         run.switches.update(span=task.t1 - task.t0, until=until, last=-np.inf, stopped=-1, culprit=-1)
         run.switches.array("since")[:] = task.t0 - until

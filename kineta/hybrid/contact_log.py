@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from kineta.arrays import FloatArray
-from kineta.integration.contact_records import ALONG, CLOSED, SLIPS, STUCK
+from kineta.integration.contact_records import ALONG, CLOSED, FLAGS, SLIPS, STUCK
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.results.impacts import Impact
 
@@ -51,6 +51,12 @@ class ContactLog:
                 if int(how) & TIRED and self._counts[i] > FEW:
                     self._calm.setdefault(i, (t, self._counts[i]))
         self.changes += ((t, what) for what in (*said, *(() if start else self._words(before, after))))
+
+    def note_strikes(self, struck: Iterable[tuple[float, FloatArray]]) -> None:
+        """Record impacts of time stepping, at the ends of their steps."""
+        flags = np.zeros((len(self._names), FLAGS))
+        for t, one in struck:
+            self.note(t, flags, flags, one[None])
 
     def note_all(
         self,

@@ -196,6 +196,7 @@ class FallbackRun(SampledRun):
 
     def _count(self, run: SteppingRun) -> None:
         """Count the steps of a period, and keep what it tells."""
+        self.hybrid.log.note_strikes(run.struck)
         new = run.evaluations
         self._evaluated += new
         self.made += run.made

@@ -248,6 +248,10 @@ class SteppingData(Record):
     depths : (contacts,) largest penetrations; bounded, plainly, unsolved : numbers of islands solved with less restitution,
         without any only, and not at all
     culprit : contact whose law is none, plus 1; 0 where there is none
+    impacts : (room, IMPACT_NUMBERS) impacts since the last pause, ``struck`` of them, each with the number of its step; hears :
+        whether each is a pause
+    events, n_events : functions whose zeros are looked for, and their number; values : (2 n_events,) after the last step, and a
+        step before; crossed : whether one of them has changed its sign, which is a pause
     """
 
     motion: ContactMotion
@@ -286,6 +290,14 @@ class SteppingData(Record):
     plainly: int
     unsolved: int
     culprit: int
+    room: int
+    struck: int
+    impacts: Reals
+    hears: bool
+    events: Function
+    n_events: int
+    values: Reals
+    crossed: bool
 
 
 def law_fault(gap: float, bound: float, static: float, restitution: float) -> str:

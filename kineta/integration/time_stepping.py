@@ -10,10 +10,11 @@ from math import ceil, isinf
 import numpy as np
 
 from kineta.arrays import FloatArray
-from kineta.integration.contact_records import SteppingData, law_fault
+from kineta.integration.contact_records import IMPACT_NUMBERS, SteppingData, law_fault
 from kineta.integration.error_control import StepControl
 from kineta.integration.problem import Problem
 from kineta.integration.segment import NOT_FINITE, Segment
+from kineta.memory import CompiledFunction
 
 #: The method of Moreau and Jean, and the size of its steps [s] where none is given.
 MOREAU, STEP = "moreau", 1e-3
@@ -29,7 +30,9 @@ class SteppingRun:
     """Time stepping of a *problem* in the memory *data* by the compiled kernel *march*; iterate over it for its segments.
 
     Steps have the size ``max_step`` of the *control*, or the largest below it of which a whole number are the span. *touches* are
-    names and units of contacts; ``made`` is the number of steps so far, ``chunk`` the largest number between two pauses.
+    names and units of contacts; ``made`` is the number of steps so far, ``chunk`` the largest number between two pauses,
+    ``struck`` are the impacts in the last segment: times, and numbers (k, IMPACT_NUMBERS); ``impacts`` are all so far. Steps
+    pause where an event has another sign than a step before.
     """
 
     rejected = 0
@@ -44,13 +47,21 @@ class SteppingRun:
     ) -> None:
         self.problem, self.data, self.left = problem, data, control.max_steps
         self.evaluations, self.made, self.chunk, self._touches = 0, 0, CHUNK, touches
+        self.struck: list[tuple[float, FloatArray]] = []
+        self.impacts: list[tuple[float, FloatArray]] = []
         self._march, self._largest, self._pace = march, STEP if isinf(control.max_step) else control.max_step, 1
         data.array("y")[:] = problem.y0
         data.array("time")[0] = problem.t0
+        data.update(n_events=0, hears=False)
+        if (events := problem.events) is not None:
+            values, address = np.zeros(2 * events.n), CompiledFunction(events.address)
+            data.update(events=address, n_events=events.n, values=values)
         self._set_span(problem.t0, problem.t1)
 
     def _set_span(self, t0: float, t1: float) -> None:
-        steps = max(1, ceil((t1 - t0) / self._largest - _WHOLE))
+        steps, events = max(1, ceil((t1 - t0) / self._largest - _WHOLE)), self.problem.events
+        if events is not None:
+            self.data.array("values")[: events.n] = self.problem.event_values(t0, self.problem.y0)
         self.data.update(begin=t0, end=t1, steps=steps, made=0, size=(t1 - t0) / steps)
 
     def go_on(self, t1: float, h: FloatArray) -> None:
@@ -60,11 +71,18 @@ class SteppingRun:
         self.data.motion.array("block")[:] = h
         self._set_span(t0, t1)
 
+    def restart(self, t0: float, y0: FloatArray, t1: float, h: FloatArray) -> None:
+        """Continue from another time and state to the time *t1* with another block *h*; iterate again for the segments."""
+        self.data.array("time")[0], self.data.array("y")[:] = t0, y0
+        self.go_on(t1, h)
+
     def __iter__(self) -> Iterator[Segment]:
-        """Segments up to the end, a failure, or the last allowed step; with events of one step each."""
+        """Segments up to the end, a failure, or the last allowed step."""
         while self.left:
-            segment = self._segment(1 if self.problem.events is not None else min(self._pace, self.chunk, CHUNK))
-            yield segment
+            events = self.problem.events
+            begins = events is not None and bool((events.noise >= 0).any())  # zeros at the start are looked at
+            segment = self._segment(1 if begins else min(self._pace, self.chunk, CHUNK))
+            yield replace(segment, odd=events is not None and (begins or self.data.crossed))
             if segment.end is not None:
                 return
 
@@ -96,13 +114,17 @@ class SteppingRun:
         steps = min(steps, self.left, data.steps - data.made)
         data.allowed = data.made + steps
         began = time.perf_counter()
-        made = self._march(data)
+        first, made = data.made, self._march(data)
         self._pace = max(16, int(PAUSE * steps / max(time.perf_counter() - began, 1e-9)))
         k, own = made if made >= 0 else -1 - made, data.motion.n
         self.evaluations += steps
         self.left -= k
         self.made += k
         t, y = data.array("times")[:k].copy(), data.array("states")[: k * n].reshape(k, n).copy()
+        impacts = data.array("impacts")[: IMPACT_NUMBERS * data.struck].reshape(-1, IMPACT_NUMBERS).copy()
+        rows = impacts[:, -1].astype(int) - first
+        self.struck = [(float(t[row - 1]), one) for row, one in zip(rows.tolist(), impacts, strict=True) if row <= k]
+        self.impacts += self.struck
         middles = data.array("middles")[: k * own].reshape(k, own).copy()
         between = StepInterpolant(
             np.append(t0, t), np.vstack([y0, y]), middles, data.motion.coordinates, data.motion.speeds

@@ -260,6 +260,11 @@ def stepping_data(
         times=np.zeros(CHUNK),
         states=np.zeros(CHUNK * n),
         middles=np.zeros(CHUNK * motion.n),
+        room=IMPACTS + m,
+        impacts=np.zeros(IMPACT_NUMBERS * (IMPACTS + m)),
+        events=CompiledFunction(0),
+        n_events=0,
+        values=np.zeros(0),
     )
 
 

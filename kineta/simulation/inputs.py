@@ -42,12 +42,8 @@ def unsteppable(model: System) -> str:
     """Why time stepping does not apply to *model*, as the end of a sentence; ``''`` where it does."""
     if not model.contacts:
         return "is for models with contacts, limits or dry friction, found none"
-    if model.switches:
-        return "has no switches, found some"
     if model.programs:
         return "has no programs of motion, found some"
-    if any(getattr(contact, "smooth", None) is not None for contact in model.contacts):
-        return "has Coulomb's friction, found smooth friction"
     return ""
 
 

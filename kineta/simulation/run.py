@@ -41,6 +41,7 @@ from kineta.simulation.solution import Solution
 
 if TYPE_CHECKING:
     from kineta.hybrid.automaton import HybridRun
+    from kineta.hybrid.contact_log import ContactLog
     from kineta.hybrid.time_stepping_fallback import FallbackRun
     from kineta.programs.controllability_watch import ControllabilityWatch
 
@@ -79,6 +80,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         settled(np.array([task.t0]), rows)
         task = replace(task, y0=rows[0])  # what it misses constraints by is rounding
     contacts, gradients = None, None
+    log: ContactLog | None = None
     if task.method == MOREAU:
         from kineta.hybrid.automaton import check_start
 
@@ -104,7 +106,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         jacobian=lambda: jacobian(task.equations, control.made),
         implicit=lambda: dae_residual(task.equations, control.made),
         stepping=lambda: (
-            code.stepping(problem.h, task.quaternions),
+            code.stepping(made.h, task.quaternions),
             contact_kernel("march"),
             code.contacts.labels if code.contacts else (),
         ),
@@ -127,8 +129,17 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     whole: Solver | SampledRun = run if first is None else SampledRun(problem, run, control)
     hybrid: HybridRun | None = None
     stepped: SteppingRun | FallbackRun | None = run if isinstance(run, SteppingRun) else None
+    if isinstance(run, SteppingRun):
+        from kineta.hybrid.contact_log import ContactLog
+
+        log = ContactLog(code.layout.touches, [s.name for s in task.system.switches])
+        if task.system.switches:
+            from kineta.hybrid.switched_stepping import switched_stepping
+
+            whole = hybrid = switched_stepping(task, problem, run, control, log)
     if task.has_modes:
         assert isinstance(run, NativeRun)
+        assert log is not None
         whole = hybrid = HybridRun(task, problem, run, control, contacts, log)
         if task.falls_back:
             whole = stepped = FallbackRun(hybrid)
@@ -142,6 +153,8 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         record.stop()
     n = len(task.y0)
     t, y = record.series(n)
+    if isinstance(run, SteppingRun) and hybrid is None and log is not None:
+        log.note_strikes((at, one) for at, one in run.impacts if at <= record.reached)
     kinks = passed_kinks(task.equations, task.made.p, t, y) if task.method == MOREAU else ()
     zeros = [(0, i, at, resized(state[None], n)[0]) for i, found in enumerate(watch.found) for at, state in found]
     return Solution(
@@ -155,8 +168,8 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         rejected=np.array([whole.rejected]),
         stepped=np.array([stepped.made if stepped else 0]),
         zeros=EventZeros.listed(zeros, n),
-        changes=[tuple(hybrid.changes) if hybrid else ()],
-        impacts=[tuple(hybrid.log.impacts) if hybrid else ()],
+        changes=[() if log is None else tuple(log.changes)],
+        impacts=[() if log is None else tuple(log.impacts)],
         notes=[(*(contacts.notes() if contacts else ()), *(stepped.notes() if stepped else ()), *kinks)],
         domains={0: domain},
         record=record,

@@ -109,7 +109,8 @@ def simulate(
             task = _problem(
                 own, inputs, (t0, t1), BY_EVENTS if free else method, limits, max_steps, grid, dense_output=keep
             )
-            tasks.append(replace(task, falls_back=given_method == AUTO and not unsteppable(own.system)))
+            able = not (own.system.switches or unsteppable(own.system))
+            tasks.append(replace(task, falls_back=given_method == AUTO and able))
         if len(tasks) > 1:
             from kineta.simulation.joined_result import joined_result
 

@@ -294,6 +294,98 @@ def test_events_are_located_between_steps() -> None:
     assert ended.t[-1] == run.t_events[0][0]
 
 
+def test_impacts_are_listed_at_the_ends_of_their_steps() -> None:
+    model = kn.loads(BALL)
+    run = kn.simulate(model, 2.0, method="moreau", max_step=1e-4, samples=3)
+    exact = kn.simulate(model, 2.0, samples=3)
+    for found, one in zip(run.impacts[:4], exact.impacts[:4], strict=True):
+        assert found.t == pytest.approx(one.t, abs=1e-3)
+        assert found.contact == "floor"
+        assert found.impulse_n == pytest.approx(one.impulse_n, rel=1e-3)
+        assert found.after == pytest.approx(-0.8 * found.before, rel=1e-3)
+        assert found.energy_lost == pytest.approx(one.energy_lost, rel=2e-3)
+    assert run.changes[0] == (run.impacts[0].t, "floor strikes")
+
+
+def test_smooth_friction_is_that_of_events() -> None:
+    model = kn.loads("""gravity 9.81; B | Sx(x), Sy(y), Sz(z) = 1; coordinates x, y, z;
+contact floor : point between B and ground axis (sin(0.3), 0, cos(0.3)), friction = 0.5, smooth = 0.02;
+initial x' = 1, y' = 0.7;""")
+    coarse, fine = off(model, 1.0, (2e-3, 2.5e-4))
+    assert fine < 1e-4 < coarse < 4e-4
+    run = kn.simulate(model, 1.0, method="moreau")
+    assert run.energy_balance < 1e-12
+    n, u, w = (run.outputs[f"lambda.floor.{axis}"][-1] for axis in "nuw")
+    speed = float(np.hypot(run.v[-1] @ [cos(0.3), 0.0, -sin(0.3)], run.v[-1, 1]))
+    assert np.hypot(u, w) == pytest.approx(0.5 * n * speed / np.hypot(speed, 0.02), rel=1e-9)
+
+
+SWITCHED = """gravity 9.81; parameters k = 0;
+B | Sx(x), Sz(z) = 1; coordinates x, z; force push = k on x;
+contact floor : point between B and ground axis (0, 0, 1), restitution = 0.6, friction = 0.3; initial z = 0.5, x' = 0.6;
+when a : t >= 0.7 : k = 5;
+when b : x - 0.7 >= 0 : k = -5, x' = x'/2;
+when c : floor strikes and k == 0 : x' = x' + 0.1;
+"""
+
+
+def test_switches_act_at_their_zeros() -> None:
+    model = kn.loads(SWITCHED)
+    exact = kn.simulate(model, 1.6, samples=17)
+    errors = []
+    for step in (1e-3, 1e-4):
+        run = kn.simulate(model, 1.6, method="moreau", max_step=step, samples=17)
+        errors.append(float(np.abs(run.q - exact.q).max()))
+        (found, known) = ([what for _, what in one.changes if "switches" in what] for one in (run, exact))
+        assert found == known == ["c switches", "a switches", "b switches"]
+        assert run.energy_balance < 1e-11
+    assert errors[1] < 4e-4 < errors[0] < 5e-3
+    assert {what: t for t, what in run.changes}["a switches"] == pytest.approx(0.7, abs=1e-12)
+
+
+def test_a_switch_hears_an_impact_and_stops() -> None:
+    model = kn.loads(BALL.replace("z = 1;", "z = 1, x' = 1;") + "when hit : floor strikes : stop;")
+    run = kn.simulate(model, 2.0, method="moreau")
+    assert run.status == 1
+    assert run.t[-1] == pytest.approx(0.452, abs=1e-3)
+    assert "stopped at t = 0.452 s by the event 'hit'" in run.message
+
+
+def test_switches_samples_events_and_cases_compose() -> None:
+    model, z = kn.loads(BALL + "when up : z - 0.3 >= 0 : x' = x' + 1;"), kn.symbol("z")
+    more = {
+        "events": [kn.event(z - 0.3), kn.event(z - 0.2, direction=1)],
+        "tau": kn.sampled(lambda t, q, v: [t, 0.0], 50),
+    }
+    exact = kn.simulate(model, 1.2, **more)
+    run = kn.simulate(model, 1.2, method="moreau", max_step=2.5e-4, **more)
+    for found, known in zip(run.t_events, exact.t_events, strict=True):
+        assert found == pytest.approx(known, abs=2e-3)
+    both = kn.simulate(model, 1.0, method="moreau", q=np.array([[0.0, 1.0], [0.0, 0.5]]), samples=11)
+    alone = kn.simulate(model, 1.0, method="moreau", q=[0.0, 0.5], samples=11)
+    assert (both.y[1] == alone.y).all()
+    assert both.case(1).changes == alone.changes
+
+
+@pytest.mark.parametrize(
+    ("switch", "said"),
+    [
+        ("theta = 1.3", "when 'w' switches, the motion is thrown off the constraint 'pin.x'"),
+        ("theta' = sqrt(-theta)", "when 'w' switches: theta' = .* is nan; expected a finite number"),
+    ],
+)
+def test_what_a_switch_sets_meets_constraints(switch: str, said: str) -> None:
+    run = kn.simulate(kn.loads(FOUR_BAR + f"when w : t >= 0.2 : {switch};"), 1.0, method="moreau")
+    assert run.status == -1
+    assert re.search(said, run.message)
+
+
+def test_what_a_switch_sets_is_not_below_the_ground() -> None:
+    run = kn.simulate(kn.loads(BALL + "when down : t - 0.2 >= 0 : z = -0.5;"), 1.0, method="moreau")
+    assert run.status == -1
+    assert "at t = 0.2 s 'floor' is 0.5 m beyond its contact; expected a gap of zero or more" in run.message
+
+
 def test_samples_hold_forces() -> None:
     model, control = kn.loads(BALL), kn.sampled(lambda t, q, v: [np.sin(t) - v[0], 0.0], 70.0)
     exact = kn.simulate(model, 0.4, tau=control)

@@ -35,30 +35,22 @@ def linearise_law(x: Reals, u: Reals, mu: float, has_normal: int, r: float, R: f
     """The residual K^-1 (x - P(y)) as f (3,), and R H (3, 3) by rows, of a contact with impulses x at the velocities u, where K
     is the derivative by x; the largest entry of x - P(y).
     """
-    y0, y1, y2, w = x[0] - r * u[0], x[1] - r * u[1], x[2] - r * u[2], 1.0 - r * R
-    for i in range(9):
-        H[i] = 0.0
-    f[0], f[1], f[2] = x[0], x[1], x[2]
-    most, radius = 0.0, mu
-    if has_normal != 0:
-        radius = mu * max(y0, 0.0)
-        f[0] = x[0] - max(y0, 0.0)
-    t = sqrt(y1 * y1 + y2 * y2)
+    y1, y2, w = x[1] - r * u[1], x[2] - r * u[2], 1.0 - r * R
+    n = linearise_normal(x, u, has_normal, r, R, f, H)
+    radius = mu * n if has_normal != 0 else mu
+    most, t = fabs(x[0] - n), sqrt(y1 * y1 + y2 * y2)
     slips = t > radius
     e0 = y1 / t if slips else 0.0
     e1 = y2 / t if slips else 0.0
     f[1] = x[1] - (radius * e0 if slips else y1)
     f[2] = x[2] - (radius * e1 if slips else y2)
-    most = maximum(fabs(f[0]), maximum(fabs(f[1]), fabs(f[2])))
-    if has_normal != 0 and y0 <= 0.0:
+    most = maximum(most, maximum(fabs(f[1]), fabs(f[2])))
+    if has_normal != 0 and n <= 0.0:
         return most
-    lifted = 0.0
-    if has_normal != 0:
-        f[0] /= r * R
-        lifted = w * mu * f[0] if slips else 0.0
-        H[0] = 1.0
-        H[3], H[6] = mu * e0, mu * e1
     if slips:
+        lifted = 0.0
+        if has_normal != 0:
+            H[3], H[6], lifted = mu * e0, mu * e1, w * mu * f[0]
         s = radius / t
         across, along = f[2] * e0 - f[1] * e1, f[1] * e0 + f[2] * e1 + lifted
         across /= 1.0 - w * s
@@ -68,6 +60,38 @@ def linearise_law(x: Reals, u: Reals, mu: float, has_normal: int, r: float, R: f
     else:
         f[1], f[2] = f[1] / (r * R), f[2] / (r * R)
         H[4], H[8] = 1.0, 1.0
+    return most
+
+
+@kernel
+def linearise_normal(x: Reals, u: Reals, has_normal: int, r: float, R: float, f: Reals, H: Reals) -> float:
+    """The entries along the normal of :func:`linearise_law`, with zeros as all others, but f of an open contact; P(y) there."""
+    n = max(x[0] - r * u[0], 0.0) if has_normal != 0 else 0.0
+    for i in range(9):
+        H[i] = 0.0
+    f[0] = x[0] - n
+    if n > 0.0:
+        f[0] /= r * R
+        H[0] = 1.0
+    return n
+
+
+@kernel
+def linearise_smooth_law(x: Reals, u: Reals, mu: float, slow: float, r: float, R: float, f: Reals, H: Reals) -> float:
+    """As :func:`linearise_law`, of a contact whose friction -mu n u/sqrt(u^2 + slow^2) is smooth, at velocities u that have no
+    compliance along the tangents.
+    """
+    n, most = linearise_normal(x, u, 1, r, R, f, H), 0.0
+    speed = sqrt(u[1] * u[1] + u[2] * u[2] + slow * slow)
+    e0, e1 = u[1] / speed, u[2] / speed
+    most = fabs(x[0] - n)
+    f[1], f[2] = x[1] + mu * n * e0, x[2] + mu * n * e1
+    most = maximum(most, maximum(fabs(f[1]), fabs(f[2])))
+    if n > 0.0:
+        k, lifted = R * mu * n / speed, (1.0 - r * R) * mu * f[0]
+        f[1], f[2] = f[1] - lifted * e0, f[2] - lifted * e1
+        H[3], H[6] = -mu * e0, -mu * e1
+        H[4], H[5], H[7], H[8] = k * (1.0 - e0 * e0), -k * e0 * e1, -k * e0 * e1, k * (1.0 - e1 * e1)
     return most
 
 
@@ -88,20 +112,16 @@ def linearise(
     for a in range(count):
         c = active[a]
         x, R = solution.impulse[3 * c :], compliance(solution, work, c)
-        d = R / work.compliance
+        d, mu, slow = R / work.compliance, kinetic_friction(terms, c), terms.law[4 * c + 3]
         rates_along(problem, terms, c, v, u)
         for i in range(3):
-            u[i] += solution.target[3 * c + i] + R * (x[i] - work.force[3 * c + i])
-        f = linearise_law(
-            x,
-            u,
-            kinetic_friction(terms, c),
-            problem.has_normal[c],
-            SCALE / d,
-            R,
-            work.toward[3 * c :],
-            work.cones[9 * c :],
-        )
+            soft = R if i == 0 or slow <= 0.0 else 0.0
+            u[i] += solution.target[3 * c + i] + soft * (x[i] - work.force[3 * c + i])
+        own, H, f = work.toward[3 * c :], work.cones[9 * c :], 0.0
+        if slow > 0.0:
+            f = linearise_smooth_law(x, u, mu, slow, SCALE / d, R, own, H)
+        else:
+            f = linearise_law(x, u, mu, problem.has_normal[c], SCALE / d, R, own, H)
         most = maximum(most, d * f)
     return most
 

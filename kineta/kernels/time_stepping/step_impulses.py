@@ -136,7 +136,11 @@ def solve_once(run: SteppingData, active: Integers, count: int, share: float, to
     twice = aim_island(run, active, count, share)
     if twice:
         return solve_twice(run, active, count, share, tolerance)
-    found = sweeps(run, active, count, SWEEPS, QUICK, FINEST * tolerance)
+    smooth = 0.0
+    for a in range(count):
+        smooth = max(smooth, run.motion.terms.law[4 * active[a] + 3])
+    if smooth <= 0.0:  # sweeps have Coulomb's friction
+        found = sweeps(run, active, count, SWEEPS, QUICK, FINEST * tolerance)
     while tries < 2 and not found:
         if tries > 0:
             begin_cold(run, run.free, active, count)

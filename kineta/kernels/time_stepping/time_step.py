@@ -8,7 +8,7 @@ Restitution is Newton's or Poisson's, where the free motion would close the cont
 
 from __future__ import annotations
 
-from kineta.integration.contact_records import SteppingData
+from kineta.integration.contact_records import IMPACT_NUMBERS, SteppingData
 from kineta.kernels.contact.block_inertia import (
     accelerations,
     copy_blocks,
@@ -207,6 +207,25 @@ def strikes(run: SteppingData, h: float) -> bool:
 
 
 @kernel
+def note_impacts(run: SteppingData, h: float) -> None:
+    """The impacts of a step of size h, of contacts that strike as :func:`strikes` says, in the order of the contacts near."""
+    problem, terms, solution = run.motion.problem, run.motion.terms, run.motion.solution
+    for a in range(run.count):
+        c = run.near[a]
+        v, x = terms.velocity[3 * c :], solution.impulse[3 * c :]
+        if run.pressed[c] == 0 and v[0] < -REACH * h and x[0] > 0.0:
+            one, lost = run.impacts[IMPACT_NUMBERS * run.struck :], 0.0
+            one[0], one[4], one[7], one[8] = float(c), v[0], 1.0, float(run.made + 1)
+            for i in range(3):
+                after = rate_along(problem, terms, c, i, run.tried) + drift(problem, terms, solution, c, i)
+                one[1 + i] = x[i]
+                one[5] = after if i == 0 else one[5]
+                lost -= 0.5 * x[i] * (v[i] + after)
+            one[6] = lost
+            run.struck += 1
+
+
+@kernel
 def note_state(run: SteppingData) -> None:
     """Which contacts are pressed, and stick, after a step."""
     problem, terms, solution = run.motion.problem, run.motion.terms, run.motion.solution
@@ -276,6 +295,7 @@ def time_step(run: SteppingData, end: float) -> None:
     if again:
         run.bounded, run.plainly, run.unsolved = bounded, plainly, unsolved
         solve_step(run, h, True)
+    note_impacts(run, h)
     note_state(run)
     note_means(run, h)
     run.time[0] = end
@@ -303,10 +323,30 @@ def is_finite(x: Reals, n: int) -> bool:
 
 
 @kernel
+def look_at_events(run: SteppingData) -> None:
+    """Note whether an event has another sign after a step than before it, or is no number."""
+    n, now = run.n_events, run.values
+    for i in range(n):
+        now[n + i] = now[i]
+    run.events(run.time, run.y, run.motion.block, now)
+    for i in range(n):
+        same = (now[i] > 0.0 and now[n + i] > 0.0) or (now[i] < 0.0 and now[n + i] < 0.0)
+        run.crossed = run.crossed or not same
+
+
+@kernel
+def is_pause(run: SteppingData, row: int) -> bool:
+    """Whether steps end after so many, since an event has been passed, an impact is heard, or impacts have no room."""
+    full = row > 0 and run.struck + run.motion.problem.contacts > run.room
+    return full or run.crossed or (run.hears and run.struck > 0)
+
+
+@kernel
 def march(run: SteppingData) -> int:
     """Steps up to the next pause: how many, negative where after these the next is not finite, or has a law that is none."""
     motion, row, finite = run.motion, 0, True
-    while run.made < run.allowed and finite:
+    run.struck, run.crossed = 0, False
+    while run.made < run.allowed and finite and not is_pause(run, row):
         last = run.made + 1 == run.steps
         end = run.end if last else run.begin + (run.made + 1) * run.size
         time_step(run, end)
@@ -317,4 +357,6 @@ def march(run: SteppingData) -> int:
             copy(run.y, run.states[row * motion.n_extended :], motion.n_extended)
             copy(run.middle, run.middles[row * motion.n :], motion.n)
             row += 1
+            if run.n_events > 0:
+                look_at_events(run)
     return row if finite else -1 - row
