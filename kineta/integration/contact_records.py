@@ -300,6 +300,53 @@ class SteppingData(Record):
     crossed: bool
 
 
+class SteppingCases(Record):
+    """The cases of an ensemble by time stepping, which all threads share.
+
+    next : (1,) place in the queue of the case to begin next; queue : (queued,) numbers of cases
+    times, first : number of times of the ``grid`` to record, and of those at the start, whose states are recorded
+    y, samples : (cases, n_extended) present states, and (cases, times, n_extended) states at the times of the grid
+    block, stride : sizes of the block h, and of those of a case in ``blocks``, 0 where all have one
+    t, status, recorded, made : (cases,) times, status, times recorded, and steps
+    counts, depths : (cases, 3) and (cases, contacts) as in :class:`SteppingData`: bounded, plainly, unsolved; penetrations
+    """
+
+    next: Integers
+    queue: Integers
+    queued: int
+    times: int
+    first: int
+    block: int
+    stride: int
+    grid: Reals
+    y: Reals
+    samples: Reals
+    blocks: Reals
+    t: Reals
+    status: Integers
+    recorded: Integers
+    made: Integers
+    counts: Integers
+    depths: Reals
+
+
+class CaseStepping(Record):
+    """The case of an ensemble that a thread steps.
+
+    number, recorded, ended : of the present case, -1 for none; of the times of the grid recorded; whether it is at its end
+    chunk : largest number of steps between two pauses; begin, before : time and (n_extended,) state at the last pause
+    """
+
+    run: SteppingData
+    cases: SteppingCases
+    number: int
+    recorded: int
+    ended: bool
+    chunk: int
+    begin: float
+    before: Reals
+
+
 def law_fault(gap: float, bound: float, static: float, restitution: float) -> str:
     """What is not admissible in a contact law, in words."""
     if not isfinite(gap):

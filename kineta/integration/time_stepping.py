@@ -26,6 +26,45 @@ PAUSE = 0.1
 _WHOLE = 1e-9
 
 
+def largest_step(max_step: float) -> float:
+    """The largest step [s] where *max_step* is given, or infinite."""
+    return STEP if isinf(max_step) else max_step
+
+
+def number_of_steps(t0: float, t1: float, max_step: float) -> int:
+    """The number of steps of one size from *t0* to *t1*."""
+    return max(1, ceil((t1 - t0) / largest_step(max_step) - _WHOLE))
+
+
+def step_notes(
+    largest: float,
+    touches: Sequence[tuple[str, str]],
+    depths: Sequence[float],
+    bounded: int,
+    plainly: int,
+    unsolved: int,
+) -> tuple[str, ...]:
+    """Sentences on what steps up to the *largest* average, on the *depths* of *touches*, names and units, and on numbers of steps
+    whose impulses do not obey all laws.
+    """
+    units = [unit for _, unit in touches]
+    deep = dict.fromkeys(units or ["m"], 0.0)
+    for unit, depth in zip(units, depths, strict=True):
+        deep[unit] = max(deep[unit], depth)
+    deepest = " and ".join(f"{depth:.1e} {unit}".rstrip() for unit, depth in deep.items())
+    said = [
+        f"'{MOREAU}': {largest:g} s is the largest step; contact forces, reactions and accelerations are averages over"
+        f" steps, and the largest penetration is {deepest}."
+    ]
+    if bounded:
+        said.append(f"In {bounded} steps impulses restore less than restitution says, which would gain energy.")
+    if plainly:
+        said.append(f"In {plainly} steps impulses neither restore nor push bodies apart, since none did both.")
+    if unsolved:
+        said.append(f"In {unsolved} steps impulses obey the laws of contact and friction approximately only.")
+    return tuple(said)
+
+
 class SteppingRun:
     """Time stepping of a *problem* in the memory *data* by the compiled kernel *march*; iterate over it for its segments.
 
@@ -49,7 +88,7 @@ class SteppingRun:
         self.evaluations, self.made, self.chunk, self._touches = 0, 0, CHUNK, touches
         self.struck: list[tuple[float, FloatArray]] = []
         self.impacts: list[tuple[float, FloatArray]] = []
-        self._march, self._largest, self._pace = march, STEP if isinf(control.max_step) else control.max_step, 1
+        self._march, self._largest, self._pace = march, largest_step(control.max_step), 1
         data.array("y")[:] = problem.y0
         data.array("time")[0] = problem.t0
         data.update(n_events=0, hears=False)
@@ -59,7 +98,7 @@ class SteppingRun:
         self._set_span(problem.t0, problem.t1)
 
     def _set_span(self, t0: float, t1: float) -> None:
-        steps, events = max(1, ceil((t1 - t0) / self._largest - _WHOLE)), self.problem.events
+        steps, events = number_of_steps(t0, t1, self._largest), self.problem.events
         if events is not None:
             self.data.array("values")[: events.n] = self.problem.event_values(t0, self.problem.y0)
         self.data.update(begin=t0, end=t1, steps=steps, made=0, size=(t1 - t0) / steps)
@@ -89,24 +128,9 @@ class SteppingRun:
     def notes(self) -> tuple[str, ...]:
         """Sentences on what steps average, on the largest penetration, and on impulses that do not obey all laws."""
         data, largest = self.data, min(self._largest, self.problem.t1 - self.problem.t0)
-        units = [unit for _, unit in self._touches]
-        depths = dict.fromkeys(units or ["m"], 0.0)
-        for unit, depth in zip(units, data.array("depths").tolist(), strict=True):
-            depths[unit] = max(depths[unit], depth)
-        deepest = " and ".join(f"{depth:.1e} {unit}".rstrip() for unit, depth in depths.items())
-        said = [
-            f"'{MOREAU}': {largest:g} s is the largest step; contact forces, reactions and accelerations are averages over"
-            f" steps, and the largest penetration is {deepest}."
-        ]
-        if data.bounded:
-            said.append(
-                f"In {data.bounded} steps impulses restore less than restitution says, which would gain energy."
-            )
-        if data.plainly:
-            said.append(f"In {data.plainly} steps impulses neither restore nor push bodies apart, since none did both.")
-        if data.unsolved:
-            said.append(f"In {data.unsolved} steps impulses obey the laws of contact and friction approximately only.")
-        return tuple(said)
+        return step_notes(
+            largest, self._touches, data.array("depths").tolist(), data.bounded, data.plainly, data.unsolved
+        )
 
     def _segment(self, steps: int) -> Segment:
         data = self.data

@@ -27,6 +27,7 @@ from kineta.simulation.hybrid_ensemble import may_run_natively, run_natively
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import integrate, obstacle, start_refusal
 from kineta.simulation.solution import Solution, has_discrete_changes, unmoved
+from kineta.simulation.stepping_ensemble import may_step_natively, step_natively
 
 #: Status of a run by the status of a case.
 _STATUS = {
@@ -48,6 +49,8 @@ def integrate_cases(task: SimulationProblem, bar: Progress) -> Solution:
         left = _in_lanes(task, found, bar)
     elif may_run_natively(task):
         left = run_natively(task, found, bar)
+    elif may_step_natively(task):
+        left = step_natively(task, found, bar)
     _sequentially(task, left, found, bar)
     return found
 

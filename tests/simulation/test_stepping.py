@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from math import cos, sin
+from typing import Any
 
 import numpy as np
 import pytest
@@ -393,12 +394,53 @@ def test_samples_hold_forces() -> None:
     assert run.y[:, -1] == pytest.approx(exact.y[:, -1], abs=1e-7)
 
 
-def test_cases_are_those_alone() -> None:
-    model = kn.loads(BALL)
-    both = kn.simulate(model, 1.0, method="moreau", q=np.array([[0.0, 1.0], [0.0, 0.5]]), samples=11)
-    for i, z in enumerate((1.0, 0.5)):
-        alone = kn.simulate(model, 1.0, method="moreau", q=[0.0, z], samples=11)
+def same_as_alone(model: kn.System, t: float, cases: int, **given: Any) -> kn.Result:
+    """The run of so many *cases*, each of which has the bits, notes and impacts of its own run."""
+    both = kn.simulate(model, t, method="moreau", **given)
+    one_by_one = {"q", "v", "p"} & {*given}
+    for i in range(cases):
+        own = {
+            name: {n: x[i] for n, x in value.items()} if isinstance(value, dict) else value[i]
+            for name, value in given.items()
+            if name in one_by_one
+        }
+        alone, case = kn.simulate(model, t, method="moreau", **(given | own)), both.case(i)
         assert (both.y[i] == alone.y).all()
+        assert all((both.outputs[name][i] == x).all() for name, x in alone.outputs.items())
+        assert (case.notes, case.impacts, case.changes) == (alone.notes, alone.impacts, alone.changes)
+        assert (case.message, case.energy_balance, case.nfev) == (alone.message, alone.energy_balance, alone.nfev)
+    return both
+
+
+@pytest.mark.parametrize(
+    ("text", "speeds"),
+    [
+        (BALL, [[0, 0], [1, -2], [0.3, 4]]),
+        (PENDULUM, [[0], [3], [-4]]),
+        (FOUR_BAR, [[9, -2.094085512590407, 1.4383863170941085], [0, 0, 0]]),
+        (COIN, [[1.5, 0, 0, 0, 0, 15], [0, 0, 0, 1, 2, 3]]),
+    ],
+)
+def test_cases_are_those_alone(text: str, speeds: list[list[float]]) -> None:
+    v = np.array(speeds, dtype=float)
+    same_as_alone(kn.loads(text), 0.6, len(v), v=v, t_eval=np.linspace(0.05, 0.6, 6))
+
+
+def test_cases_with_parameters_of_their_own() -> None:
+    model = kn.loads(
+        BALL.replace("gravity", "parameters e = 0.8;\ngravity").replace("= 0.8;\ninitial", "= e;\ninitial")
+    )
+    run = same_as_alone(model, 1.5, 3, p={"e": np.array([0.0, 0.5, 0.9])}, samples=7, max_step=2e-3)
+    assert run.status == 0
+    assert [len(run.case(i).impacts) for i in range(3)] == [1, 8, 2]
+
+
+def test_cases_that_cannot_start_or_go_on_say_why() -> None:
+    model = kn.loads(BALL.replace("restitution = 0.8", "friction = 0.5 - t*x"))
+    run = kn.simulate(model, 1.0, method="moreau", q={"x": np.array([0.0, 1.0, 0.0]), "z": [1.0, 1.0, -0.5]})
+    assert run.cases.status.tolist() == [0, -1, -1]
+    assert "'floor' has the friction -" in run.case(1).message
+    assert "'floor' is 0.5 m beyond its contact" in run.case(2).message
 
 
 def test_what_is_refused() -> None:
