@@ -6,7 +6,9 @@ from html import escape
 
 _STYLE = (
     "body{font-family:sans-serif;margin:2em}td,th{padding:.2em .8em;text-align:right}table{margin:1em 0}"
-    "div{overflow-x:auto;margin:.4em 0}math{font-size:110%}"
+    "div{overflow:auto hidden;margin:.2em 0;padding:.3em 0}"
+    "math{font-family:'STIX Two Math','Cambria Math','Latin Modern Math',math;font-size:115%}"
+    "p math{math-style:normal}"
 )
 
 

@@ -88,8 +88,13 @@ def label(text: str) -> str:
     r"""The LaTeX name of a quantity of a derivation: ``tau[q1']``, ``M[1,2]``, ``dT/dq1``; ``w2.x'`` is \dot{\omega}_{2x}."""
     if match := re.fullmatch(r"p\.(.+)'", text):
         return _momentum(match[1], 1)
-    if match := re.fullmatch(r"d(\w+)/d(.+)", text):
-        return rf"\frac{{\partial {label(match[1])}}}{{\partial {name(match[2])}}}"
+    if match := re.fullmatch(r"d(\w+\*?)/d(.+)", text):
+        return rf"\frac{{\partial {label(match[1])}}}{{\partial {_variable(match[2])}}}"
+    if match := re.fullmatch(r"(\w+)\*(\[[^\]]*\])?", text):
+        return f"{label(match[1] + (match[2] or ''))}^{{*}}"
+    if match := re.fullmatch(r"gamma\[([^\],]+),([^\],]+),([^\],]+)\]", text):
+        over, *under = (_entry("gamma", x) for x in match.groups())
+        return rf"\gamma^{{{over}}}_{{{','.join(under)}}}"
     if match := re.fullmatch(r"(\w+)\[([^\]]*)\](?:\.([xyz]))?", text):
         indices = [_entry(match[1], x) for x in match[2].split(",")]
         return _lettered(match[1], ",".join(indices) + (match[3] or ""))
@@ -97,6 +102,11 @@ def label(text: str) -> str:
         letter, more = (match[1][0], match[1][1:]) if match[1] not in _VECTORS else (match[1], "")
         return _lettered(letter, more + match[2] + (match[3] or "")[1:], len(match[4]))
     return text if text.isdigit() else name(text)
+
+
+def _variable(text: str) -> str:
+    r"""A coordinate, or a quasi-coordinate ``pi.w`` by its speed: \pi_{w}."""
+    return rf"\pi_{{{name(text[3:].rstrip(chr(39)))}}}" if text.startswith("pi.") else name(text)
 
 
 #: Letters of quantities with an entry for every constraint.
@@ -173,11 +183,18 @@ _SIGNS = {
 }  # fmt: skip
 
 
+#: Derivatives in equations: partial ones, and those by the time.
+_PARTIAL = re.compile(r"∂(\([^()]*\)|[^\s/∂()+−=,]*)/∂([^\s/∂()+−=,·]+)")
+_RATE = re.compile(r"\bd ?([^\s/]*)/d t\b")
+
+
 def from_unicode(law: str) -> str:
-    r"""An equation in Unicode characters, ``∂S/∂v̇_s = Q_s``, as LaTeX: \partial S/\partial \dot{v}_{s} = Q_{s}."""
-    marked = re.sub(r"(\S)̇", r"\\dot{\1}", re.sub(r"(\S)̈", r"\\ddot{\1}", unicodedata.normalize("NFD", law)))
+    r"""An equation in Unicode characters, ``∂S/∂v̇_s = Q_s``, as LaTeX: \frac{\partial S}{\partial \dot{v}_{s}} = Q_{s}."""
+    divided = _RATE.sub(r"\\frac{d \1}{d t}", _PARTIAL.sub(r"\\frac{∂\1}{∂\2}", unicodedata.normalize("NFD", law)))
+    marked = re.sub(r"(\S)̇", r"\\dot{\1}", re.sub(r"(\S)̈", r"\\ddot{\1}", divided))
     indexed = re.sub(r"_([0-9A-Za-zα-ωΑ-Ω]+)", r"_{\1}", marked)
     signs = "".join(_SIGNS.get(c, c) for c in indexed)
+    signs = signs.replace("*", "^{*}").replace("(", r"\left(").replace(")", r"\right)")
     parted = re.sub(r",\s+(or )?", lambda m: r", \quad " + r"\text{or } " * bool(m[1]), signs)
     return re.sub(r" +", " ", parted)
 

@@ -6,6 +6,7 @@ Browsers show it without scripts or fonts from elsewhere.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from html import escape
 
 _TOKEN = re.compile(r"\\left\\?.|\\right\\?.|\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|\S")
@@ -29,6 +30,8 @@ _SIGNS = {
 }
 _WORDS = re.compile(r"\\(sin|cos|tan|arcsin|arccos|arctan|sinh|cosh|tanh|exp|ln|min|max)")
 _DOTS = {r"\dot": "˙", r"\ddot": "¨"}
+#: Elements that are higher than a line, around which brackets grow.
+_TALL = ("<mfrac>", "<msqrt>", "<mtable>")
 _PLAIN = (r"\mathrm", r"\text", r"\operatorname")
 
 
@@ -57,11 +60,18 @@ class _Reader:
 
     def scripted(self) -> str:
         """A piece with its index and its power."""
+        called = _WORDS.fullmatch(self.tokens[-1])
         base = self.piece()
         marks = {}
         while self.tokens and self.tokens[-1] in "_^":
             mark = self.tokens.pop()
             marks[mark] = self.piece()
+        base = self._marked(base, marks)
+        return f"{base}<mo>&#x2061;</mo>" if called else base
+
+    @staticmethod
+    def _marked(base: str, marks: Mapping[str, str]) -> str:
+        """*base* with an index and a power."""
         if len(marks) == 2:
             return f"<msubsup>{base}{marks['_']}{marks['^']}</msubsup>"
         for mark, tag in (("_", "msub"), ("^", "msup")):
@@ -83,11 +93,13 @@ class _Reader:
             return f'<mi mathvariant="normal">{escape(self.words.pop(0).replace(chr(92), ""))}</mi>'
         if token.startswith(r"\left"):
             left, right = token[-1], {"(": ")", "|": "|"}[token[-1]]
-            return f"<mrow><mo>{left}</mo>{self.row(rf'{chr(92)}right{right}')}<mo>{right}</mo></mrow>"
+            inside = self.row(rf"{chr(92)}right{right}")
+            fixed = "" if any(tag in inside for tag in _TALL) else ' stretchy="false"'
+            return f"<mrow><mo{fixed}>{left}</mo>{inside}<mo{fixed}>{right}</mo></mrow>"
         if token == r"\begin":
             return self.matrix()
         if word := _WORDS.fullmatch(token):
-            return f"<mi>{word[1]}</mi><mo>&#x2061;</mo>"
+            return f"<mi>{word[1]}</mi>"
         if token[0].isdigit():
             return f"<mn>{token}</mn>"
         if token in _GREEK or token.isalpha():

@@ -139,6 +139,13 @@ def test_pages_stand_alone_and_are_well_formed(formalism: str) -> None:
 
 
 def test_mathml_of_a_formula() -> None:
+    # A power of a function is one element with two children: else browsers draw none of it.
+    assert mathml(r"\cos^{2} x") == (
+        "<math><mrow><msup><mi>cos</mi><mn>2</mn></msup><mo>&#x2061;</mo><mi>x</mi></mrow></math>"
+    )
+    # Brackets are as high as what they hold.
+    assert 'stretchy="false"' in mathml(r"\left(a\right)")
+    assert "stretchy" not in mathml(r"\left(\frac{a}{b}\right)")
     assert mathml(r"\frac{1}{2}\,m\,{\dot{q}_{1}}^{2}") == (
         '<math><mrow><mfrac><mn>1</mn><mn>2</mn></mfrac><mspace width="0.17em"/><mi>m</mi><mspace width="0.17em"/>'
         '<msup><msub><mover accent="true"><mi>q</mi><mo>˙</mo></mover><mn>1</mn></msub><mn>2</mn></msup></mrow></math>'
@@ -230,3 +237,13 @@ def test_notes_are_latex(formalism: str) -> None:
 def test_words_are_latex() -> None:
     assert kn.derive(kn.load(EXAMPLES / "double_pendulum.kin")).account("canonical").latex().isascii()
     assert latex.words(r"50% of {τ}^~\, `a²/2`") == r"50\% of \{$\tau$\}\^{}\~{}\textbackslash{}, $a^{2}/2$"
+
+
+def test_laws_have_derivatives_as_fractions() -> None:
+    assert latex.from_unicode("d/d t ∂T/∂v̇_s − ∂(T* − V)/∂q_s = Q_s") == (
+        r"\frac{d }{d t} \frac{\partial T}{\partial \dot{v}_{s}} - \frac{\partial \left(T^{*} - V\right)}{\partial q_{s}} = Q_{s}"
+    )
+    assert latex.from_unicode("d p_s/d t") == r"\frac{d p_{s}}{d t}"
+    assert latex.label("dT*/dpi.q1'") == r"\frac{\partial T^{*}}{\partial \pi_{q_{1}}}"
+    assert latex.label("p*[x']") == "p_{x}^{*}"
+    assert latex.label("gamma[edge,u,w]") == r"\gamma^{\mathrm{edge}}_{u,w}"

@@ -110,8 +110,7 @@ def energy_steps(d: Derivation) -> Iterator[Step]:
     T, V = d["kinetic_energy"].refs[0], d["potential_energy"].refs[0]
     yield Step(
         "Kinetic energy in the independent speeds",
-        "T* = T(q, q̇(w))",
-        note="The constraints are in it. A star marks functions of the independent speeds.",
+        note="The constraints are in it. A star marks functions of the independent speeds w.",
         shown=(one("T*", T),),
     )
     yield Step("Potential energy", shown=(one("V", V),))
