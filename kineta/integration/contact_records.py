@@ -67,7 +67,8 @@ class ContactTerms(Record):
     velocity, bias : (3 contacts,) relative velocities along the rows, and their rates without accelerations
     law : (4 contacts,) kinetic and static coefficient of friction, or friction of a joint, where less than zero counts as zero;
         restitution; the speed of slip over which smooth friction grows, 0 for Coulomb's
-    gap : (contacts,) gaps
+    gap : (contacts,) gaps, far where a point is not over the face of a box that it may touch
+    level : (contacts,) what is kept at zero of what is closed: the gap that goes on beyond edges
     """
 
     inertia: Reals
@@ -77,6 +78,7 @@ class ContactTerms(Record):
     bias: Reals
     law: Reals
     gap: Reals
+    level: Reals
 
 
 class ContactSolution(Record):

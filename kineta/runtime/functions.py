@@ -15,7 +15,7 @@ from kineta.expr.program import StraightLineProgram
 from kineta.expr.walk import reachable
 from kineta.mechanics.constraints import projection
 from kineta.mechanics.constraints.rows import Row
-from kineta.mechanics.contact import mode_dynamics
+from kineta.mechanics.contact import guards, mode_dynamics
 from kineta.mechanics.contact.contact_terms import ContactTermsArrays, contact_terms
 from kineta.mechanics.contact.step_terms import step_terms
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
@@ -231,7 +231,7 @@ def _guard_rates(d: Derivation) -> list[tuple[str, Ref]]:
     otherwise a freely rotating body turns once in a step, with its corners through the ground.
     """
     s = d.symbols
-    gaps = [(touch.name, touch.normal.levels[0]) for touch in d.contacts if touch.normal is not None]
+    gaps = [(touch.name, guards.gap(d.graph, touch)) for touch in d.contacts if touch.normal is not None]
     switches = s.system.switches
     watched = zip(
         (switch.name for switch in switches), d.expression(*(switch.watched for switch in switches)), strict=True

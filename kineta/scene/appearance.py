@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kineta.expr.graph import neg
-from kineta.mechanics.contact.unilateral_rows import lowest
+from kineta.mechanics.constraints.relative_kinematics import RelativeKinematics
+from kineta.mechanics.contact.unilateral_rows import touch
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.model.appearance import colours
 from kineta.model.appearance.mark import Mark
@@ -23,7 +24,7 @@ from kineta.model.elements.spring import Spring
 from kineta.model.system import System
 from kineta.scene.scene import BODY, FIXED, Arrow, Solid, Touch, Trail
 from kineta.scene.scene_builder import SceneBuilder, mass
-from kineta.spatial.rotation import normals, rodrigues
+from kineta.spatial.rotation import rodrigues
 from kineta.spatial.vector import Vector, identity
 
 
@@ -91,15 +92,17 @@ def arrows(builder: SceneBuilder) -> tuple[Arrow, ...]:
 
 
 def touches(builder: SceneBuilder) -> tuple[Touch, ...]:
-    """The contacts with planes, each at its places."""
+    """The contacts with planes and bodies, each at its places."""
     d, found = builder.d, []
     for contact in primitive(d.symbols.system.contacts):
         if not isinstance(contact, Contact) or contact.height is not None:
             continue
-        axes, n = d.kinematics.axes(contact.end.body), d.symbols.direction(contact.normal)
-        directions = [x for e in (n, *normals(n)) for x in (axes @ e).refs]
-        for name, start in zip(contact.places(d.symbols.system), contact.starts, strict=True):
-            place = d.kinematics.position(start) + axes @ lowest(d.elements, contact, start, name)
+        system, axes = d.symbols.system, d.kinematics.axes(contact.end.body)
+        sight = RelativeKinematics(d.kinematics, contact.end.body)
+        for name, own in contact.touchings(system).items():
+            at = touch(d.elements, contact, own, name, sight)
+            directions = [x for e in at.axes for x in (axes @ e).refs]
+            place = d.kinematics.position(own.start) + axes @ at.arm
             friction = d.elements.expression(contact.friction)
             found.append(Touch(name, builder.shown(place.refs), builder.shown(directions), builder.shown(friction)))
     return tuple(found)

@@ -11,7 +11,9 @@ from kineta.model.axis import Axis, Z
 from kineta.model.body import GROUND, Body, Station
 from kineta.model.constraints.loop import Loop
 from kineta.model.constraints.rolling import Rolling
+from kineta.model.constraints.shapes import PLANE, SURFACES
 from kineta.model.contacts.contact import Contact
+from kineta.model.elements.compliant_contact import CompliantContact
 from kineta.model.elements.coordinate import Length
 from kineta.model.elements.damper import Damper
 from kineta.model.elements.generalized import GeneralizedForce
@@ -23,8 +25,8 @@ from kineta.scene.scene_builder import SceneBuilder, mass
 
 #: Points in contact from which on a body is their convex hull.
 CORNERS = 4
-#: Round surfaces, of rolling and of contacts.
-_ROUND = ("wheel", "disk", "ball", "torus", "ellipsoid")
+#: Shapes of rolling and of contacts that are drawn.
+_DRAWN = ("wheel", "disk", "ball", "torus", "ellipsoid", "capsule", "box")
 
 
 def add_default_solids(builder: SceneBuilder) -> None:
@@ -114,23 +116,26 @@ def _standing(system: System, body: Body, held: Sequence[Anchor]) -> Axis | None
 
 
 def _surfaces(system: System) -> Iterator[tuple[str, Sequence[Expr], Station, Axis | None]]:
-    """Kind, sizes, centre and axis of the round surfaces that roll or touch."""
-    for c in (*system.constraints, *system.contacts):
+    """Kind, sizes, centre and axis of the shapes that roll or touch."""
+    for c in (*system.constraints, *system.contacts, *system.elements):
         if isinstance(c, Rolling):
             yield c.shape, c.sizes, c.start, c.axis
-        elif isinstance(c, Contact) and c.shape in _ROUND:
-            yield from ((c.shape, c.sizes, start, c.axis) for start in c.starts)
+        elif isinstance(c, Contact | CompliantContact):
+            yield from ((c.shape, c.sizes, start, c.axis) for start in c.starts if c.shape in _DRAWN)
+            if c.surface in _DRAWN:
+                yield c.surface, c.surface_sizes, c.end, c.normal
 
 
 def _round_bodies(builder: SceneBuilder, system: System) -> None:
     seen: set[Station] = set()
     for shape, sizes, start, axis in _surfaces(system):
-        if start in seen or start.body == GROUND:
+        if start in seen or (start.body == GROUND and shape not in SURFACES):
             continue
         seen.add(start)
+        part = FIXED if start.body == GROUND else BODY
         frame, at = builder.station(start)
         kind, about = "sphere" if shape == "ball" else shape, builder.direction(Z if axis is None else axis)
-        builder.solid(kind, frame, start.body, BODY, at=at, sizes=builder.values(sizes), axis=about)
+        builder.solid(kind, frame, start.body, part, at=at, sizes=builder.values(sizes), axis=about)
 
 
 def _lines(builder: SceneBuilder, system: System) -> None:
@@ -173,7 +178,9 @@ def _planes(builder: SceneBuilder, system: System) -> None:
     """The planes on which bodies roll or lie."""
     seen = set()
     for c in (*system.constraints, *system.contacts):
-        if isinstance(c, Rolling | Contact) and (c.end, c.normal) not in seen:
+        if not isinstance(c, Rolling | Contact) or c.normal is None or (isinstance(c, Contact) and c.surface != PLANE):
+            continue
+        if (c.end, c.normal) not in seen:
             seen.add((c.end, c.normal))
             frame, at = builder.station(c.end)
             if isinstance(c, Rolling) and c.surface is not None:

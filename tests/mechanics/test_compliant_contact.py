@@ -169,13 +169,13 @@ def test_mistakes_from_python(more: dict[str, Any], text: str) -> None:
         kn.contact("foot", "point", "Ball", "ground", normal=(0, 0, 1), **more)
 
 
-def test_only_points_and_balls_yield() -> None:
+def test_only_points_balls_capsules_and_boxes_yield() -> None:
     text = BALL.format(g=0, law="stiffness = 1", start="z = 1")
-    with pytest.raises(
-        kn.ModelError, match=r"a contact with a stiffness has no axis, for only points and balls may be"
-    ):
+    with pytest.raises(kn.ModelError, match=r"a capsule or a box, which alone may be compliant, found 'wheel'"):
         kn.loads(text.replace("ball =", "wheel =").replace("Ball and", "Ball axis (0, 1, 0) and"))
-    with pytest.raises(kn.ModelError, match=r"expected a point or a ball, which alone may be compliant, found 'bal'"):
+    with pytest.raises(
+        kn.ModelError, match=r"expected a shape \(point, ball, capsule, box\), found 'bal'. Did you mean"
+    ):
         kn.loads(text.replace("ball =", "bal ="))
 
 

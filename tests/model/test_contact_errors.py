@@ -34,12 +34,51 @@ BAD = [
     ),
     (
         "contact c : pont between Foot and ground axis (0, 0, 1);",
-        "Contact 'c' (touch:14:13): expected a shape (point, wheel, disk, ball, torus, ellipsoid), found "
-        "'pont'. Did you mean 'point'?",
+        "Contact 'c' (touch:14:13): expected a shape (point, wheel, disk, ball, torus, ellipsoid, capsule, "
+        "box), found 'pont'. Did you mean 'point'?",
     ),
     (
         "contact c : wheel = a between Foot and ground axis (0, 0, 1);",
         "Contact 'c' (touch:14:13): a wheel needs its axis, as in 'Foot axis (0, 1, 0)'.",
+    ),
+    (
+        "contact c : wheel = a on ball = a between Foot axis (0, 1, 0) and Ball;",
+        "Contact 'c' (touch:14:13): expected a point, a ball, a capsule or a box on a ball, found 'wheel', which touches "
+        "planes only.",
+    ),
+    (
+        "contact c : ball = a on bal = a between Foot and Ball;",
+        "Contact 'c' (touch:14:25): expected a surface (ball, capsule, box), or none for a plane, found 'bal'. Did you mean "
+        "'ball'?",
+    ),
+    (
+        "contact c : box = a, a, a on ball = a between Foot and Ball;",
+        "Contact 'c' (touch:14:30): expected the box as the surface: ball = ... on box = ..., with the places exchanged.",
+    ),
+    (
+        "contact c : ball = a on capsule = a, L between Foot and Ball;",
+        "Contact 'c' (touch:14:25): a capsule needs its axis, as in 'Ball axis (0, 1, 0)'.",
+    ),
+    (
+        "contact c : ball = a on box = a, L between Foot and Ball;",
+        "Contact 'c' (touch:14:25): a box has 3 sizes, side along x, side along y, side along z, found a, L.",
+    ),
+    (
+        "contact c : ball = a on ball = a between Foot and Ball axis (0, 0, 1);",
+        "Contact 'c' (touch:14:13): a ball has no axis; leave it out.",
+    ),
+    (
+        "contact c : ball = a on ball = -1 between Foot and Ball;",
+        "Contact 'c' (touch:14:13): expected a radius above zero, found -1.",
+    ),
+    (
+        "contact c : ball = a on ball = a between Foot and Toe;",
+        "Contact 'c' (touch:14:42): 'Foot' and 'Toe' are fixed to each other; expected two bodies that move against each "
+        "other.",
+    ),
+    (
+        "contact c : box = a, a, a on box = a, a, a between Foot and Ball, stiffness = 100;",
+        "Contact 'c' (touch:14:13): a box on a box has no stiffness; give balls or points on it.",
     ),
     (
         "contact c : point between Foot axis (0, 1, 0) and ground axis (0, 0, 1);",

@@ -45,6 +45,11 @@ STATEMENTS = [
     "friction dry = 2, static = 3 on q1 while s == 0; when on : t >= 1 s : s = 1;",
     "limit stop : q1 <= 2; when hit : stop.upper strikes and s == 0 : s = 1, q1' = 0;",
     "when turned : t >= 3 s : b.qw = 0, b.qx = 1, b.qy = 0, b.qz = 0, b.wx = 2*reach;",
+    "contact hit : ball = a on ball = 2*a between Foot, Heel and Ball, restitution = 0.5, friction = 0.6;",
+    "contact log : capsule = a, 1 on box = 1, a, L between Foot axis (0, 1, 0) and Ball, friction = e, smooth = 0.01;",
+    "contact nut : point on capsule = a, 1 between Heel and Ball axis (0, 1, 1), stiffness = 2000, damping = 3;",
+    "contact can : capsule = a, 1 between Foot axis (0, 1, 0) and Wedge axis (0, 0, 1);",
+    "contact crate : box = 1, a, L on box = 1, 1, 1 between Foot and Ball;",
 ]
 
 

@@ -185,7 +185,7 @@ def contact_position(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -
         evaluate_terms(motion, time, y)
         motion.residuals(time, y, motion.block, motion.residual)
         for c in range(problem.contacts):
-            bias[3 * c] = motion.terms.gap[c]
+            bias[3 * c] = motion.terms.level[c]
         project(motion, motion.residual, bias)
     copy(y, motion.extended, motion.n)
     copy(motion.found, motion.extended[motion.n :], motion.speeds)

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from kineta.expr.graph import ONE, ZERO, Ref, neg
 from kineta.mechanics.constraints.rows import Row
+from kineta.mechanics.contact import guards
 from kineta.mechanics.contact.guards import acting
 from kineta.mechanics.derivation import Derivation
 
 #: Terms in the order of the compiled function.
-TERMS = ("inertia", "force", "jacobian", "velocity", "bias", "law", "gap")
+TERMS = ("inertia", "force", "jacobian", "velocity", "bias", "law", "gap", "level")
 #: Gap of joint friction, which is always closed.
 ALWAYS_CLOSED = -1.0
 
@@ -25,7 +26,7 @@ class ContactTermsArrays:
 
     blocks : indices of the speeds and multipliers of each block of the inertia
     coupled : for each contact, the blocks that its rows depend on
-    inertia, force, jacobian, velocity, bias, law, gap : numbers in the order of
+    inertia, force, jacobian, velocity, bias, law, gap, level : numbers in the order of
         :class:`~kineta.kernels.contact.problem.ContactTerms`
     """
 
@@ -38,6 +39,7 @@ class ContactTermsArrays:
     bias: Sequence[Ref]
     law: Sequence[Ref]
     gap: Sequence[Ref]
+    level: Sequence[Ref]
 
     @property
     def refs(self) -> list[Ref]:
@@ -55,7 +57,8 @@ def contact_terms(d: Derivation, beside: Iterable[tuple[int, int]] = ()) -> Cont
     M = _inertia(d)
     blocks = _blocks(nv + len(bound), (*M, *beside))
     home = {k: b for b, block in enumerate(blocks) for k in block}
-    coupled, jacobian, velocity, bias, law, gap = [], list[Ref](), list[Ref](), list[Ref](), list[Ref](), list[Ref]()
+    coupled = list[tuple[int, ...]]()
+    jacobian, velocity, bias, law, gap, level = (list[Ref]() for _ in range(6))
     for contact in d.contacts:
         rows = (contact.normal, *contact.tangents, None, None)[:3]
         own = tuple(sorted({home[k] for row in rows if row for k in row.gradient}))
@@ -64,7 +67,8 @@ def contact_terms(d: Derivation, beside: Iterable[tuple[int, int]] = ()) -> Cont
             jacobian += _dense(row, [k for b in own for k in blocks[b]])
             velocity.append(row.levels[-1] if row else ZERO)
             bias.append(row.rest if row else ZERO)
-        gap.append(acting(g, contact, contact.normal.levels[0] if contact.normal else g.const(ALWAYS_CLOSED)))
+        gap.append(acting(g, contact, guards.gap(g, contact) if contact.normal else g.const(ALWAYS_CLOSED)))
+        level.append(contact.normal.levels[0] if contact.normal else g.const(ALWAYS_CLOSED))
         limits = [g.mul(contact.active, x) for x in (contact.bound, contact.static)]
         law += [*limits, contact.restitution, contact.smooth or ZERO]
     inertia = [
@@ -77,7 +81,7 @@ def contact_terms(d: Derivation, beside: Iterable[tuple[int, int]] = ()) -> Cont
         )
     ]
     force = [*net_forces(d), *(row.rest for row in bound)]
-    return ContactTermsArrays(blocks, tuple(coupled), inertia, force, jacobian, velocity, bias, law, gap)
+    return ContactTermsArrays(blocks, tuple(coupled), inertia, force, jacobian, velocity, bias, law, gap, level)
 
 
 def net_forces(d: Derivation) -> list[Ref]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from kineta import tolerances
 from kineta.expr.graph import ONE, Graph, Ref
+from kineta.expr.op import Op
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Array, Derivation, vector
 
@@ -14,6 +15,8 @@ from kineta.mechanics.derivation import Array, Derivation, vector
 FIRST, BEGINS = 1e-2, 1e2
 #: Slip in space at which slip initiation is complete [m/s].
 BEGUN = 1e-3
+#: Gap [m] of a place that may not touch, so far that no rate of it brings it near in a step.
+FAR = 1e3
 #: Square of a velocity that counts as zero: LEAST_DIVISOR would have no inverse of the third power of its root, which second
 #: derivatives of the direction of slip contain.
 NOTHING = 1e-60
@@ -39,6 +42,15 @@ def acting(g: Graph, contact: UnilateralConstraint, x: Ref) -> Ref:
     return g.add(g.mul(contact.active, x), g.sub(ONE, contact.active))
 
 
+def gap(g: Graph, contact: UnilateralConstraint) -> Ref:
+    """The gap of *contact*, which has one; far where it may not touch, as beside a face."""
+    assert contact.normal is not None
+    own = contact.normal.levels[0]
+    if contact.room is None:
+        return own
+    return g.add(g.mul(contact.over, own), g.mul(g.const(FAR), g.sub(ONE, contact.over)))
+
+
 def direction(g: Graph, contact: UnilateralConstraint) -> list[Ref]:
     """The unit vector opposite to friction: the direction of slip, or in a plane its sign, a flag of the mode. For smooth
     friction its length grows with the slip.
@@ -61,8 +73,8 @@ def direction(g: Graph, contact: UnilateralConstraint) -> list[Ref]:
 
 def events(d: Derivation) -> Array:
     """The guard functions of all contacts, which cross zero from above where a contact leaves its mode: the gap of an open
-    contact, the normal force of a closed one; along tangents the remaining friction, or the slip along its direction; a friction
-    limit that varies.
+    contact; the normal force of a closed one, or the way to the edge of its face; along tangents the remaining friction, or the
+    slip along its direction; a friction limit that varies.
     """
     g, found, place = d.graph, [], 0
     for contact in d.contacts:
@@ -70,7 +82,8 @@ def events(d: Derivation) -> Array:
         place += len(own)
         if contact.normal is not None:
             shut = closed(g, contact)
-            guards.append(g.add(g.mul(shut, own[0]), g.mul(g.sub(ONE, shut), contact.normal.levels[0])))
+            holds = own[0] if contact.room is None else g.call(Op.MIN, own[0], contact.room)
+            guards.append(g.add(g.mul(shut, holds), g.mul(g.sub(ONE, shut), gap(g, contact))))
         if contact.tangents and contact.smooth is None:
             guards.append(_holds_on(g, contact, own))
         if contact.varies:

@@ -16,12 +16,15 @@ from typing import Any
 from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
+from kineta.expr.op import Op
 from kineta.mechanics.constraints.relative_kinematics import RelativeKinematics
 from kineta.mechanics.constraints.rolling_residuals import SHAPES, ShapeContact
 from kineta.mechanics.constraints.rows import Row, anywhere, row_of, vanishes
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.model.body import Station
+from kineta.model.constraints import shapes
 from kineta.model.constraints.rolling import Rolling
+from kineta.model.constraints.shapes import PLANE, Touching
 from kineta.model.contacts.contact import Contact
 from kineta.model.contacts.joint_friction import Friction
 from kineta.model.contacts.limit import Limit
@@ -29,7 +32,10 @@ from kineta.model.dimensions import unit_of
 from kineta.model.kind import Unilateral
 from kineta.passes.differentiate import gradient
 from kineta.spatial.rotation import normals
-from kineta.spatial.vector import Vector
+from kineta.spatial.vector import Vector, along
+
+#: A direction that no machine prefers, towards which tangents lean, and the least square of its part along a surface.
+ASIDE, LEVEL = (0.36, 0.48, 0.8), 1e-20
 
 #: The flags of a contact mode.
 FLAGS = ("closed", "stuck", "slips", "along u", "along w", "along n", "begins", "slack")
@@ -47,6 +53,8 @@ class UnilateralConstraint:
     limit : whether the constraint is the end of a limit; unit : of the gap, ``''`` for an unknown unit
     varies : whether the friction limit varies along the motion, and may become negative
     active : 1 where it acts, and 0 where its conditions do not hold: there it is open
+    room : the way [m] that a sharp place has until it touches no more, as to an edge; None for round ones
+    over : 1 where it may touch, else 0
     """
 
     name: str
@@ -61,6 +69,8 @@ class UnilateralConstraint:
     unit: str = "m"
     varies: bool = False
     active: Ref = ONE
+    room: Ref | None = None
+    over: Ref = ONE
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -91,10 +101,14 @@ def unilateral_constraints(on: Elements) -> tuple[UnilateralConstraint, ...]:
 
 
 def _moved(on: Elements, record: Unilateral) -> Iterator[UnilateralConstraint]:
-    """The unilateral constraints of *record*. Raise :class:`ModelError` for a gap that no motion changes."""
+    """The unilateral constraints of *record*, but for faces of a box that a plane mechanism never comes nearer to. Raise
+    :class:`ModelError` for a gap that no motion changes.
+    """
     (active,) = on.expression(record.active)
     for contact in CONTACT_ROWS[type(record)](on, record):
         if contact.normal is not None and not contact.normal.gradient:
+            if contact.room is not None:
+                continue
             text = f"no motion changes the gap of '{contact.name}'; expected one that opens and closes. Leave it out."
             raise ModelError(f"Model '{on.mechanism.symbols.system.name}': {text}", record.location)
         yield replace(contact, active=active)
@@ -110,46 +124,97 @@ def _contact(on: Elements, contact: Contact) -> Iterator[UnilateralConstraint]:
     given = (contact.restitution, contact.friction, contact.friction if contact.static is None else contact.static)
     restitution, bound, static = on.expression(*given)
     smooth = None if contact.smooth is None else on.expression(contact.smooth)[0]
-    for name, start in zip(contact.places(on.mechanism.symbols.system), contact.starts, strict=True):
-        n, u, w = _on_ground(on, contact, name) if contact.height is not None else _on_plane(on, contact, start, name)
+    for name, place in contact.touchings(on.mechanism.symbols.system).items():
+        found = _on_ground(on, contact, name) if contact.height is not None else _on_surface(on, contact, place, name)
+        (n, u, w), room, over = found
         tangents = () if bound == ZERO else (u, w)
-        yield UnilateralConstraint(name, n, tangents, bound, static, smooth, restitution, contact.poisson)
+        law = (bound, static, smooth, restitution, contact.poisson)
+        yield UnilateralConstraint(name, n, tangents, *law, room=room, over=over)
 
 
-def _on_plane(on: Elements, contact: Contact, start: Station, name: str) -> tuple[Row, Row, Row]:
-    """The gap between a shape and a plane, and the velocities of slip along it."""
-    sight = RelativeKinematics(on.kinematics, contact.end.body)
-    u, w = normals(n := on.direction(contact.normal))
-    geometry = _geometry(on, contact, start, name, sight)
-    above = sight.position(start)
-    symbols = on.mechanism.symbols
-    drift = Vector(on.graph, *symbols.rates(above.sum.refs))
-    velocity = drift + sight.turning(start.body).cross(geometry.arm)
-    gap = on.graph.sub(n.dot(above.less(sight.position(contact.end))), geometry.height)
-    return (
-        row_of(symbols, f"{name}.n", gap),
+@dataclass(frozen=True, slots=True)
+class TouchGeometry:
+    """Where two bodies touch, in the axes of the body of the surface: the gap, unit vectors along n, u and w of the surface, the
+    way from the start of a place to where it touches; how far it may go, if not always, and whether it may touch.
+    """
+
+    gap: Ref
+    axes: tuple[Vector, Vector, Vector]
+    arm: Vector
+    room: Ref | None = None
+    over: Ref = ONE
+
+
+def touch(on: Elements, contact: Contact, place: Touching, name: str, sight: RelativeKinematics) -> TouchGeometry:
+    """Gap, axes and arm at a *place* of a contact, which is that of this *name*."""
+    way = sight.position(place.start).less(sight.position(place.end))
+    if place.surface == PLANE:
+        assert place.surface_axis is not None
+        n = on.direction(place.surface_axis)
+        geometry = _geometry(on, contact, place, name, sight)
+        return TouchGeometry(on.graph.sub(n.dot(way), geometry.height), (n, *normals(n)), geometry.arm)
+    axis = None if place.axis is None else sight.direction(place.start.body, on.direction(place.axis)).refs
+    own = None if place.surface_axis is None else on.direction(place.surface_axis).refs
+    found = shapes.closest(place)
+    axes = (
+        [sight.direction(place.start.body, along(on.graph, k)).refs for k in range(3)] if place.shape == "box" else ()
+    )
+    more = shapes.named(way.refs, axis, own, axes)
+    gap, *rest = on.expression(found.gap, *found.normal, *found.arm, more=more)
+    n, arm = Vector(on.graph, *rest[:3]), Vector(on.graph, *rest[3:])
+    if found.room is None or found.over is None:
+        return TouchGeometry(gap, (n, *_tangents(n)), arm)
+    return TouchGeometry(gap, (n, *_tangents(n)), arm, *on.expression(found.room, found.over, more=more))
+
+
+def _tangents(n: Vector) -> tuple[Vector, Vector]:
+    """Two unit vectors along a surface with the normal *n*, which turns: w is nearest to a coordinate axis that n never leans
+    towards, as in a plane, else to ``ASIDE``; in u, w and n are right-handed axes.
+    """
+    g = n.graph
+    k = next((i for i in range(3) if n[i] == ZERO), None)
+    if k is not None:
+        w = along(g, k)
+        return w.cross(n), w
+    aside = Vector(g, *map(g.const, ASIDE))
+    across = aside - n * n.dot(aside)
+    w = across * g.div(ONE, g.sqrt(g.call(Op.MAX, across.dot(across), g.const(LEVEL))))
+    return w.cross(n), w
+
+
+#: The gap and the velocities of slip; how far the place may go, if not always, and whether it may touch.
+Rows = tuple[tuple[Row, Row, Row], Ref | None, Ref]
+
+
+def _on_surface(on: Elements, contact: Contact, place: Touching, name: str) -> Rows:
+    """The gap between a shape and a surface, and the velocities of slip along it."""
+    sight = RelativeKinematics(on.kinematics, place.end.body)
+    found = touch(on, contact, place, name, sight)
+    symbols, (_, u, w) = on.mechanism.symbols, found.axes
+    drift = Vector(on.graph, *symbols.rates(sight.position(place.start).sum.refs))
+    velocity = drift + sight.turning(place.start.body).cross(found.arm)
+    rows = (
+        row_of(symbols, f"{name}.n", found.gap),
         row_of(symbols, f"{name}.u", u.dot(velocity), order=1),
         row_of(symbols, f"{name}.w", w.dot(velocity), order=1),
     )
+    return rows, found.room, found.over
 
 
-def _geometry(on: Elements, contact: Contact, start: Station, name: str, sight: RelativeKinematics) -> ShapeContact:
+def _geometry(on: Elements, contact: Contact, place: Touching, name: str, sight: RelativeKinematics) -> ShapeContact:
     """Where a shape touches a plane, seen from its body."""
-    given = (contact.shape, contact.sizes, start, contact.end, contact.normal, contact.axis)
+    assert place.surface_axis is not None
+    given = (place.shape, place.sizes, place.start, place.end, place.surface_axis, place.axis)
     rolling = Rolling(name, *given, location=contact.location)
-    n, sizes = on.direction(contact.normal), on.expression(*contact.sizes)
-    return SHAPES[contact.shape](on, rolling, sight, n, sizes)
+    n, sizes = on.direction(place.surface_axis), on.expression(*place.sizes)
+    return SHAPES[place.shape](on, rolling, sight, n, sizes)
 
 
-def lowest(on: Elements, contact: Contact, start: Station, name: str) -> Vector:
-    """The way from the *start* of a contact with a plane to its lowest place, in the axes of the body of the plane."""
-    return _geometry(on, contact, start, name, RelativeKinematics(on.kinematics, contact.end.body)).arm
-
-
-def _on_ground(on: Elements, contact: Contact, name: str) -> tuple[Row, Row, Row]:
+def _on_ground(on: Elements, contact: Contact, name: str) -> Rows:
     """The gap between a point and ground of a given height over a plane, along the normal of the ground below the point."""
     g, symbols, (point,) = on.graph, on.mechanism.symbols, contact.starts
     assert contact.height is not None
+    assert contact.normal is not None
     u, _ = normals(up := on.direction(contact.normal))
     (height,) = on.expression(contact.height)
     over = on.kinematics.position(point) - on.kinematics.position(contact.end)
@@ -172,7 +237,8 @@ def _on_ground(on: Elements, contact: Contact, name: str) -> tuple[Row, Row, Row
     e = across * g.div(ONE, g.sqrt(across.dot(across)))
     velocity = on.kinematics.velocity(point)
     first, second = e.dot(velocity), n.cross(e).dot(velocity)
-    return normal, row_of(symbols, f"{name}.u", first, order=1), row_of(symbols, f"{name}.w", second, order=1)
+    u_row, w_row = (row_of(symbols, f"{name}.{c}", x, order=1) for c, x in (("u", first), ("w", second)))
+    return (normal, u_row, w_row), None, ONE
 
 
 def slope(on: Elements, height: Expr, point: Station) -> list[Ref]:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from kineta.expr.graph import ONE, ZERO, Ref, neg
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.model.checks.diagnostics import CheckError
+from kineta.model.constraints.shapes import closest, named
 from kineta.model.elements.compliant_contact import GAP, RATE, CompliantContact
 from kineta.model.elements.coordinate import Length
 from kineta.model.elements.couple import Couple
@@ -114,15 +115,20 @@ def _friction(on: Elements, friction: SmoothFriction) -> None:
 def _compliant(on: Elements, contact: CompliantContact) -> None:
     """N on the rate of the gap, and friction -mu N s/sqrt(s.s + smooth^2) on the slip s, at each place that touches."""
     g, kin, places = on.graph, on.kinematics, on.mechanism.places
-    (radius,) = on.expression(contact.radius)
     base = contact.end.body
-    n = kin.axes(base) @ on.direction(contact.normal)
-    arm = n * neg(radius)
-    for start in contact.starts:
-        apart = kin.position(start) + arm - kin.position(contact.end)
+    S = kin.axes(base)
+    for place in contact.touchings:
+        start = place.start
+        way = kin.position(start, base) - kin.position(place.end, base)
+        axis = None if place.axis is None else (kin.axes(start.body, base) @ on.direction(place.axis)).refs
+        own = None if place.surface_axis is None else on.direction(place.surface_axis).refs
+        found = closest(place)
+        gap, *rest = on.expression(found.gap, *found.normal, *found.arm, more=named(way.refs, axis, own))
+        n, arm = S @ Vector(g, *rest[:3]), S @ Vector(g, *rest[3:])
+        apart = S @ way + arm
         velocity = kin.velocity(start) + kin.angular_velocity(places[start.body]).cross(arm)
-        velocity -= kin.velocity(contact.end) + kin.angular_velocity(places[base]).cross(apart)
-        of = {GAP: n.dot(apart), RATE: n.dot(velocity)}
+        velocity -= kin.velocity(place.end) + kin.angular_velocity(places[base]).cross(apart)
+        of = {GAP: gap, RATE: n.dot(velocity)}
         push, elastic, energy = on.expression(contact.push, contact.elastic, contact.energy, more=of)
         rubbing = Vector(g)
         if contact.smooth is not None:
@@ -131,8 +137,8 @@ def _compliant(on: Elements, contact: CompliantContact) -> None:
             size = g.sqrt(g.add(slip.dot(slip), g.mul(slow, slow)))
             rubbing = slip * neg(g.div(g.mul(mu, push), size))
         force = n * push + rubbing
-        for place, f, shift in ((start, force, arm), (contact.end, -force, apart)):
-            link, x = kin.in_link(place)
+        for at, f, shift in ((start, force, arm), (place.end, -force, apart)):
+            link, x = kin.in_link(at)
             if link >= 0:
                 R = kin.frames[link][0].T
                 on.force(link, x + R @ shift, R @ f)

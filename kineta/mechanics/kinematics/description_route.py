@@ -13,6 +13,7 @@ from kineta.algebra.expression import Expr
 from kineta.expr.graph import ONE, ZERO, Ref, neg
 from kineta.mechanics.variables import Symbols
 from kineta.model.body import GROUND, Body, Station
+from kineta.model.constraints.shapes import Touching, closest, named
 from kineta.model.elements.axes import OWN
 from kineta.model.elements.compliant_contact import GAP, RATE, CompliantContact
 from kineta.model.elements.coordinate import Coordinate, Length
@@ -310,20 +311,26 @@ def _friction(d: DirectRoute, e: SmoothFriction) -> Iterator[Pair]:
     yield neg(part), s
 
 
-def _touch(d: DirectRoute, e: CompliantContact, start: Station) -> tuple[Vector, Vector, dict[str, Ref]]:
-    """The normal, the velocity of what touches against the plane, both in ground axes, and the gap with its rate."""
-    plane, body = d.at(e.end), d.at(start)
-    n = plane.S @ d.symbols.direction(e.normal)
-    body = body.at(body.S.T @ (n * neg(d.expression(e.radius)[0])))
-    below = plane.at(plane.S.T @ (body.r - plane.r))
+def _touch(d: DirectRoute, place: Touching) -> tuple[Vector, Vector, dict[str, Ref]]:
+    """The normal, the velocity of what touches against the surface, both in ground axes, and the gap with its rate."""
+    surface, body = d.at(place.end), d.at(place.start)
+    S = surface.S
+    axis = None if place.axis is None else (S.T @ (body.S @ d.symbols.direction(place.axis))).refs
+    own = None if place.surface_axis is None else d.symbols.direction(place.surface_axis).refs
+    found = closest(place)
+    more = named((S.T @ (body.r - surface.r)).refs, axis, own)
+    gap, *rest = d.symbols.expression(found.gap, *found.normal, *found.arm, more=more)
+    n, arm = S @ Vector(d.graph, *rest[:3]), S @ Vector(d.graph, *rest[3:])
+    body = body.at(body.S.T @ arm)
+    below = surface.at(S.T @ (body.r - surface.r))
     velocity = body.S @ body.v - below.S @ below.v
-    return n, velocity, {GAP: n.dot(body.r - plane.r), RATE: n.dot(velocity)}
+    return n, velocity, {GAP: gap, RATE: n.dot(velocity)}
 
 
 def _compliant(d: DirectRoute, e: CompliantContact) -> Iterator[Pair]:
     g = d.graph
-    for start in e.starts:
-        n, velocity, of = _touch(d, e, start)
+    for place in e.touchings:
+        n, velocity, of = _touch(d, place)
         (push,) = d.symbols.expression(e.push, more=of)
         force = n * push
         if e.smooth is not None:
@@ -334,7 +341,7 @@ def _compliant(d: DirectRoute, e: CompliantContact) -> Iterator[Pair]:
 
 
 def _compliant_energy(d: DirectRoute, e: CompliantContact) -> Ref:
-    touches = (_touch(d, e, start)[2] for start in e.starts)
+    touches = (_touch(d, place)[2] for place in e.touchings)
     return d.graph.sum(d.symbols.expression(e.energy, more=of)[0] for of in touches)
 
 

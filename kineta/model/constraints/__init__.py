@@ -1,7 +1,8 @@
 """Constraints: expressions that ideal reactions keep at zero.
 
 A file holds a kind: its record, its words, its reading, writing and checking. Constraint residuals, as expressions, stand in
-``kineta.mechanics.constraints``. Reading order: ``placement``, ``equality``, ``equation``, ``loop``, ``rolling``.
+``kineta.mechanics.constraints``. Reading order: ``placement``, ``equality``, ``equation``, ``loop``, ``rolling``. Beside them, of
+contacts: ``three``, ``box_pairs``, ``shapes``.
 """
 
 from __future__ import annotations

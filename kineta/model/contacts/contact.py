@@ -1,13 +1,13 @@
-"""Contact of points and round bodies with a plane, or with ground of a given height."""
+"""Contact of points and bodies with a plane, with ground of a given height, or with each other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kineta.algebra.expression import Expr, Scalar, expr
-from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, one_of, shown
+from kineta.errors import ArgumentError, Location, ModelError, one_of, shown
 from kineta.model import units
 from kineta.model.axis import Axis
 from kineta.model.body import GROUND, Station, station
@@ -15,8 +15,8 @@ from kineta.model.bounds import Bound, broken_constant
 from kineta.model.checks import contact_checks
 from kineta.model.checks.diagnostics import CheckError
 from kineta.model.coercion import COERCIONS, entries
-from kineta.model.constraints import placement, rolling
-from kineta.model.constraints.rolling import Shape
+from kineta.model.constraints import placement, shapes
+from kineta.model.constraints.shapes import PLANE, Touching
 from kineta.model.contacts import parameter_condition
 from kineta.model.contacts import restitution as options
 from kineta.model.contacts.parameter_condition import WHILE
@@ -35,17 +35,15 @@ _UNDAMPED = "damping says nothing without a stiffness; give both, or a restituti
 #: Options of a contact.
 _OPTIONS = ("restitution", "friction", "static", "smooth", "stiffness", "damping")
 
-#: Shapes in contact: points, and the surfaces that may roll.
-SHAPES: Mapping[str, Shape] = {"point": Shape((), axis=False), **rolling.SHAPES}
-
 
 @dataclass(frozen=True, slots=True)
 class Contact(Unilateral):
-    """Places of bodies that may touch a plane and cannot pass it; each is a contact of its own.
+    """Places of bodies that may touch a surface and cannot pass it; each is a contact of its own.
 
-    ``shape`` is ``point``, or a surface that may roll, of the ``sizes`` [m]; ``starts`` are the points, or the centres of
-    the shapes, and ``axis`` the axis of a wheel, disk or torus in the axes of its body. The plane is fixed in the body of
-    ``end``, goes through that place and has the normal ``normal``, on the side of the bodies. With a ``height`` [m], points
+    ``shape`` is one of ``shapes.SHAPES``, of the ``sizes`` [m]; ``starts`` are the points, or the centres of the shapes, and
+    ``axis`` the axis of a capsule, wheel, disk or torus in the axes of its body; a box has the axes of its body. The ``surface``
+    is a ``plane``, or a ball, capsule or box of the ``surface_sizes`` [m], fixed in the body of ``end`` with its centre there.
+    ``normal`` is the normal of the plane, on the side of the bodies, or the axis of the capsule. With a ``height`` [m], points
     touch ground of this height above the plane: an expression of the components of the only point, in ground axes, and of t.
 
     ``restitution`` is Newton's, or Poisson's where ``poisson`` is set. ``friction`` is the coefficient of Coulomb's law, and
@@ -59,7 +57,7 @@ class Contact(Unilateral):
     sizes: tuple[Expr, ...]
     starts: tuple[Station, ...]
     end: Station
-    normal: Axis
+    normal: Axis | None
     axis: Axis | None = None
     height: Expr | None = None
     restitution: Expr = _NONE
@@ -69,13 +67,21 @@ class Contact(Unilateral):
     smooth: Expr | None = None
     location: Location | None = field(default=None, compare=False, repr=False)
     conditions: tuple[tuple[str, Expr], ...] = ()
+    surface: str = PLANE
+    surface_sizes: tuple[Expr, ...] = ()
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
         """All expressions of the contact."""
         given = (self.height, self.restitution, self.friction, self.static, self.smooth)
         places = (x for s in (*self.starts, self.end) for x in s.position)
-        return (*self.sizes, *(x for x in given if x is not None), *places, *(x for _, x in self.conditions))
+        return (
+            *self.sizes,
+            *self.surface_sizes,
+            *(x for x in given if x is not None),
+            *places,
+            *(x for _, x in self.conditions),
+        )
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -83,7 +89,7 @@ class Contact(Unilateral):
         return (*dict.fromkeys(s.body for s in self.starts), self.end.body)
 
     def rows(self, scope: Scope) -> tuple[str, ...]:
-        """Names of its rows: of each place ``n`` along the normal, ``u`` and ``w`` along the plane."""
+        """Names of its rows: of each place ``n`` along the normal, ``u`` and ``w`` along the surface."""
         return tuple(f"{place}.{c}" for place in self.places(scope) for c in "nuw")
 
     def impacts(self, scope: Scope) -> tuple[str, ...]:
@@ -91,10 +97,24 @@ class Contact(Unilateral):
         return self.places(scope)
 
     def places(self, scope: Scope) -> tuple[str, ...]:
-        """The name of the contact at each of its places: ``foot``, or ``box.A`` where there are several."""
-        if len(self.starts) == 1:
-            return (self.name,)
-        return tuple(f"{self.name}.{place}" for place in names(scope, self))
+        """The name of the contact at each of its places: ``foot``, or ``box.A`` where there are several bodies or points, and
+        ``log.low`` or ``log.A.low`` where a body has several places.
+        """
+        return tuple(self.touchings(scope))
+
+    def touchings(self, scope: Scope) -> dict[str, Touching]:
+        """The places at which it may touch, by name."""
+        owners = [f".{place}" for place in names(scope, self)] if len(self.starts) > 1 else [""]
+        return {
+            f"{self.name}{owner}{'.' * bool(place.name)}{place.name}": place
+            for owner, start in zip(owners, self.starts, strict=True)
+            for place in shapes.hard(self.at(start))
+        }
+
+    def at(self, start: Station) -> Touching:
+        """The shape at *start* on the surface."""
+        shape = ("", self.shape, self.sizes, start, self.axis)
+        return Touching(*shape, self.surface, self.surface_sizes, self.end, self.normal)
 
     @property
     def gaps(self) -> tuple[Expr, ...]:
@@ -118,9 +138,12 @@ def contact(
     starts: Place | Sequence[Place],
     end: Place,
     *,
-    normal: Sequence[Scalar],
+    normal: Sequence[Scalar] | None = None,
     sizes: Scalar | Sequence[Scalar] = (),
     axis: Sequence[Scalar] | None = None,
+    surface: str = PLANE,
+    surface_sizes: Scalar | Sequence[Scalar] = (),
+    surface_axis: Sequence[Scalar] | None = None,
     height: Scalar | None = None,
     restitution: Scalar = 0.0,
     law: str | None = None,
@@ -131,13 +154,17 @@ def contact(
     stiffness: Scalar | None = None,
     damping: Scalar = 0.0,
 ) -> Contact | CompliantContact:
-    """:class:`Contact` of points or round surfaces with a plane, or with ground of a given height; with a *stiffness* the element
-    :class:`CompliantContact` of points or balls with a plane.
+    """:class:`Contact` of points or bodies with a plane, with ground of a given height, or with a ball, capsule or box of another
+    body; with a *stiffness* the element :class:`CompliantContact`.
 
-    shape : ``point``, or a shape of :func:`rolling`, with its ``sizes`` [m]
-    starts, end : the points or centres that may touch, and a place of the plane (points, stations, or bodies: their origins)
+    shape : ``point``, ``capsule``, ``box``, or a shape of :func:`rolling`, with its ``sizes`` [m]: radius and length of a capsule
+        between the centres of its ends, the sides of a box
+    starts, end : the points or centres that may touch, and a place of the plane, or the centre of the surface (points, stations,
+        or bodies: their origins)
     normal : (3,) of the plane, in the axes of the body of *end*, on the side of the bodies
-    axis : (3,) of a wheel, disk or torus, in the axes of its body
+    axis : (3,) of a capsule, wheel, disk or torus, in the axes of its body
+    surface, surface_sizes, surface_axis : ``ball``, ``capsule`` or ``box`` on which points, balls and capsules touch, in place of
+        a plane, with its sizes [m]; the axis of a capsule, (3,), in the axes of the body of *end*
     height : of the ground above the plane [m], an expression of the components of the only point, as ``kn.symbol("Heel.x")``
     law : of the *restitution*, ``newton`` by default or ``poisson``; of the *stiffness*, ``kelvin_voigt`` by default or
         ``hunt_crossley``
@@ -148,15 +175,26 @@ def contact(
 
     Raises :class:`ArgumentError` for what a compliant contact does not have, and for *damping* without a *stiffness*.
     """
-    shape = word(shape, "a shape")
+    shape, surface = word(shape, "a shape"), word(surface, "a surface")
+    if surface == PLANE and surface_axis is not None:
+        raise ArgumentError(f"Contact '{name}': a plane has a normal; leave out 'surface_axis'.")
+    if surface != PLANE and normal is not None:
+        raise ArgumentError(
+            f"Contact '{name}': a {surface} has no normal; leave it out, or give 'surface_axis' to a capsule."
+        )
+    upright = normal if surface == PLANE else surface_axis
+    on: Any = (surface, surface_sizes)  # which the record coerces
     if stiffness is not None:
-        hard = {"axis": axis, "height": height, "static": static, "conditions": conditions or None}
+        hard = {"height": height, "static": static, "conditions": conditions or None}
         hard |= {"restitution": None if expr(restitution).value == 0 else restitution}
         if (fault := _hard(n for n, x in hard.items() if x is not None)) is not None:
             raise ArgumentError(f"Contact '{name}': {fault}")
         how = one_of("kelvin_voigt" if law is None else law, compliant_contact.LAWS, "a law of compliant contact")
         compliant = CompliantContact(
-            *(name, shape, sizes, starts, end, normal, stiffness, how, damping, friction, smooth)  # type: ignore[arg-type]  # the same
+            *(name, shape, sizes, starts, end, upright, stiffness, how, damping, friction, smooth),  # type: ignore[arg-type]  # the same
+            axis=axis,  # type: ignore[arg-type]  # a record takes what it is given
+            surface=on[0],
+            surface_sizes=on[1],
         )
         if text := broken_constant(compliant.kind.bounds(compliant)):
             raise CheckError("Contact", name, None, text)
@@ -164,8 +202,8 @@ def contact(
     if expr(damping).value != 0:
         raise ArgumentError(f"Contact '{name}': {_UNDAMPED}")
     poisson = options.poisson("newton" if law is None else law)
-    given = (name, shape, sizes, starts, end, normal, axis, height, restitution, poisson, friction, static, smooth)
-    found = Contact(*given, conditions=conditions or {})  # type: ignore[arg-type]  # a record takes what it is given
+    given = (name, shape, sizes, starts, end, upright, axis, height, restitution, poisson, friction, static, smooth)
+    found = Contact(*given, None, conditions or {}, *on)  # type: ignore[arg-type]  # a record takes what it is given
     if text := broken_constant(_coefficients(found)):
         raise CheckError("Contact", name, None, text)
     return found
@@ -183,7 +221,6 @@ _HARD = {
     "static": "static friction: it never sticks",
     "conditions": "conditions",
     "height": "height",
-    "axis": "axis, for only points and balls may be compliant",
 }
 
 
@@ -205,6 +242,8 @@ def _read(
     name: Token,
     shape: Token,
     sizes: Node | None,
+    surface: Token | None,
+    surface_sizes: Node | None,
     places: Node,
     end: Node,
     height: Node | None,
@@ -213,7 +252,9 @@ def _read(
     source.noted(shape)
     starts = [placement.read(source, node) for node in places.children]
     second, normal = placement.read(source, end)
-    if normal is None:
+    if surface is not None:
+        source.noted(surface)
+    elif normal is None:
         text = f"the plane of contact '{name}' needs its normal, as in {second.body} axis (0, 0, 1)."
         raise ModelError(text, source.location(end))
     axis = next((a for _, a in starts if a is not None), None)
@@ -230,18 +271,25 @@ def _read(
 
     friction, slow = coefficient("friction", "the friction"), found.get("smooth")
     speed = None if slow is None else source.expression(slow, units.VELOCITY, f"the speed smooth of contact '{name}'")
-    measures = [] if sizes is None else sizes.children
+
+    def measured(given: Node | None, what: Token | None) -> tuple[Expr, ...]:
+        return tuple(
+            source.expression(size, units.LENGTH, f"a size of the {what} '{name}'")
+            for size in (() if given is None else given.children)
+        )
+
+    on = (PLANE if surface is None else str(surface), measured(surface_sizes, surface))
     geometry = (
         str(name),
         str(shape),
-        tuple(source.expression(size, units.LENGTH, f"a size of the {shape} '{name}'") for size in measures),
+        measured(sizes, shape),
         tuple(place for place, _ in starts),
         second,
         normal,
     )
     rubs = _NONE if friction is None else friction
     if "stiffness" in found:
-        given_too = {**found, "conditions": conditions, "height": height, "axis": axis}
+        given_too = {**found, "conditions": conditions, "height": height}
         if (fault := _hard(n for n in _HARD if given_too.get(n))) is not None:
             raise ModelError(f"contact '{name}': {fault}", source.location(name))
         law = str(found.get("law", "kelvin_voigt"))
@@ -249,7 +297,7 @@ def _read(
             source.expression(found[n], unit, f"the {n} of contact '{name}'") if n in found else _NONE
             for n, unit in zip(("stiffness", "damping"), compliant_contact.LAWS[law], strict=True)
         )
-        return CompliantContact(*geometry, k, law, c, rubs, speed, source.location(name))
+        return CompliantContact(*geometry, k, law, c, rubs, speed, source.location(name), axis, *on)
     if "damping" in found:
         raise ModelError(f"contact '{name}': {_UNDAMPED}", source.location(name))
     return Contact(
@@ -262,30 +310,24 @@ def _read(
         speed,
         source.location(name),
         parameter_condition.read(source, conditions, "condition"),
+        *on,
     )
 
 
 def _written(contact: Contact) -> str:
-    sizes = f" = {', '.join(map(str, contact.sizes))}" if contact.sizes else ""
-    starts = ", ".join(placement.place(s, contact.axis) for s in contact.starts)
     height = "" if contact.height is None else f" height {contact.height}"
     friction = None if contact.friction.value == 0 else contact.friction
     more = options.restitution_clause(contact.restitution, contact.poisson)
     more += options.option_clause(friction=friction, static=contact.static, smooth=contact.smooth)
     more += parameter_condition.clause(contact.conditions, "while")
-    return f": {contact.shape}{sizes} between {starts} and {placement.place(contact.end, contact.normal)}{height}{more}"
+    return f"{shapes.clause([contact.at(s) for s in contact.starts])}{height}{more}"
 
 
 def _fault(system: Scope, contact: Contact) -> tuple[str, str] | None:
-    shape = SHAPES.get(contact.shape)
-    if shape is None:
-        near = did_you_mean(contact.shape, SHAPES)
-        return f"expected a shape ({', '.join(SHAPES)}), found '{contact.shape}'.{near}", contact.shape
     if not contact.starts:
         return "expected a place that may touch, found none.", ""
-    text = rolling.shape_fault(contact.shape, shape, contact.sizes, contact.axis, contact.starts[0].body)
-    if text:
-        return text, contact.shape
+    if (wrong := shapes.shape_fault(contact.at(contact.starts[0]), shapes.SHAPES)) is not None:
+        return wrong
     for i, start in enumerate(contact.starts):
         if start in contact.starts[:i]:
             return f"the place '{names(system, contact)[i]}' is given twice.", start.body
@@ -299,7 +341,7 @@ def _fault(system: Scope, contact: Contact) -> tuple[str, str] | None:
 
 
 def _bounds(contact: Contact) -> tuple[Bound, ...]:
-    return (*rolling.positive_sizes(contact.shape, SHAPES[contact.shape], contact.sizes), *_coefficients(contact))
+    return (*shapes.bounds(contact.at(contact.starts[0])), *_coefficients(contact))
 
 
 def _coefficients(contact: Contact) -> tuple[Bound, ...]:
@@ -312,7 +354,7 @@ def _of_height(system: Scope, contact: Contact) -> tuple[str, str] | None:
     """Sentence on a wrong height of the ground, and the word at fault."""
     if contact.height is None:
         return None
-    if contact.shape != "point" or len(contact.starts) != 1 or contact.end.body != GROUND:
+    if contact.shape != "point" or len(contact.starts) != 1 or contact.end.body != GROUND or contact.surface != PLANE:
         return "only a single point, and a plane of the ground, may have a height between them.", ""
     (start,) = contact.starts
     own = [name for name, place in _stations(system).items() if place == start]
@@ -333,6 +375,7 @@ def _constants(contact: Contact) -> tuple[Expr, ...]:
     smooth = () if contact.smooth is None else (contact.smooth,)
     return (
         *contact.sizes,
+        *contact.surface_sizes,
         *(x for s in (*contact.starts, contact.end) for x in s.position),
         contact.restitution,
         *smooth,
@@ -346,7 +389,8 @@ KIND = Contact.kind = Kind(
     "contact",
     {
         "contact": Production(
-            f'":" NAME ["=" sizes] "between" places "and" hold ["height" sum] {options.OPTIONS} {WHILE}', _read
+            f'":" NAME ["=" sizes] ["on" NAME ["=" sizes]] "between" places "and" hold ["height" sum] {options.OPTIONS} {WHILE}',
+            _read,
         )
     },
     _written,

@@ -12,7 +12,8 @@ from kineta.model import units
 from kineta.model.axis import Axis
 from kineta.model.body import Station
 from kineta.model.bounds import Bound
-from kineta.model.constraints import placement
+from kineta.model.constraints import placement, shapes
+from kineta.model.constraints.shapes import PLANE, Touching
 from kineta.model.kind import Element, Kind, Scope
 from kineta.model.units import Dimension
 
@@ -30,12 +31,14 @@ GAP, RATE = "contact.gap", "contact.rate"
 
 @dataclass(frozen=True, slots=True)
 class CompliantContact(Element):
-    """Places of bodies that press into a plane; each is a contact of its own.
+    """Places of bodies that press into a surface; each is a contact of its own.
 
-    ``shape`` is ``point`` or ``ball``, of the ``sizes`` [m]; ``starts`` are the points, or the centres of the balls. The plane is
-    fixed in the body of ``end``, goes through that place and has the normal ``normal``, on the side of the bodies.
+    ``shape`` is ``point``, ``ball``, ``capsule`` or ``box``, of the ``sizes`` [m], with the ``axis`` of a capsule; ``starts``
+    are the points, or the centres. The ``surface`` is a ``plane``, or a ball, capsule or box of the ``surface_sizes`` [m], fixed
+    in the body of ``end`` with its centre there; ``normal`` is that of the plane, on the side of the bodies, or the axis of the
+    capsule.
 
-    At the depth d the plane pushes by k d + c d' where the ``law`` is ``kelvin_voigt``, of the ``stiffness`` k [N/m] and the
+    At the depth d the surface pushes by k d + c d' where the ``law`` is ``kelvin_voigt``, of the ``stiffness`` k [N/m] and the
     ``damping`` c [N s/m]; by k d^1.5 (1 + 1.5 a d') where it is ``hunt_crossley``, of the ``stiffness`` k [N/m^1.5] and the
     ``damping`` a [s/m]; it never pulls. ``friction`` is a coefficient; the force of friction grows with the speed s of slip as
     s / sqrt(s^2 + smooth^2), with the speed ``smooth`` [m/s].
@@ -46,23 +49,31 @@ class CompliantContact(Element):
     sizes: tuple[Expr, ...]
     starts: tuple[Station, ...]
     end: Station
-    normal: Axis
+    normal: Axis | None
     stiffness: Expr
     law: str = "kelvin_voigt"
     damping: Expr = _NONE
     friction: Expr = _NONE
     smooth: Expr | None = None
     location: Location | None = field(default=None, compare=False, repr=False)
+    axis: Axis | None = None
+    surface: str = PLANE
+    surface_sizes: tuple[Expr, ...] = ()
 
     @property
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies it acts on."""
         return (*dict.fromkeys(s.body for s in self.starts), self.end.body)
 
+    def at(self, start: Station) -> Touching:
+        """The shape at *start* on the surface."""
+        shape = ("", self.shape, self.sizes, start, self.axis)
+        return Touching(*shape, self.surface, self.surface_sizes, self.end, self.normal)
+
     @property
-    def radius(self) -> Expr:
-        """The distance from a start to the place that touches."""
-        return self.sizes[0] if self.sizes else _NONE
+    def touchings(self) -> tuple[Touching, ...]:
+        """The places at which it may touch."""
+        return tuple(place for start in self.starts for place in shapes.touchings(self.at(start)))
 
     @property
     def elastic(self) -> Expr:
@@ -92,28 +103,21 @@ def _bent() -> Expr:
 
 
 def _written(contact: CompliantContact) -> str:
-    sizes = f" = {contact.radius}" if contact.sizes else ""
-    starts = ", ".join(placement.place(s, None) for s in contact.starts)
     law = "" if contact.law == "kelvin_voigt" else f" {contact.law}"
     more = f", stiffness = {contact.stiffness}{law}"
     for name, value in (("damping", contact.damping), ("friction", contact.friction), ("smooth", contact.smooth)):
         more += "" if value is None or value.value == 0 else f", {name} = {value}"
-    return f": {contact.shape}{sizes} between {starts} and {placement.place(contact.end, contact.normal)}{more}"
+    return f"{shapes.clause([contact.at(s) for s in contact.starts])}{more}"
 
 
 def _fault(system: Scope, contact: CompliantContact) -> tuple[str, str] | None:
-    if contact.shape not in ("point", "ball"):
-        near = did_you_mean(contact.shape, ("point", "ball"))
-        text = f"expected a point or a ball, which alone may be compliant, found '{contact.shape}'.{near}"
-        return text, contact.shape
     if contact.law not in LAWS:
         near = did_you_mean(contact.law, LAWS)
         return f"expected a law of compliant contact ({', '.join(LAWS)}), found '{contact.law}'.{near}", contact.law
     if not contact.starts:
         return "expected a place that may touch, found none.", ""
-    if len(contact.sizes) != (contact.shape == "ball"):
-        has = "a point has no size" if contact.shape == "point" else "a ball has 1 size, radius"
-        return f"{has}, found {', '.join(map(str, contact.sizes)) or 'none'}.", contact.shape
+    if (wrong := shapes.compliant_fault(contact.at(contact.starts[0]))) is not None:
+        return wrong
     for i, start in enumerate(contact.starts):
         if start in contact.starts[:i]:
             return f"the place at '{start.body}' is given twice.", start.body
@@ -134,7 +138,7 @@ def _of_friction(contact: CompliantContact) -> tuple[str, str] | None:
 def _bounds(contact: CompliantContact) -> tuple[Bound, ...]:
     smooth = () if contact.smooth is None else (Bound(contact.smooth, "'smooth'", positive=True),)
     return (
-        *(Bound(size, "a radius", positive=True) for size in contact.sizes),
+        *shapes.bounds(contact.at(contact.starts[0])),
         Bound(contact.stiffness, "a stiffness", positive=True),
         Bound(contact.damping, "a damping"),
         Bound(contact.friction, "a coefficient of friction"),

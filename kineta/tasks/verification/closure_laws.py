@@ -16,6 +16,7 @@ from kineta.model.body import GROUND, Station
 from kineta.model.constraints.equation import Constraint
 from kineta.model.constraints.loop import Loop
 from kineta.model.constraints.rolling import Rolling
+from kineta.model.constraints.shapes import PLANE, Touching, closest, named
 from kineta.model.name_inference import derivative_order
 from kineta.tasks.verification.rigid_motion import RigidMotion, Vector, norm, rate
 from kineta.tasks.verification.taylor_series import TaylorSeries
@@ -207,6 +208,24 @@ def arm(m: RigidMotion, shape: str, body: str, sizes: tuple[Any, ...], axis: Any
     e = m.axis(body, axis)
     across = crossed(crossed(e, n), e)
     return across / norm(across) * -measures[0] + n * -(measures[1] if len(measures) > 1 else 0.0)
+
+
+def nearest(m: RigidMotion, place: Touching) -> tuple[Any, Vector, Vector]:
+    """Return the gap at a *place* of a contact, the normal of its surface, and the vector from its start to where it touches."""
+    S = m.frames[place.end.body][0]
+    if place.surface == PLANE:
+        assert place.surface_axis is not None
+        n = m.axis(place.end.body, place.surface_axis)
+        lowest = arm(m, place.shape, place.start.body, place.sizes, place.axis, n)
+        return n @ (m.place(place.start) + lowest - m.place(place.end)), n, lowest
+    axis = None if place.axis is None else S.T @ m.axis(place.start.body, place.axis)
+    own = None if place.surface_axis is None else m.direction(place.surface_axis)
+    found, more = (
+        closest(place),
+        named(S.T @ (m.place(place.start) - m.place(place.end)), axis, own, (S.T @ m.frames[place.start.body][0]).T),
+    )
+    gap, *rest = (m.value(x, more) for x in (found.gap, *found.normal, *found.arm))
+    return gap, S @ np.array(rest[:3], dtype=object), S @ np.array(rest[3:], dtype=object)
 
 
 def slip(m: RigidMotion, start: Station, on: str, place: Vector) -> Vector:

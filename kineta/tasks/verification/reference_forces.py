@@ -25,7 +25,7 @@ from kineta.model.name_inference import derivative_order, point_velocities, vect
 from kineta.model.named_expressions import substitute_names
 from kineta.model.reserved_symbols import POINT_COMPONENTS
 from kineta.model.vectors import Part
-from kineta.tasks.verification.closure_laws import MEANINGS, arm, crossed, slip
+from kineta.tasks.verification.closure_laws import MEANINGS, crossed, nearest, slip
 from kineta.tasks.verification.reference_kinematics import ReferenceKinematics
 from kineta.tasks.verification.rigid_motion import RigidMotion, norm, rate
 from kineta.tasks.verification.taylor_series import TaylorSeries
@@ -77,8 +77,8 @@ def body_forces(kin: ReferenceKinematics) -> Iterator[tuple[str, Any, Any, Any]]
 
 
 def _compliant_forces(m: RigidMotion, e: CompliantContact) -> Iterator[tuple[str, Any, Any, Any]]:
-    for start, place, n, v in touches(m, e):
-        push = m.value(e.push, {GAP: n @ (place - m.place(e.end)), RATE: n @ v})
+    for start, place, n, v, gap in touches(m, e):
+        push = m.value(e.push, {GAP: gap, RATE: n @ v})
         f = n * push
         if e.smooth is not None:
             s = v - n * (n @ v)
@@ -87,12 +87,12 @@ def _compliant_forces(m: RigidMotion, e: CompliantContact) -> Iterator[tuple[str
         yield e.end.body, place, -f, f * 0
 
 
-def touches(m: RigidMotion, e: CompliantContact) -> Iterator[tuple[str, Any, Any, Any]]:
-    """Yield body, place, normal and velocity against the plane of what touches in a compliant contact."""
-    n = m.axis(e.end.body, e.normal)
-    for start in e.starts:
-        place = m.place(start) + arm(m, e.shape, start.body, e.sizes, None, n)
-        yield start.body, place, n, slip(m, start, e.end.body, place)
+def touches(m: RigidMotion, e: CompliantContact) -> Iterator[tuple[str, Any, Any, Any, Any]]:
+    """Yield body, place, normal, velocity against the surface and gap of what touches in a compliant contact."""
+    for each in e.touchings:
+        gap, n, arm = nearest(m, each)
+        place = m.place(each.start) + arm
+        yield each.start.body, place, n, slip(m, each.start, e.end.body, place), gap
 
 
 def expression_forces(kin: ReferenceKinematics) -> Iterator[tuple[Any, Expr]]:

@@ -124,6 +124,7 @@ def problem_of(
         bias=np.zeros(3 * contacts),
         law=np.stack([mu, mu, 0 * mu, 0 * mu], axis=1).ravel(),
         gap=np.zeros(contacts),
+        level=np.zeros(contacts),
     )
     solution = ContactSolution(
         response=np.zeros(3 * sum(map(len, used))),

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.expr.graph import Ref
-from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
-from kineta.model.body import Station
+from kineta.mechanics.contact.unilateral_rows import ASIDE, UnilateralConstraint
+from kineta.model.constraints.shapes import PLANE, Touching
 from kineta.model.contacts.contact import Contact
 from kineta.model.contacts.joint_friction import Friction
 from kineta.model.contacts.limit import Limit
-from kineta.tasks.verification.closure_laws import arm, crossed, slip
+from kineta.tasks.verification.closure_laws import crossed, nearest, slip
 from kineta.tasks.verification.laws.comparison import Comparison, compare, compare_row
 from kineta.tasks.verification.laws.law import MechanicalLaw, by_reference, having
 from kineta.tasks.verification.random_states import values
@@ -34,8 +35,8 @@ def contact_rows(kin: ReferenceKinematics) -> Iterator[Comparison]:
 
 
 def _contact(kin: ReferenceKinematics, contact: Contact, touches: Touches) -> Iterator[Comparison]:
-    for name, start in zip(contact.places(kin.system), contact.starts, strict=True):
-        yield from _contact_row(kin, contact, start, touches[name])
+    for name, place in contact.touchings(kin.system).items():
+        yield from _contact_row(kin, contact, place, touches[name])
 
 
 def _limit(kin: ReferenceKinematics, limit: Limit, touches: Touches) -> Iterator[Comparison]:
@@ -62,21 +63,20 @@ def _compare_bound(kin: ReferenceKinematics, ref: Ref, e: Expr) -> Comparison:
     return compare(kin, values(kin.d.graph, [ref], kin.accelerated), kin.of(kin.motion.value(e)))
 
 
-def _contact_row(kin: ReferenceKinematics, contact: Contact, start: Station, touch: Any) -> Iterator[Comparison]:
+def _contact_row(kin: ReferenceKinematics, contact: Contact, of: Touching, touch: Any) -> Iterator[Comparison]:
     """Gap along the normal, and slip velocities along two directions that form a right-handed triad with it."""
-    m, S = kin.motion, kin.motion.frames[contact.end.body][0]
-    n, u = (S @ x for x in (m.direction(contact.normal), m.across(contact.normal)[0]))
+    m, S, start = kin.motion, kin.motion.frames[contact.end.body][0], of.start
     share: Any = 1.0
     if contact.height is None:
-        place = m.place(start) + arm(m, contact.shape, start.body, contact.sizes, contact.axis, n)
-        gap = n @ (place - m.place(contact.end))
+        gap, n, arm = nearest(m, of)
+        place = m.place(start) + arm
     else:
-        place = m.place(start)
+        assert contact.normal is not None
+        n, place = S @ m.direction(contact.normal), m.place(start)
         gap = n @ (place - m.place(contact.end)) - m.value(contact.height)
         N = n - np.array(_height_gradient(kin, contact.height), dtype=object)
         share, n = 1 / norm(N), N / norm(N)
-    along = u - n * (u @ n)
-    e = along / norm(along)
+    e = _first_tangent(kin, of, n)
     velocity = slip(m, start, contact.end.body, place)
     for found, expected, size in compare_row(kin, touch.normal, gap, 0):
         yield found, expected * np.broadcast_to(kin.of(share), kin.n)[:, None], size
@@ -87,6 +87,22 @@ def _contact_row(kin: ReferenceKinematics, contact: Contact, start: Station, tou
     if touch.tangents:
         yield _compare_bound(kin, touch.bound, contact.friction)
         yield _compare_bound(kin, touch.static, contact.friction if contact.static is None else contact.static)
+
+
+def _first_tangent(kin: ReferenceKinematics, of: Touching, n: Any) -> Any:
+    """Return the direction u of a surface with the normal *n*: on a plane across its normal, else across ``ASIDE``, or across the
+    axis of the body that n never leans towards.
+    """
+    m, S = kin.motion, kin.motion.frames[of.end.body][0]
+    if of.surface == PLANE:
+        u = S @ m.across(of.surface_axis)[0]
+        along = u - n * (u @ n)
+        return along / norm(along)
+    leans = kin.of(S.T @ n)
+    k = next((i for i in range(3) if np.abs(leans[:, i]).max() < tolerances.ROUNDING_TOLERANCE), None)
+    aside = S @ np.array(ASIDE if k is None else np.eye(3)[k], dtype=object)
+    across = crossed(aside, n)
+    return across / norm(across)
 
 
 def _height_gradient(kin: ReferenceKinematics, height: Expr) -> list[Any]:

@@ -38,8 +38,8 @@ def energy(kin: ReferenceKinematics) -> tuple[Any, Any]:
             gamma = m.coordinate(e.coordinate)[0] - m.value(e.free)
             V = V + gamma * gamma * m.value(e.stiffness) * 0.5
         elif isinstance(e, CompliantContact):
-            for _, place, n, _ in touches(m, e):
-                V = V + m.value(e.energy, {GAP: n @ (place - m.place(e.end))})
+            for *_, gap in touches(m, e):
+                V = V + m.value(e.energy, {GAP: gap})
         elif isinstance(e, InertiaElement):
             k = m.coordinate(e.coordinate)[1]
             T = T + k * k * m.value(e.inertia) * 0.5
