@@ -77,13 +77,14 @@ class RecordType:
     name: str
     fields: dict[str, MemoryType] = field(compare=False)
     shared: set[str] = field(compare=False)
+    positions: dict[str, int] = field(compare=False)
 
     def __str__(self) -> str:
         return f"a record '{self.name}'"
 
     def position(self, name: str) -> int:
         """Number of the field *name*."""
-        return list(self.fields).index(name)
+        return self.positions[name]
 
     @property
     def common(self) -> bool:
@@ -166,7 +167,9 @@ class Record:
         hints = {
             n: h for n, h in typing.get_type_hints(cls, include_extras=True).items() if n not in Record.__annotations__
         }
-        cls.layout = RecordType(cls.__name__, {}, set(hints) if shared else set())
+        cls.layout = RecordType(
+            cls.__name__, {}, set(hints) if shared else set(), {name: k for k, name in enumerate(hints)}
+        )
         for k, (name, hint) in enumerate(hints.items()):
             if typing.get_origin(hint) is Annotated:
                 cls.layout.shared.add(name)
@@ -214,6 +217,11 @@ class Record:
             return self._held[name]
         except KeyError:
             return None
+
+    def call(self, function: str, *arrays: str) -> None:
+        """Call the compiled function in a field with the arrays in other fields."""
+        addresses, places = self._integers, self.layout.positions
+        _prototype(len(arrays))(addresses[places[function]])(*[addresses[places[name]] for name in arrays])
 
     def update(self, **values: Any) -> None:
         """Set several fields."""
@@ -301,22 +309,20 @@ def _accessor(record: str, name: str, k: int, kind: MemoryType) -> property:
     return property(value, hold)
 
 
+_REALS, _INTEGERS = np.dtype(np.float64), np.dtype(np.int64)
+
+
 def memory_address(value: Any, kind: MemoryType, what: str) -> int:
     """The address of an array, a record or a function."""
     if isinstance(kind, ArrayType):
-        wanted = np.float64 if kind.item is REAL else np.int64
-        if (
-            not isinstance(value, np.ndarray)
-            or value.dtype != wanted
-            or value.ndim != 1
-            or not value.flags.c_contiguous
-        ):
-            found = f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else shown(value)
-            raise ArgumentError(
-                f"{what}: expected a contiguous array (n,) of {wanted.__name__}, found {found}. Give 'array.reshape(-1)'."
-            )
-        return address(value)
+        wanted, is_array = _REALS if kind.item is REAL else _INTEGERS, isinstance(value, np.ndarray)
+        if is_array and value.dtype == wanted and value.ndim == 1 and value.flags.c_contiguous:
+            return address(value)
+        found = f"{value.dtype} of shape {value.shape}" if is_array else shown(value)
+        raise ArgumentError(
+            f"{what}: expected a contiguous array (n,) of {wanted.name}, found {found}. Give 'array.reshape(-1)'."
+        )
     fits = isinstance(value, CompiledFunction) if isinstance(kind, FunctionType) else isinstance(value, Record)
-    if not fits or (isinstance(kind, RecordType) and value.layout != kind):
+    if not fits or (isinstance(kind, RecordType) and value.layout is not kind):
         raise ArgumentError(f"{what}: expected {kind}, found {shown(value)}.")
     return int(value.address)

@@ -153,19 +153,26 @@ class NativeFunction:
 
     def batch(self, *blocks: FloatArray) -> FloatArray:
         """The results for n states, (n, n_outputs), from arrays (n, size), or (size,) for a row shared by all."""
-        kept = [self._checked(b, i) for i, b in enumerate(blocks)]
-        counts = {len(b) for b in kept if b.ndim == 2}
-        if len(counts) > 1:
-            raise ArgumentError(f"Expected blocks of the same number of rows, found {[b.shape for b in kept]}.")
-        n = counts.pop() if counts else 1
+        kept, rows, n = list[FloatArray](), list[int](), -1
+        for i, block in enumerate(blocks):
+            array = np.ascontiguousarray(block, dtype=np.float64)
+            shape, size = array.shape, self._sizes[i]
+            if shape == (size,):
+                rows += address(array), 0
+            elif len(shape) == 2 and shape[1] == size and n in (-1, shape[0]):
+                n = shape[0]
+                rows += address(array), size
+            else:
+                raise self._misfit(i, shape, n)
+            kept.append(array)  # up to the call
+        n = 1 if n == -1 else n
         out = np.empty((n, self._n_outputs))
-        rows = [x for b in kept for x in (address(b), b.shape[-1] if b.ndim == 2 else 0)]
         self._rows(n, *rows, address(out), self._n_outputs)
         return out
 
-    def _checked(self, block: FloatArray, i: int) -> FloatArray:
-        array = np.ascontiguousarray(block, dtype=np.float64)
-        if array.ndim not in (1, 2) or array.shape[-1] != self._sizes[i]:
-            name = self.program.inputs[i].name
-            raise ArgumentError(f"Expected block '{name}' of size {self._sizes[i]}, found shape {array.shape}.")
-        return array
+    def _misfit(self, i: int, shape: tuple[int, ...], n: int) -> ArgumentError:
+        """The error for block i of the wrong *shape*, behind blocks of n rows, -1 for none."""
+        size, name = self._sizes[i], self.program.inputs[i].name
+        if len(shape) == 2 and shape[1] == size:
+            return ArgumentError(f"Expected blocks of the same number of rows, found {n} and {shape[0]} for '{name}'.")
+        return ArgumentError(f"Expected block '{name}' of size {size}, found shape {shape}.")

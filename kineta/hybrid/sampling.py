@@ -28,16 +28,23 @@ class SampledControl:
     def __init__(self, task: SimulationProblem) -> None:
         self.task = task
         self.made = task.made
+        self.until = task.t1
+        self.times: list[float] = []
+        self.forces: list[FloatArray] = []
+        self._read: list[list[int]] = []
+        self._next: tuple[float, list[int]] | None = None
+        if task.made.forces.sampled:
+            self._prepare(task)
+
+    def _prepare(self, task: SimulationProblem) -> None:
+        """Find what samples read, and the times of all."""
         self._sampled = task.made.forces.sampled
-        names = task.made.observed_names(task.system) if self._sampled else []
+        names = task.made.observed_names(task.system)
         self._read = [[_place(names, name) for name in one.reads] for one, _ in self._sampled]
         self._sign = 1.0 if task.t1 > task.t0 else -1.0
         starts = map(self._starts_of, range(len(self._sampled)))
         self._starts = groupby(heapq.merge(*starts), key=itemgetter(0))
-        self._next: tuple[float, list[int]] | None = self._following() if self._sampled else None
-        self.until = task.t1
-        self.times: list[float] = []
-        self.forces: list[FloatArray] = []
+        self._next = self._following()
 
     def _starts_of(self, i: int) -> Iterator[tuple[float, int]]:
         """Sample times of the force number i, rising along the motion."""

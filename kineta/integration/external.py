@@ -8,7 +8,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -54,20 +54,23 @@ class Implicit:
     speeds: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class MethodFunctions:
-    """What a method takes beside the addresses of a problem, made when it asks for it.
+class MethodFunctions(Protocol):
+    """What a method takes beside the addresses of a problem, made when it asks for it."""
 
-    loop : the compiled loop of a tableau; rate : with the memory of a block h, the rate as a function of t and y, and of an
-    array ``out`` that receives it; jacobian : of the rate, (n, n), a function of t and y; implicit : the differential-algebraic
-    form; stepping : memory of time stepping, its compiled loop, names and units of contacts
-    """
+    def loop(self, tableau: Tableau) -> Callable[..., int]:
+        """The compiled loop of a tableau."""
 
-    loop: Callable[[Tableau], Callable[..., int]]
-    rate: Callable[[FloatArray], Rate]
-    jacobian: Callable[[], Jacobian]
-    implicit: Callable[[], Implicit]
-    stepping: Callable[[], tuple[SteppingData, Callable[[SteppingData], int], Sequence[tuple[str, str]]]]
+    def rate(self, h: FloatArray) -> Rate:
+        """The rate as a function of t and y, and of an array ``out`` that receives it, with the memory of a block *h*."""
+
+    def jacobian(self) -> Jacobian:
+        """The Jacobian of the rate, (n, n), a function of t and y."""
+
+    def implicit(self) -> Implicit:
+        """The differential-algebraic form."""
+
+    def stepping(self) -> tuple[SteppingData, Callable[[SteppingData], int], Sequence[tuple[str, str]]]:
+        """Memory of time stepping, its compiled loop, names and units of contacts."""
 
 
 class ExternalRun:
@@ -98,6 +101,9 @@ class ExternalRun:
         """Continue to the time *t1* with another block *h* of the problem; iterate again for the segments."""
         self._h[:] = h
         self.problem = replace(self.problem, h=h, t1=t1)
+
+    def close(self) -> None:
+        """Nothing is held beyond the run."""
 
     def __iter__(self) -> Iterator[Segment]:
         """Segments up to the end, a failure, or the last allowed step. Exceptions of a method end the run."""

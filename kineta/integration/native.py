@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from kineta.arrays import FloatArray
 from kineta.integration import loop_abi
 from kineta.integration.loop_abi import RunData, SwitchData
 from kineta.integration.problem import Problem
-from kineta.integration.run_memory import functions, run_data, set_contacts, set_functions, set_switches
+from kineta.integration.run_memory import functions, run_memory, set_contacts, set_functions, set_switches
 from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, EventRows, Segment, Transitions
 from kineta.numerics.tableaux import Tableau
 
@@ -58,10 +59,14 @@ class NativeRun:
         if switching is not None:
             few = 2 * loop_abi.AT_ONCE * (1 + len(switching.stops))
         self.chunk = int(max(few, min(CHUNK, CHUNK_BYTES // max(per_step, 1))))
-        self._data = run_data(tableau, problem, self.chunk, rtol=rtol, atol=atol, max_step=max_step, dense=self._dense)
+        self._memory = run_memory(
+            tableau, problem, self.chunk, rtol=rtol, atol=atol, max_step=max_step, dense=self._dense
+        )
+        self._data = self._memory.data
         began = time.perf_counter()
         self._evaluate()
-        self._pace(1, tableau.stages * (time.perf_counter() - began))
+        if not self._memory.seconds:
+            self._memory.seconds = tableau.stages * max(time.perf_counter() - began, 1e-9)
         self._data.size, self._data.fresh, self._data.anew = first_step, True, problem.contacts is not None
         if problem.events is not None:
             self._data.events.array("values")[: problem.events.n] = problem.event_values(problem.t0, problem.y0)
@@ -71,7 +76,7 @@ class NativeRun:
         """Evaluate the rate at the start of the next step."""
         data = self._data
         data.array("time")[0] = data.t
-        data.rate(*map(data.array, ("time", "y", "block", "k")))
+        data.call("rate", "time", "y", "block", "k")
         data.evaluations += 1
 
     def go_on(self, t1: float, h: FloatArray, y: FloatArray | None = None) -> None:
@@ -105,6 +110,11 @@ class NativeRun:
         """Continue with another problem of the same size, with a next step of this *size*."""
         self._data.size = size
         self.restart(problem, size)
+
+    def close(self) -> None:
+        """End the run, and leave its memory to the next."""
+        if self.problem.contacts is None and self.problem.switching is None:
+            self._memory.give_back()
 
     def _let_change(self, problem: Problem) -> None:
         """Give the loop the contacts and switches of the *problem*, before any has acted."""
@@ -149,9 +159,10 @@ class NativeRun:
         """Rejected steps so far."""
         return self._data.rejected
 
-    def _pace(self, steps: int, seconds: float) -> None:
-        """Choose the number of steps up to the next pause from the duration of the last *steps*."""
-        self._steps = int(min(max(_FEW, PAUSE * steps / max(seconds, 1e-9)), self.chunk))
+    @property
+    def _pace(self) -> int:
+        """Number of steps up to the next pause."""
+        return int(min(max(_FEW, PAUSE / self._memory.seconds), self.chunk, self.left))
 
     def __iter__(self) -> Iterator[Segment]:
         """Segments up to the end, a failure, the last wanted event zero, or the last allowed step."""
@@ -164,12 +175,12 @@ class NativeRun:
     def _segment(self) -> Segment:
         data, events, contacts, n = self._data, self._data.events, self._data.contacts, self.n
         t0, y0 = data.t, data.array("y").copy()
-        data.allowed = min(self._steps, self.left)
+        data.allowed = self._pace
         data.accepted, events.undefined, contacts.made = 0, False, 0
         began = time.perf_counter()
         status = self._integrate(data)
         k, made = data.accepted, contacts.made
-        self._pace(k, time.perf_counter() - began)
+        self._memory.seconds = max(time.perf_counter() - began, 1e-9) / max(k, 1)
         self.left -= k - made
         t, sizes = data.array("times")[:k].copy(), data.array("sizes")[:k].copy()
         y = data.array("states")[: k * n].reshape(k, n).copy()
@@ -186,10 +197,10 @@ class NativeRun:
 
     def zeros(self) -> EventRows:
         """The event zeros since they were last read."""
-        events, n, found = self._data.events, self.n, self._data.events.found
-        events.found = 0
+        events, n = self._data.events, self.n
+        found, events.found = events.found, 0
         if not found:
-            return np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, n))
+            return _no_rows(n)
         states = events.array("states")[: found * n].reshape(found, n)
         return events.array("which")[:found].copy(), events.array("times")[:found].copy(), states.copy()
 
@@ -200,6 +211,12 @@ class NativeRun:
         contacts, n = self._data.contacts, self._data.contacts.n_flags
         flags = contacts.array("flags")[: made * n].reshape(made, n).copy()
         return Transitions(contacts.array("changed_rows")[:made].copy(), flags)
+
+
+@cache
+def _no_rows(n: int) -> EventRows:
+    """No event zeros, of a motion with n states."""
+    return np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, n))
 
 
 class DenseOutput:

@@ -37,12 +37,12 @@ class RecordImage(Generic[R]):
         self._pointers = np.array(self._referring)
         self._words[self._pointers] = self._referred
 
-    def copy(self) -> R:
+    def copy(self) -> RecordCopy[R]:
         """A record in memory of its own."""
         memory = np.zeros(self._size, dtype=np.int64)
         memory[: len(self._words)] = self._words
         memory[self._pointers] += address(memory)
-        return cast(R, _record(self._place, memory))
+        return RecordCopy(cast(R, _record(self._place, memory)), memory, memory[: len(self._words)].copy())
 
     def _placed(self, record: Record, room: Sequence[str]) -> _Place:
         place = _Place(type(record), self._put(record.words()), {}, {}, {})
@@ -73,6 +73,18 @@ class RecordImage(Generic[R]):
         """Let the field *name* of a record refer to *words*, by their distance from the beginning in bytes."""
         self._referring.append(place.words.start + place.kind.layout.position(name))
         self._referred.append(8 * words.start)
+
+
+class RecordCopy(NamedTuple, Generic[R]):
+    """A copy of an image: the *record*, its *memory*, and the *first* words of it, which are not room, as they were copied."""
+
+    record: R
+    memory: IntArray
+    first: IntArray
+
+    def reset(self) -> None:
+        """Give the record its first values again, but for its room. Numbers and entries of arrays alone have changed."""
+        self.memory[: len(self.first)] = self.first
 
 
 class _FieldParts(dict[str, Any]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -12,13 +13,37 @@ from kineta.integration import loop_abi
 from kineta.integration.error_control import error_controlled, error_tolerances
 from kineta.integration.loop_abi import ConstraintData, ContactData, EventData, RunData, SwitchData
 from kineta.integration.problem import Contacts, Problem, Switching, perturbation_signs
-from kineta.integration.record_image import RecordImage
+from kineta.integration.record_image import RecordCopy, RecordImage
 from kineta.memory import CompiledFunction
 from kineta.numerics.roots import MANY, MOST
 from kineta.numerics.tableaux import Tableau
 
 #: Event zeros stored between two pauses, in addition to those of the last step.
 ZEROS = 64
+#: Largest memory of a run that is kept for the next one [bytes].
+KEPT_BYTES = 2**20
+
+
+@dataclass(slots=True)
+class RunMemory:
+    """The record of a run, ``data``, and the ``seconds`` that a step takes, as last measured; 0 before.
+
+    Runs that differ in numbers alone have their memory from one store: what a run gives back is that of the next.
+    """
+
+    data: RunData
+    seconds: float
+    _copy: RecordCopy[RunData]
+    _store: list[RunMemory]
+
+    def give_back(self) -> None:
+        """Leave the memory to the next run. Nobody reads or changes it any more, and its arrays and functions are its own."""
+        if not self._store and self._copy.memory.nbytes <= KEPT_BYTES:
+            self._store.append(self)
+
+    def reset(self) -> None:
+        """Give the record its first values again."""
+        self._copy.reset()
 
 
 class _Common(NamedTuple):
@@ -45,7 +70,7 @@ class _Common(NamedTuple):
     dense: bool
 
 
-def run_data(
+def run_memory(
     tableau: Tableau,
     problem: Problem,
     chunk: int,
@@ -55,9 +80,9 @@ def run_data(
     max_step: float,
     dense: bool,
     zeros: int = ZEROS,
-) -> RunData:
-    """The record of a run of *problem* with room for *chunk* steps and *zeros* of events between two pauses; no step size is
-    set, and no rate.
+) -> RunMemory:
+    """Memory of a run of *problem* with room for *chunk* steps and *zeros* of events between two pauses; no step size is set,
+    and no rate.
     """
     p, m, events = problem, problem.manifold, problem.events
     own = _Common(
@@ -77,19 +102,26 @@ def run_data(
         atol=atol,
         dense=dense,
     )
-    data = _image(own).copy()
+    image, store = _image(own)
+    try:
+        memory = store.pop()
+        memory.reset()
+    except IndexError:
+        copy = image.copy()
+        memory = RunMemory(copy.record, 0.0, copy, store)
+    data = memory.data
     data.t, data.t_end, data.max_step = p.t0, p.t1, max_step
     data.array("block")[:], data.array("y")[:] = p.h, p.y0
     if events is not None:
         data.events.update(**{name: getattr(events, name) for name in ("directions", "left", "noise", "beyond")})
     if m is not None:
         data.constraints.array("largest")[:] = m.largest
-    return data
+    return memory
 
 
 @lru_cache(maxsize=64)
-def _image(own: _Common) -> RecordImage[RunData]:
-    """The record of a run, without the numbers of its problem."""
+def _image(own: _Common) -> tuple[RecordImage[RunData], list[RunMemory]]:
+    """The record of a run, without the numbers of its problem, and the store of memory that no run has."""
     n, rows = own.n, own.chunk + 1
     data = RunData(
         n=n,
@@ -114,7 +146,7 @@ def _image(own: _Common) -> RecordImage[RunData]:
         switches=SwitchData(),
     )
     set_functions(data, own.functions)
-    return RecordImage(data, ("times", "sizes", "states", "interpolants"))
+    return RecordImage(data, ("times", "sizes", "states", "interpolants")), []
 
 
 def functions(problem: Problem) -> tuple[int, ...]:

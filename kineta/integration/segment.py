@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -127,6 +128,8 @@ class EventZeros:
     @classmethod
     def listed(cls, rows: Sequence[tuple[int, int, float, FloatArray]], n: int) -> EventZeros:
         """The event zeros in *rows*, with states (n,)."""
+        if not rows:
+            return _no_zeros(n)
         which = np.array([row[:2] for row in rows], dtype=np.int64).reshape(len(rows), 2)
         return cls(
             which[:, 0],
@@ -148,6 +151,13 @@ class EventZeros:
         case = np.concatenate([self.case[kept], *(np.full(len(z.t), i) for i, z in others.items())])
         order = np.argsort(case, kind="stable")
         return EventZeros(case[order], *(part[order] for part in parts))
+
+
+@cache
+def _no_zeros(n: int) -> EventZeros:
+    """No event zeros, of motions with n states."""
+    none = np.empty(0, dtype=np.int64)
+    return EventZeros(none, none, np.empty(0), np.empty((0, n)))
 
 
 def failed(t0: float, y0: FloatArray, why: str) -> Segment:

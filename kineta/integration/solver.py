@@ -45,6 +45,9 @@ class Solver(Protocol):
     def go_on(self, t1: float, h: FloatArray) -> None:
         """Continue to the time *t1* with another block *h* of the problem; iterate again for the segments."""
 
+    def close(self) -> None:
+        """Release what the method holds. It makes no more steps."""
+
 
 def start(
     method: str, problem: Problem, functions: MethodFunctions, control: StepControl, *, dense: bool, kept: bool

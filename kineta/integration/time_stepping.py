@@ -115,6 +115,9 @@ class SteppingRun:
         self.data.array("time")[0], self.data.array("y")[:] = t0, y0
         self.go_on(t1, h)
 
+    def close(self) -> None:
+        """The memory is the caller's."""
+
     def __iter__(self) -> Iterator[Segment]:
         """Segments up to the end, a failure, or the last allowed step."""
         while self.left:

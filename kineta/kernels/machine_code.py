@@ -63,19 +63,20 @@ def _text(static: _Itself) -> str:
 class CompiledKernel:
     """A compiled *kernel*: a function of its parameters, at an *address* in loaded *code*, which it keeps alive.
 
-    known : types of the parameters, and what Python may give for them; function : of the C library
+    parameters : for each, what makes of an argument what ``function`` takes, which is of the C library
     """
 
     kernel: Callable[..., Any]
     code: Any
-    known: Sequence[tuple[MemoryType, str]]
+    parameters: Sequence[Callable[[Any], Any]]
     function: Callable[..., Any]
     address: int
 
     def __call__(self, *arguments: Any) -> Any:
         """The result in machine code."""
-        _check_count(self.kernel, self.known, arguments)
-        return self.function(*(_given(x, *kind) for x, kind in zip(arguments, self.known, strict=True)))
+        if len(arguments) != len(self.parameters):
+            raise _wrong_count(self.kernel, self.parameters, arguments)
+        return self.function(*[given(x) for given, x in zip(self.parameters, arguments, strict=True)])
 
 
 def _once(make: Callable[..., R]) -> Callable[..., R]:
@@ -110,7 +111,8 @@ def _function(code: Any, kernel: Callable[..., Any]) -> CompiledKernel:
     known, result = _signature(kernel)
     types = [_NUMBERS.get(t, ctypes.c_void_p) for t, _ in known]
     address = int(code[_name(kernel)])
-    return CompiledKernel(kernel, code, known, ctypes.CFUNCTYPE(_NUMBERS[result], *types)(address), address)
+    function = ctypes.CFUNCTYPE(_NUMBERS[result], *types)(address)
+    return CompiledKernel(kernel, code, [_parameter(*kind) for kind in known], function, address)
 
 
 @_once
@@ -123,7 +125,8 @@ def machine_code_in_lanes(lanes: int, kernel: Callable[..., Any], *static: Hasha
     function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(types) + 1))(code[_name(kernel)])
 
     def call(*arguments: Any, code: Any = code) -> Any:
-        _check_count(kernel, known, arguments)
+        if len(arguments) != len(known):
+            raise _wrong_count(kernel, known, arguments)
         given = [
             np.array(a, _STORED[t]) if isinstance(t, ScalarType) else a for a, t in zip(arguments, types, strict=True)
         ]
@@ -160,9 +163,8 @@ def _signature(kernel: Callable[..., Any]) -> tuple[list[tuple[MemoryType, str]]
     return [(t, f"Argument '{n}' of kernel '{source.__name__}'") for n, t in types.items() if t is not None], result
 
 
-def _check_count(kernel: Callable[..., Any], known: Sequence[tuple[MemoryType, str]], arguments: Sequence[Any]) -> None:
-    if len(arguments) != len(known):
-        raise ArgumentError(f"Kernel '{kernel.__name__}': expected {len(known)} arguments, found {len(arguments)}.")
+def _wrong_count(kernel: Callable[..., Any], known: Sequence[Any], arguments: Sequence[Any]) -> ArgumentError:
+    return ArgumentError(f"Kernel '{kernel.__name__}': expected {len(known)} arguments, found {len(arguments)}.")
 
 
 def _made(unit: Sequence[tuple[Any, ...]], lanes: int) -> bytes:
@@ -173,13 +175,20 @@ def _made(unit: Sequence[tuple[Any, ...]], lanes: int) -> bytes:
     return optimised_object_code(llvm_ir.source(translate_unit(*unit), lanes))
 
 
-def _given(value: Any, kind: MemoryType, what: str = "An argument") -> Any:
-    """An argument as ctypes takes it."""
+def _parameter(kind: MemoryType, what: str = "An argument") -> Callable[[Any], Any]:
+    """A function from an argument of this *kind*, called *what* in errors, to what ctypes takes."""
     if not isinstance(kind, ScalarType):
-        return memory_address(value, kind, what)
-    if not isinstance(value, _TAKEN[kind]) or (isinstance(value, bool | np.bool_) and kind is not BOOLEAN):
-        raise ArgumentError(f"{what}: expected {kind}, found {shown(value)}.")
-    return value.item() if isinstance(value, np.generic) else value
+        return lambda value: memory_address(value, kind, what)
+    taken, plain = _TAKEN[kind], _TAKEN[kind][0]
+
+    def number(value: Any) -> Any:
+        if type(value) is plain:
+            return value
+        if not isinstance(value, taken) or (isinstance(value, bool | np.bool_) and kind is not BOOLEAN):
+            raise ArgumentError(f"{what}: expected {kind}, found {shown(value)}.")
+        return value.item() if isinstance(value, np.generic) else value
+
+    return number
 
 
 def _neighbours(module: str) -> str:

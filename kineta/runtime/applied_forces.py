@@ -16,7 +16,7 @@ from kineta.errors import ArgumentError, nearest_or_listed, warn
 from kineta.model.system import System
 from kineta.runtime import run_arguments
 from kineta.runtime.sampled_forces import SampledForces
-from kineta.threads import once
+from kineta.threads import memo, once
 from kineta.values import numbers
 
 #: Number of rows from which a monotonic table may be samples.
@@ -59,7 +59,7 @@ def applied_forces(system: System, tau: Any) -> AppliedForces:
     if isinstance(tau, SampledForces):
         return AppliedForces(np.zeros(system.nv), {}, ((_checked_samples(tau, system.v_names), system.v_names),))
     if tau is None:
-        return AppliedForces(np.zeros(system.nv), {})
+        return memo(system, applied_forces, lambda: AppliedForces(np.zeros(system.nv), {}))
     columns = dict.fromkeys(system.v_names, np.zeros(()))
     expressions, samples = dict[str, Expr](), list[tuple[SampledForces, tuple[str, ...]]]()
     for name, value in _by_speed(system, tau).items():

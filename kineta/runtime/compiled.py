@@ -50,6 +50,7 @@ class CompiledSystem:
         group = partial(_group, setup.name)
         self._functions = CompiledFunctions([setup, *programs.values()], group=group)
         self._last_block: tuple[bytes | None, FloatArray] = None, NO_FLAGS
+        self._open = np.zeros(layout.flags)
 
     def renamed(self, names: Mapping[str, str]) -> CompiledSystem:
         """The same code of a system whose records have other *names*."""
@@ -77,17 +78,21 @@ class CompiledSystem:
         """Block h from parameters (np,) and constant forces (nv,), with the contact *flags* behind it; with a leading axis of
         cases where one of them has it.
         """
-        setup = self._functions.interpreted(self._setup)
         if lead := p.shape[:-1] or constant.shape[:-1]:
             rows = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in (p, constant, flags)]
+            setup = self._functions.interpreted(self._setup)
             return np.concatenate([setup(np.concatenate(rows[:2], axis=-1)), rows[2]], axis=-1)
         # Runs from other states are often made with the same parameters.
-        given = np.concatenate((p, constant))
+        key = p.tobytes() + constant.tobytes()
         known, block = self._last_block
-        if known != given.tobytes():
-            block = setup(given)
-            self._last_block = given.tobytes(), block
+        if known != key:
+            block = self._functions.interpreted(self._setup)(np.concatenate((p, constant)))
+            self._last_block = key, block
         return np.concatenate((block, flags))
+
+    def bound(self, p: FloatArray, forces: AppliedForces) -> BoundSystem:
+        """The system bound to the parameters *p* and the *forces*, with all contacts open."""
+        return BoundSystem(self, p, self.parameter_block(p, forces.constant, self._open), forces, self._open)
 
     @once
     def setup_function(self) -> NativeFunction:
@@ -271,23 +276,17 @@ def bind_system(equations: Equations, p: FloatArray, tau: Any, watched: Sequence
     treatment *kept* of constraints.
     """
     acting = applied_forces(equations.system, tau)
-    made = compile_system(equations, acting, watched, kept)
-    flags = np.zeros(made.layout.flags)
-    return BoundSystem(made, p, made.parameter_block(p, acting.constant, flags), acting, flags)
+    return compile_system(equations, acting, watched, kept).bound(p, acting)
 
 
 def projected_system(equations: Equations, run: BoundSystem) -> BoundSystem:
     """*run* with code that projects onto constraints and programs."""
-    made = compile_system(equations, run.forces, (), PROJECTED)
-    return BoundSystem(
-        made, run.p, made.parameter_block(run.p, run.forces.constant, np.zeros(made.layout.flags)), run.forces
-    )
+    return compile_system(equations, run.forces, (), PROJECTED).bound(run.p, run.forces)
 
 
 def stepped_system(equations: Equations, run: BoundSystem, watched: Sequence[Expr]) -> BoundSystem:
     """*run* with code for time stepping, and the *watched* events."""
-    made = compile_system(equations, run.forces, watched, STEPPED)
-    return BoundSystem(made, run.p, made.parameter_block(run.p, run.forces.constant), run.forces)
+    return compile_system(equations, run.forces, watched, STEPPED).bound(run.p, run.forces)
 
 
 def compile_system(equations: Equations, forces: AppliedForces, watched: Sequence[Expr], kept: str) -> CompiledSystem:

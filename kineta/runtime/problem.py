@@ -67,6 +67,11 @@ class SimulationProblem:
         return error_controlled(self.y0.shape[-1], self.made.code.layout.integrals)
 
     @property
+    def direction(self) -> float:
+        """Direction of time: 1, or -1 backwards."""
+        return 1.0 if self.t1 > self.t0 else -1.0
+
+    @property
     def has_modes(self) -> bool:
         """True where the motion is a hybrid automaton."""
         return self.method != MOREAU and bool(self.system.contacts or self.system.switches)

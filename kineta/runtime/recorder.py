@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -84,18 +83,28 @@ class Recorder:
 
     def series(self, n: int) -> tuple[FloatArray, FloatArray]:
         """Times (k,) and states (k, n) of all rows."""
-        t = [np.empty(0), *(rows[0] for rows in self.rows)]
-        return np.concatenate(t), np.concatenate([np.empty((0, n)), *(resized(rows[1], n) for rows in self.rows)])
+        runs = self.joined()
+        if len(runs) == 1 and runs[0][1].shape[1] == n:
+            return runs[0][:2]
+        t = [np.empty(0), *(run[0] for run in runs)]
+        return np.concatenate(t), np.concatenate([np.empty((0, n)), *(resized(run[1], n) for run in runs)])
 
     def joined(self) -> list[tuple[FloatArray, FloatArray, Any]]:
-        """Rows of the record, joined as long as the mode stays."""
-        runs = [[*rows] for _, rows in groupby(self.rows, key=lambda row: id(row[2]))]
-        return [
-            run[0]
-            if len(run) == 1
-            else (np.concatenate([r[0] for r in run]), np.concatenate([r[1] for r in run]), run[0][2])
-            for run in runs
-        ]
+        """Rows of the record, joined as long as the mode stays; they are joined for good."""
+        runs: list[list[tuple[FloatArray, FloatArray, Any]]] = []
+        for row in self.rows:
+            if runs and runs[-1][0][2] is row[2]:
+                runs[-1].append(row)
+            else:
+                runs.append([row])
+        if len(runs) < len(self.rows):
+            self.rows = [
+                (np.concatenate([r[0] for r in run]), np.concatenate([r[1] for r in run]), run[0][2])
+                if len(run) > 1
+                else run[0]
+                for run in runs
+            ]
+        return self.rows
 
     def start(self, t: float, y: FloatArray, mode: Any = None) -> None:
         """Record the initial state and its mode."""
@@ -110,22 +119,23 @@ class Recorder:
         until = None if end is None else end[0]
         if segment.held:
             self._pass_sample(segment)
-        if segment.t[-1] != segment.t0:  # else a switch, or an event at one, has ended the run
-            self.steps += len(segment.t) - (0 if segment.changed is None else len(segment.changed.rows))
-        before = segment.t[-2] if len(segment.t) > 1 else segment.t0
-        self.last_step = float(abs(segment.t[-1] - before))
+        reached, count = float(segment.t[-1]), len(segment.t)
+        if reached != segment.t0:  # else a switch, or an event at one, has ended the run
+            self.steps += count - (0 if segment.changed is None else len(segment.changed.rows))
+        self.last_step = abs(reached - (float(segment.t[-2]) if count > 1 else segment.t0))
         self._until = until
         if self.keep:
             self.segments.append(segment)
-        self._end = last, y = (float(segment.t[-1]), segment.y[-1]) if end is None else end
+        self._end = last, y = (reached, segment.y[-1]) if end is None else end
         self.mode = segment.last_mode if end is None else segment.mode_at(last)
         if segment.jumped and self.grid is None:
             self._add(np.array([segment.t0]), segment.y0[None].copy(), segment.mode)
         if self.grid is not None:
             self._on_grid(self.grid, segment, last)
         else:
-            inside = (segment.t - last) * np.sign(segment.t[-1] - segment.t0) <= 0
-            for part, mode in segment.rows(int(inside.sum())):
+            if end is not None:
+                count = int(((segment.t - last) * np.sign(reached - segment.t0) <= 0).sum())
+            for part, mode in segment.rows(count):
                 self._add(segment.t[part], segment.y[part].copy(), mode)
         if end is not None and (not self.rows or self.rows[-1][0][-1] != last):
             self._add(np.array([last]), y[None].copy(), self.mode)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kineta import tolerances
-from kineta.arrays import FloatArray, IntArray, Mask
+from kineta.arrays import FloatArray
 from kineta.numerics.linear_algebra import norm
 from kineta.threads import once
 
@@ -26,29 +26,40 @@ class Energies:
     potential: FloatArray
     work: FloatArray
 
-    @once
+    @property
     def size(self) -> FloatArray:
         """Largest change of a form of energy, at least the rounding of the potential energy."""
-        rounding = _ROUNDING * self.potential
-        changes = np.array([self.kinetic, self.potential - self.potential[..., :1], self.work, rounding])
-        return np.asarray(np.abs(changes).max(axis=-1, initial=0.0).max(axis=0))
+        return self._measures[0]
 
-    @once
+    @property
     def balance(self) -> FloatArray:
         """Largest deviation of energy - work from its first value, relative to :attr:`size`."""
+        return self._measures[1]
+
+    @once
+    def _measures(self) -> tuple[FloatArray, FloatArray]:
+        """:attr:`size` and :attr:`balance`."""
+        potential = self.potential
+        changes = np.empty((5, *potential.shape))
         with np.errstate(invalid="ignore"):  # the balance of energies that are not finite is NaN
-            kept = self.kinetic + self.potential - self.work
-            deviation = np.abs(kept - kept[..., :1]).max(axis=-1, initial=0.0)
-            return np.asarray(deviation / np.maximum(self.size, tolerances.LEAST_DIVISOR))
+            kept = self.kinetic + potential
+            kept -= self.work
+            changes[0], changes[2] = self.kinetic, self.work
+            np.subtract(potential, potential[..., :1], out=changes[1])
+            np.multiply(potential, _ROUNDING, out=changes[3])
+            np.subtract(kept, kept[..., :1], out=changes[4])
+            largest = np.maximum.reduce(np.abs(changes, out=changes), axis=-1, initial=0.0)
+            size = np.maximum.reduce(largest[:4])
+            return np.asarray(size), np.asarray(largest[4] / np.maximum(size, tolerances.LEAST_DIVISOR))
 
     def case(self, i: int) -> Energies:
         """Energies of one case."""
         return Energies(self.kinetic[i], self.potential[i], self.work[i])
 
 
-def within_tolerance(balance: FloatArray, steps: int | IntArray, rtol: float) -> Mask:
+def within_tolerance(balance: float, steps: int, rtol: float) -> bool:
     """True where a *balance* is explained by the tolerance of *steps*, for any motion."""
-    return np.asarray(balance <= _STEPS * steps * max(rtol, tolerances.RESIDUAL_TOLERANCE))
+    return balance <= _STEPS * steps * max(rtol, tolerances.RESIDUAL_TOLERANCE)
 
 
 def assess_balance(
@@ -74,9 +85,10 @@ def assess_balance(
     power over a step, functions (t, y) -> (k,), is sampled at states equidistant in time: near the edge of a domain of
     definition steps are many, and the energy depends on errors alone.
     """
-    if within_tolerance(energies.balance, steps, rtol):
-        return float(energies.balance), True
-    rtol, balance = max(rtol, tolerances.RESIDUAL_TOLERANCE), energies.balance
+    balance = float(energies.balance)
+    if within_tolerance(balance, steps, rtol):
+        return balance, True
+    rtol = max(rtol, tolerances.RESIDUAL_TOLERANCE)
     sign = np.sign(t[-1] - t[0])
     tried = np.searchsorted(sign * t, np.linspace(sign * t[0], sign * t[-1], _TIMES)).clip(0, len(t) - 1)
     times, states = np.repeat(t[tried], _DIRECTIONS), np.repeat(y[tried], _DIRECTIONS, axis=0)
@@ -89,6 +101,6 @@ def assess_balance(
         change += share * size * float(np.median(norm(changes, axis=1)))
     rounding = _ROUNDING * float(np.abs([energies.kinetic, energies.potential, energies.work]).max())
     size, allowed = float(energies.size), steps * (_STEPS * change + loose)
-    missed = float(balance) * size
+    missed = balance * size
     measure = size if size > allowed else max(size, (change + loose) / rtol)
     return missed / max(measure, tolerances.LEAST_DIVISOR), missed <= allowed + _STEPS * steps * rtol * size + rounding

@@ -17,12 +17,15 @@ from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.compiled import parameters
 from kineta.runtime.events import Event
+from kineta.threads import memo
 
 
 @dataclass(frozen=True, eq=False)
 class RunInputs:
     """Coordinates *q*, speeds *v* and parameters *p* at the start, each with a leading axis of cases or without; the *forces*
     that act beside the model's, the *watched* events, and what was given as derivatives of the speeds, *levels*.
+
+    Inputs without arguments are made once for a model, so that no array may be changed.
     """
 
     q: FloatArray
@@ -54,17 +57,27 @@ def run_inputs(
     method: str,
 ) -> RunInputs:
     """The inputs of a run of *model* by *method*; *given* are q, v, p, tau, levels."""
-    q, v, p, tau, levels = given
     if method == MOREAU and (why := unsteppable(model)):
         raise ArgumentError(f"Model '{model.name}': method '{MOREAU}' {why}. Use another method.")
     if model.programs:
         from kineta.programs.start_arguments import check_compatible
 
         check_compatible(model, method)
-    elif levels is not None:
+    elif given[-1] is not None:
         raise ArgumentError(f"Model '{model.name}' has no programs of motion; leave out levels.")
+    if type(events) is tuple and not events and all(x is None for x in given):
+        return memo(model, run_inputs, lambda: _inputs(model, given, events))
+    return _inputs(model, given, events)
+
+
+def _inputs(
+    model: System, given: tuple[Any, Any, Any, Any, Any], events: Event | Expr | Iterable[Event | Expr]
+) -> RunInputs:
+    """The inputs of :func:`run_inputs`."""
+    q, v, p, tau, levels = given
     watched = run_arguments.watched(model, events)
     values = parameters(model, p)
     q0, v0 = initial_state(model, q, v, None if p is None else values)
-    case_arguments.case_count({"q": q0, "v": v0, "p": values})
+    if not q0.ndim == v0.ndim == values.ndim == 1:
+        case_arguments.case_count({"q": q0, "v": v0, "p": values})
     return RunInputs(q0, v0, values, applied_forces(model, tau), watched, levels)

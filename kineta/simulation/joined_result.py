@@ -53,9 +53,7 @@ def joined_result(
     found = {int(i): (run, k) for run, own in zip(each, parts.events, strict=True) for k, i in enumerate(own)}
     events = [found[i][0].t_events[found[i][1]] for i in range(len(given.watched))]
     sign = np.sign(t[-1] - t[0])
-    undefined = undefined_outputs(
-        over, t[None], {n: x[None] for n, x in outputs.items()}, np.ones((1, len(t)), bool), alone=True
-    )
+    undefined = undefined_outputs(over, t[None], {n: x[None] for n, x in outputs.items()}, None)
     return replace(
         worst,
         system=system,

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kineta import tolerances
-from kineta.arrays import FloatArray, IntArray, Mask
+from kineta.arrays import FloatArray, Mask
 from kineta.errors import warn
 from kineta.integration.error_control import error_tolerances
 from kineta.integration.external import MULTISTEP
@@ -129,13 +129,14 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
     values = solution.values if record is None else observe_record(task, record)[None]
     forces = solution.forces if record is None else _sampled_forces(solution, t[0])
     found = run_series(task, t, y, forces, observe(made, t, y) if values is None else values)
-    kept = np.ones(t.shape, dtype=np.bool_)
+    kept = None
     if not alone:  # the end of a case belongs to its record where it comes early
+        kept = np.empty(t.shape, dtype=np.bool_)
         kept[:, :-1] = np.arange(t.shape[1] - 1) < solution.recorded[:, None]
         kept[:, -1] = np.isin(solution.status, EARLY) & (solution.nfev > 0)
     balances, codes, messages, astray = _judged(task, solution, found, kept)
-    good = balances[(codes == DONE) | (codes == EVENT)]
-    balance = float(max(good if len(good) else balances))
+    good = [balance for balance, code in zip(balances, codes, strict=True) if code in (DONE, EVENT)]
+    balance = max(good or balances)
     said = messages[0]
     if not alone:
         order = sorted(range(len(codes)), key=lambda i: list(SUMMARY).index(int(codes[i])))
@@ -151,7 +152,7 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
         system=system,
         method=task.method,
         t=t[row] if alone else t[0, :-1].copy(),
-        y=np.ascontiguousarray(np.swapaxes(y[row][..., : task.states], -1, -2)),
+        y=np.ascontiguousarray(y[row][..., : task.states].swapaxes(-1, -2)),
         q_names=system.q_names,
         v_names=system.v_names,
         level_names=levels,
@@ -161,9 +162,9 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
         potential_energy=found.energies.potential[row],
         work=found.energies.work[row],
         energy_balance=balance,
-        residual=float(found.off.max(initial=0.0, where=kept)),
+        residual=float(found.off.max(initial=0.0, where=True if kept is None else kept)) if found.off.size else 0.0,
         parameters=_parameters(system.parameter_names, made.p),
-        status=max({*codes.tolist()}, key=list(SUMMARY).index),
+        status=max({*codes}, key=list(SUMMARY).index),
         message=balanced(said, balance),
         nfev=sum(solution.nfev.tolist()),
         steps=sum(solution.steps.tolist()),
@@ -177,14 +178,14 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
             *task.notes,
             *(solution.notes[0] if alone else ()),
             *control_work(t[0], outputs),
-            *undefined_outputs(system, t, found.outputs, kept, alone=alone),
+            *undefined_outputs(system, t, found.outputs, kept),
         ),
         changes=solution.changes[0] if alone else (),
         impacts=solution.impacts[0] if alone else (),
         cases=None
-        if alone
+        if kept is None
         else Cases(
-            status=codes,
+            status=np.array(codes),
             messages=tuple(
                 balanced(m, b) if n else m for m, b, n in zip(messages, balances, solution.nfev, strict=True)
             ),
@@ -195,7 +196,7 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
             nfev=solution.nfev,
             steps=solution.steps,
             rejected=solution.rejected,
-            energy_balance=balances,
+            energy_balance=np.array(balances),
             events=tuple(zeros.case[zeros.event == e] for e in places),
             changes=_kept(solution.changes),
             impacts=_kept(solution.impacts),
@@ -206,35 +207,37 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
 
 
 def _judged(
-    task: SimulationProblem, solution: Solution, found: RunSeries, kept: Mask
-) -> tuple[FloatArray, IntArray, list[str], dict[int, str]]:
-    """Energy balance of every case at the times *kept*, (cases, k); status and messages, where a success requires the
-    balance, and small residuals; and what cases are off, constraints or programs.
+    task: SimulationProblem, solution: Solution, found: RunSeries, kept: Mask | None
+) -> tuple[list[float], list[int], list[str], dict[int, str]]:
+    """Energy balance of every case at the times *kept*, (cases, k), None for all; status and messages, where a success requires
+    the balance, and small residuals; and what cases are off, constraints or programs.
     """
-    t, y, e = solution.t, solution.y, found.energies
-    held = e if kept.all() else Energies(*(_held(x, kept) for x in (e.kinetic, e.potential, e.work)))
-    balances, codes, messages = held.balance.copy(), solution.status.copy(), list(solution.messages)
-    succeeded = (codes == DONE) | (codes == EVENT)
-    succeeded &= solution.stepped == 0  # without error control there is no tolerance
-    doubtful = succeeded & ~within_tolerance(held.balance, solution.steps, task.control.rtol)
+    t, y, held = solution.t, solution.y, found.energies
+    if kept is not None and not kept.all():
+        held = Energies(*(_held(x, kept) for x in (held.kinetic, held.potential, held.work)))
+    balances, codes, messages = held.balance.tolist(), solution.status.tolist(), list(solution.messages)
     # Residuals that rounding explains in any state are not looked at by case; programs are scaled by their gradients.
     astray = dict[int, str]()
-    near = not task.made.code.layout.programs and found.off.max(initial=0.0) <= tolerances.STATE_TOLERANCE
-    for i in np.flatnonzero(doubtful if near else succeeded).tolist():
-        own, rows, off = task if task.cases is None else task.case(i), kept[i], found.off[:, i, kept[i]]
+    programs, rtol = task.made.code.layout.programs, task.control.rtol
+    near = not programs and (not found.off.size or found.off.max() <= tolerances.STATE_TOLERANCE)
+    for i, steps in enumerate(solution.steps.tolist()):
+        if codes[i] not in (DONE, EVENT) or solution.stepped[i]:  # without error control there is no tolerance
+            continue
+        doubtful = not within_tolerance(balances[i], steps, rtol)
+        if near and not doubtful:
+            continue
+        own, rows = task if task.cases is None else task.case(i), np.s_[:] if kept is None else kept[i]
+        off = found.off[:, i, rows]
         beyond = ~(off.max(axis=1, initial=0.0) <= residual_tolerances(own, t[i, rows], y[i, rows]))
         if beyond.any():
-            astray[i] = (
-                "programs" if beyond[len(beyond) - len(task.made.code.layout.programs) :].any() else "constraints"
-            )
+            astray[i] = "programs" if beyond[len(beyond) - len(programs) :].any() else "constraints"
             codes[i], messages[i] = UNBALANCED, missed(messages[i], astray[i], float(off.max()))
-        elif doubtful[i]:
-            steps = int(solution.steps[i])
+        elif doubtful:
             balances[i], explained = energy_balance(own, held.case(i), t[i, rows], y[i, rows], steps)
             if not explained:
                 edge = solution.edge(own, i, last=False)
                 codes[i], messages[i] = UNBALANCED, unbalanced(messages[i], edge)
-    lost = np.flatnonzero(codes == UNBALANCED).tolist()
+    lost = [i for i, code in enumerate(codes) if code == UNBALANCED]
     if lost:
         kinds = Counter(f"miss {astray[i]}" if i in astray else "do not keep the balance of energy" for i in lost)
         many = ", ".join(f"{n} of {len(codes)} cases {what}" for what, n in kinds.items())
@@ -315,18 +318,18 @@ def _units_of(task: SimulationProblem) -> dict[str, str]:
 
 
 def undefined_outputs(
-    system: System, t: FloatArray, outputs: Mapping[str, FloatArray], recorded: Mask, *, alone: bool
+    system: System, t: FloatArray, outputs: Mapping[str, FloatArray], recorded: Mask | None
 ) -> Iterator[str]:
-    """Sentences on the outputs of *system* that are not finite at some of the *recorded* times *t* (cases, k), with the first
-    such time, which is that of a case unless there is one motion *alone*.
+    """Sentences on the outputs of *system* that are not finite at some of the *recorded* times *t* (cases, k), None for all times
+    of one motion, with the first such time.
     """
     for name in (o.name for o in system.outputs):
         finite = np.isfinite(outputs[name])
-        if not finite.all() and (bad := recorded & ~finite).any():
+        if not finite.all() and (bad := ~finite if recorded is None else recorded & ~finite).any():
             first = np.unravel_index(np.where(bad, t, np.inf).argmin(), bad.shape)
-            where = "" if alone else f"in case {first[0]} "
+            where, times = ("", t.size) if recorded is None else (f"in case {first[0]} ", recorded.sum())
             yield (
-                f"The output '{name}' is not finite at {bad.sum()} of {recorded.sum()} times, first {where}at "
+                f"The output '{name}' is not finite at {bad.sum()} of {times} times, first {where}at "
                 f"t = {t[first]:g} s: an expression in it has left its domain."
             )
 

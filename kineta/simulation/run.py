@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import cache, partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,14 +17,16 @@ from kineta.consistency.definition_domain import domain_violation
 from kineta.consistency.redundancy import singular_configuration
 from kineta.errors import SimulationError, reworded
 from kineta.hybrid.sampling import SampledControl, SampledRun
-from kineta.integration.external import MethodFunctions
-from kineta.integration.loop_abi import BRIEF, CHATTER
+from kineta.integration.contact_records import SteppingData
+from kineta.integration.external import Implicit, Jacobian, Rate
+from kineta.integration.loop_abi import BRIEF, CHATTER, RunData
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import EventZeros, Segment
 from kineta.integration.solver import Solver, start
 from kineta.integration.time_stepping import MOREAU, SteppingRun
 from kineta.kernels.integrate import integration_loop
+from kineta.numerics.tableaux import Tableau
 from kineta.results import outcomes
 from kineta.results.outcomes import DONE, EARLY, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS
 from kineta.runtime.compiled import BoundSystem, CompiledSystem
@@ -53,24 +57,10 @@ MAX_STEPPED = 1e15
 
 def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     """The solution of *task*, one motion. Raises :class:`SimulationError` where it cannot start."""
-    if task.method == MOREAU and task.t1 < task.t0:
-        raise SimulationError(
-            f"Model '{task.system.name}': '{MOREAU}' works forwards in time only; t falls from {task.t0:g} s."
-        )
-    if task.method == MOREAU and task.t1 - task.t0 > MAX_STEPPED * min(task.control.max_step, 1.0):
-        raise SimulationError(
-            f"Model '{task.system.name}': steps of {task.control.max_step:g} s are too many to be counted in"
-            f" {task.t1 - task.t0:g} s; give a larger max_step."
-        )
-    control, seen = SampledControl(task), None
-    if control.reads and task.has_modes:
-        from kineta.hybrid.automaton import sensed_start
-
-        seen = sensed_start(task)
-    try:
-        first = control.take(task.y0, seen)
-    except SimulationError as error:
-        raise reworded(error, f"Model '{task.system.name}': at t = {task.t0:g} s {error}.") from None
+    if task.method == MOREAU:
+        _check_steps(task)
+    control, has_modes, programs = SampledControl(task), task.has_modes, bool(task.system.programs)
+    first = _first_sample(task, control) if task.made.forces.sampled else None
     code, made = task.made.code, control.made
     if why := start_refusal(task, code.rate(np.array([task.t0]), task.y0, made.h)):
         raise SimulationError(why)
@@ -85,7 +75,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         from kineta.hybrid.automaton import check_start
 
         check_start(task, made)
-    if task.has_modes:
+    if has_modes:
         from kineta.hybrid.automaton import HybridRun, start_automaton
         from kineta.hybrid.contact_log import ContactLog
         from kineta.hybrid.switches import loop_switches
@@ -98,33 +88,18 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     problem = problem_of(task, code, made.h)
     if contacts is not None:
         problem = replace(problem, h=contacts.motion.words(), contacts=contacts.data)
-    if task.has_modes:
+    if has_modes:
         problem = replace(problem, switching=loop_switches(task))
-    functions = MethodFunctions(
-        loop=partial(integration_loop, projecting=problem.manifold is not None, touching=bool(code.layout.touches)),
-        rate=lambda h: code.bound_rate(h),
-        jacobian=lambda: jacobian(task.equations, control.made),
-        implicit=lambda: dae_residual(task.equations, control.made),
-        stepping=lambda: (
-            code.stepping(made.h, task.quaternions),
-            contact_kernel("march"),
-            code.contacts.labels if code.contacts else (),
-        ),
-    )
     run = start(
         task.method,
         problem if first is None else replace(problem, t1=first),
-        functions,
+        RunFunctions(task, problem, control),
         task.control,
-        dense=task.dense_output
-        or task.grid is not None
-        or bool(task.watched or task.system.programs)
-        or task.has_modes,
+        dense=task.dense_output or task.grid is not None or bool(task.watched) or programs or has_modes,
         kept=task.dense_output,
     )
-    worked = WorkQuadrature(task.made, task.states) if task.system.programs else None
-    forwards = float(np.sign(task.t1 - task.t0))
-    record = Recorder(task.grid, forwards, task.states, settled, keep=task.dense_output, worked=worked)
+    worked = WorkQuadrature(task.made, task.states) if programs else None
+    record = Recorder(task.grid, task.direction, task.states, settled, keep=task.dense_output, worked=worked)
     watch, domain = EventWatch(task.watched, problem, settled), DomainWatch(task.equations, task.made)
     whole: Solver | SampledRun = run if first is None else SampledRun(problem, run, control)
     hybrid: HybridRun | None = None
@@ -137,13 +112,13 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
             from kineta.hybrid.switched_stepping import switched_stepping
 
             whole = hybrid = switched_stepping(task, problem, run, control, log)
-    if task.has_modes:
+    if has_modes:
         assert isinstance(run, NativeRun)
         assert log is not None
         whole = hybrid = HybridRun(task, problem, run, control, contacts, log)
         if task.falls_back:
             whole = stepped = FallbackRun(hybrid)
-    if task.system.programs:
+    if programs:
         from kineta.programs.controllability_watch import ControllabilityWatch
         from kineta.programs.native_restart import NativeRestart
 
@@ -157,16 +132,19 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         log.note_strikes((at, one) for at, one in run.impacts if at <= record.reached)
     kinks = passed_kinks(task.equations, task.made.p, t, y) if task.method == MOREAU else ()
     zeros = [(0, i, at, resized(state[None], n)[0]) for i, found in enumerate(watch.found) for at, state in found]
+    counts = status, len(t), whole.evaluations, record.steps, whole.rejected, stepped.made if stepped else 0
+    run.close()
+    statuses, recorded, nfev, steps, rejected, by_stepping = np.array(counts).reshape(-1, 1)
     return Solution(
         t=t[None],
         y=y[None],
-        status=np.array([status]),
+        status=statuses,
         messages=[message],
-        recorded=np.array([len(t)]),
-        nfev=np.array([whole.evaluations]),
-        steps=np.array([record.steps]),
-        rejected=np.array([whole.rejected]),
-        stepped=np.array([stepped.made if stepped else 0]),
+        recorded=recorded,
+        nfev=nfev,
+        steps=steps,
+        rejected=rejected,
+        stepped=by_stepping,
         zeros=EventZeros.listed(zeros, n),
         changes=[() if log is None else tuple(log.changes)],
         impacts=[() if log is None else tuple(log.impacts)],
@@ -176,6 +154,64 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         control=whole.control if isinstance(whole, SampledRun) else None,
         transitions=tuple(hybrid.log.transitions) if hybrid else (),
     )
+
+
+def _check_steps(task: SimulationProblem) -> None:
+    """Raise :class:`SimulationError` for time stepping backwards, or in steps that cannot be counted."""
+    if task.t1 < task.t0:
+        raise SimulationError(
+            f"Model '{task.system.name}': '{MOREAU}' works forwards in time only; t falls from {task.t0:g} s."
+        )
+    if task.t1 - task.t0 > MAX_STEPPED * min(task.control.max_step, 1.0):
+        raise SimulationError(
+            f"Model '{task.system.name}': steps of {task.control.max_step:g} s are too many to be counted in"
+            f" {task.t1 - task.t0:g} s; give a larger max_step."
+        )
+
+
+def _first_sample(task: SimulationProblem, control: SampledControl) -> float | None:
+    """Take the samples at the start; the time up to which they hold, None for all of the run."""
+    seen = None
+    if control.reads and task.has_modes:
+        from kineta.hybrid.automaton import sensed_start
+
+        seen = sensed_start(task)
+    try:
+        return control.take(task.y0, seen)
+    except SimulationError as error:
+        raise reworded(error, f"Model '{task.system.name}': at t = {task.t0:g} s {error}.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFunctions:
+    """Functions of a run as its method takes them, :class:`~kineta.integration.external.MethodFunctions`."""
+
+    task: SimulationProblem
+    problem: Problem
+    control: SampledControl
+
+    def loop(self, tableau: Tableau) -> Callable[[RunData], int]:
+        """The compiled loop of a tableau."""
+        touching = bool(self.task.made.code.layout.touches)
+        return integration_loop(tableau, projecting=self.problem.manifold is not None, touching=touching)
+
+    def rate(self, h: FloatArray) -> Rate:
+        """The rate with the memory of a block *h*."""
+        return self.task.made.code.bound_rate(h)
+
+    def jacobian(self) -> Jacobian:
+        """The Jacobian of the rate."""
+        return jacobian(self.task.equations, self.control.made)
+
+    def implicit(self) -> Implicit:
+        """The differential-algebraic form."""
+        return dae_residual(self.task.equations, self.control.made)
+
+    def stepping(self) -> tuple[SteppingData, Callable[[SteppingData], int], Sequence[tuple[str, str]]]:
+        """Memory of time stepping, its compiled loop, names and units of contacts."""
+        code = self.task.made.code
+        labels = code.contacts.labels if code.contacts else ()
+        return code.stepping(self.control.made.h, self.task.quaternions), contact_kernel("march"), labels
 
 
 def obstacle(task: SimulationProblem, t: float, y: FloatArray) -> str:
@@ -190,11 +226,10 @@ def obstacle(task: SimulationProblem, t: float, y: FloatArray) -> str:
 
 def start_refusal(task: SimulationProblem, rate: FloatArray) -> str:
     """Reason why the motion of *task*, with this *rate* at its start, cannot start; ``''`` where it can."""
-    system = task.system
+    system, finite = task.system, all(map(isfinite, rate.tolist()))
     q, v = task.y0[: system.nq], task.y0[system.nq : system.nq + system.nv]
     if why := refusal(task.equations, task.t0, q, v, task.made.p, task.regular):
         return why
-    finite = bool(np.isfinite(rate).all())
     doubtful = not finite or (
         task.method == MOREAU and not system.constraints
     )  # stiff springs hide that there is no mass

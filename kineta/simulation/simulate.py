@@ -93,24 +93,20 @@ def simulate(
     began = time.perf_counter()
     equations = given_equations(system)
     t0, t1 = run_arguments.span(t)
-    method, given_method = one_of(method, CHOICES, "a method"), method
-    method = BY_EVENTS if method in (AUTO, EVENTS) else method
+    chosen = one_of(method, CHOICES, "a method")
     dense_output, progress = flag("dense_output", dense_output), flag("progress", progress)
     rtol, atol, max_step = run_arguments.tolerances(rtol, atol, max_step)
     grid = run_arguments.grid(t0, t1, t_eval, samples)
     with Progress(t0, t1, shown=progress) as bar:
         limits = rtol, atol, max_step
-        given = run_inputs(equations.system, (q, v, p, tau, levels), events, method)
+        given = run_inputs(equations.system, (q, v, p, tau, levels), events, chosen)
         parts = split(equations, given)
         keep = dense_output or (len(parts.equations) > 1 and (grid is None or bool(given.watched)))
         tasks = []
         for own, inputs in zip(parts.equations, parts.inputs, strict=True):
-            free = method == MOREAU and not own.system.contacts  # a part that nothing touches needs no time stepping
-            task = _problem(
-                own, inputs, (t0, t1), BY_EVENTS if free else method, limits, max_steps, grid, dense_output=keep
-            )
-            able = not (own.system.switches or unsteppable(own.system))
-            tasks.append(replace(task, falls_back=given_method == AUTO and able))
+            free = chosen == MOREAU and not own.system.contacts  # a part that nothing touches needs no time stepping
+            way = BY_EVENTS if free else chosen
+            tasks.append(_problem(own, inputs, (t0, t1), way, limits, max_steps, grid, dense_output=keep))
         if len(tasks) > 1:
             from kineta.simulation.joined_result import joined_result
 
@@ -143,15 +139,18 @@ def _problem(
     equations: Equations,
     given: RunInputs,
     span: tuple[float, float],
-    method: str,
+    chosen: str,
     limits: tuple[float, float, float],
     max_steps: Any,
     grid: FloatArray | None,
     *,
     dense_output: bool,
 ) -> SimulationProblem:
-    """The problem of *equations* with *given* inputs, from a consistent start; *limits* are rtol, atol, max_step."""
+    """The problem of *equations* with *given* inputs, from a consistent start, by the method *chosen* by the caller; *limits*
+    are rtol, atol, max_step.
+    """
     (t0, t1), model, watched, values = span, equations.system, given.watched, given.p
+    method = BY_EVENTS if chosen in (AUTO, EVENTS) else chosen
     start = consistent(equations, t0, given.q, given.v, values)
     equations, q0, v0 = start.equations, start.q, start.v
     made = bind_system(equations, values, given.forces, [e.value for e in watched], treatment(equations, method))
@@ -160,7 +159,8 @@ def _problem(
         from kineta.programs.start_arguments import program_start
 
         q0, v0, higher, said = program_start(equations, made, t0, (q0, v0, values), given.levels)
-    cases = case_arguments.case_count({"q": q0, "v": v0, "p": made.p, "tau": made.forces.constant})
+    rows = (("q", q0), ("v", v0), ("p", made.p), ("tau", made.forces.constant))
+    cases = case_arguments.case_count(dict(rows)) if any(x.ndim > 1 for _, x in rows) else None
     if cases is not None and q0.ndim == v0.ndim == made.p.ndim == 1:
         warn_samples(model, made.forces.constant, grid)
     lead = () if cases is None else (cases,)
@@ -182,6 +182,7 @@ def _problem(
         dense_output=dense_output,
         regular=start.regular,
         notes=(*start.notes, *said),
+        falls_back=chosen == AUTO and not (model.switches or unsteppable(model)),
     )
 
 

@@ -138,5 +138,8 @@ def observe(made: BoundSystem, t: FloatArray, y: FloatArray) -> FloatArray:
 
 def observe_record(task: SimulationProblem, record: Recorder) -> FloatArray:
     """Observed quantities (k, m) at all times of a *record*, each in its mode."""
-    rows = [observe(mode or task.made, t, y) for t, y, mode in record.joined()]
+    runs = ((mode or task.made, t, y) for t, y, mode in record.joined())
+    rows = [made.code.observe(t[:, None], y, made.h) for made, t, y in runs]
+    if len(rows) == 1:
+        return np.asarray(rows[0])
     return np.concatenate(rows) if rows else observe(task.made, np.empty(0), np.empty((0, len(task.y0))))

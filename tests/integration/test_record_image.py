@@ -27,7 +27,7 @@ def record() -> Outer:
 
 
 def test_a_copy_has_the_values_of_the_record() -> None:
-    found = RecordImage(record(), ["room"]).copy()
+    found = RecordImage(record(), ["room"]).copy().record
     assert isinstance(found, Outer)
     assert isinstance(found.inner, Inner)
     assert (found.count, found.inner.size) == (7, 0.5)
@@ -40,15 +40,25 @@ def test_a_copy_has_the_values_of_the_record() -> None:
 
 def test_copies_share_no_memory() -> None:
     image = RecordImage(record(), ["room"])
-    one, other = image.copy(), image.copy()
+    one, other = image.copy().record, image.copy().record
     one.array("x")[0] = one.inner.size = one.inner.array("places")[0] = 9
     assert other.array("x")[0] == 1.0
     assert other.inner.size == 0.5
     assert other.inner.array("places")[0] == 3
 
 
+def test_a_copy_gets_its_first_values_again() -> None:
+    copy = RecordImage(record(), ["room"]).copy()
+    one = copy.record
+    one.count, one.inner.size, one.array("x")[0], one.array("room")[0] = 8, 1.0, 9.0, 9.0
+    fields = one.words().view(np.int64)[1:].copy()
+    copy.reset()
+    assert (one.count, one.inner.size, one.array("x")[0], one.array("room")[0]) == (7, 0.5, 1.0, 9.0)
+    assert np.array_equal(one.words().view(np.int64)[1:], fields)
+
+
 def test_fields_of_a_copy_have_the_addresses_of_its_parts() -> None:
-    found = RecordImage(record(), ["room"]).copy()
+    found = RecordImage(record(), ["room"]).copy().record
     fields = dict(zip(Outer.layout.fields, found.words().view(np.int64).tolist(), strict=True))
     for name in ("x", "room", "empty"):
         assert fields[name] == address(found.array(name))
@@ -57,6 +67,6 @@ def test_fields_of_a_copy_have_the_addresses_of_its_parts() -> None:
 
 
 def test_a_copy_lives_as_long_as_one_of_its_parts() -> None:
-    inner = RecordImage(record(), ()).copy().inner
-    RecordImage(record(), ()).copy().array("x")[:] = 0.0
+    inner = RecordImage(record(), ()).copy().record.inner
+    RecordImage(record(), ()).copy().record.array("x")[:] = 0.0
     assert inner.array("places").tolist() == [3, 4]

@@ -62,7 +62,8 @@ def in_c(function: Callable[..., Any], *static: Any, folder: Path) -> Callable[.
     types = list(tree.parameters.values())
     entry.restype = machine_code._NUMBERS[tree.result]
     entry.argtypes = [machine_code._NUMBERS.get(t, ctypes.c_void_p) for t in types]
-    return lambda *a: entry(*map(machine_code._given, a, types))
+    taken = [machine_code._parameter(t) for t in types]
+    return lambda *a: entry(*(take(x) for take, x in zip(taken, a, strict=True)))
 
 
 def in_lanes(function: Callable[..., Any], *static: Any, lanes: int = 4) -> Callable[..., Any]:

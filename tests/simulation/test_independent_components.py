@@ -188,14 +188,14 @@ def test_an_interruption_ends_all_and_a_second_one_ends_the_run(monkeypatch: pyt
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(Progress, "at", interrupted)
-    run = kn.simulate(TWO, 200.0, samples=21)
+    run = kn.simulate(TWO, 200.0, samples=21, max_step=0.02)
     assert (run.status, run.success) == (2, False)
     assert f"interrupted at t = {run.t[-1]:.6g} s" in run.message
     assert 0 < run.t[-1] < 200
     assert np.isfinite(run.y).all()
     at += range(next(calls) + 1, 10**4)
     with pytest.raises(KeyboardInterrupt):
-        kn.simulate(TWO, 200.0, samples=21)
+        kn.simulate(TWO, 200.0, samples=21, max_step=0.02)
 
 
 def test_a_run_goes_on_from_its_last_state() -> None:

@@ -23,7 +23,6 @@ from kineta.numerics.tableaux import TABLEAUX
 from kineta.results.labelled_matrix import aligned
 from kineta.results.outcomes import check_complete
 from kineta.runtime import run_arguments
-from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
 from kineta.simulation.progress import Progress
@@ -289,7 +288,7 @@ def _smooth(
     kept = bytes_per_step(len(y0), every=grid is None, keep=False)
     task = SimulationProblem(
         equations=equations,
-        made=BoundSystem(made, begun.p, made.parameter_block(begun.p, begun.forces.constant), begun.forces),
+        made=made.bound(begun.p, begun.forces),
         watched=(),
         t0=t0,
         t1=span[1],
