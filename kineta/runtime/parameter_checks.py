@@ -49,11 +49,16 @@ def _implausible(body: Body, values: Mapping[str, FloatArray | float], cases: in
     """1 for each case with a negative mass, a negative principal moment, or a violated triangle inequality, (cases,)."""
     own = body.inertia
     entries = [e.ref for e in (own.mass, *own.moments, *own.products)]
+    found = np.empty((len(entries), cases))
     with np.errstate(all="ignore"):
-        found = np.array([np.broadcast_to(x, cases) for x in evaluate(own.mass.graph, entries, values, FUNCTIONS)])
+        for row, value in zip(found, evaluate(own.mass.graph, entries, values, FUNCTIONS), strict=True):
+            row[:] = value
     mass, Jx, Jy, Jz, Jxy, Jxz, Jyz = np.nan_to_num(found)
-    tensor = np.array([[Jx, Jxy, Jxz], [Jxy, Jy, Jyz], [Jxz, Jyz, Jz]])
-    a, b, c = eigvalsh(np.moveaxis(tensor, -1, 0), what=f"the moments of inertia of '{body.name}'").T
+    if found[4:].any():
+        tensor = np.array([[Jx, Jxy, Jxz], [Jxy, Jy, Jyz], [Jxz, Jyz, Jz]])
+        a, b, c = eigvalsh(np.moveaxis(tensor, -1, 0), what=f"the moments of inertia of '{body.name}'").T
+    else:  # the axes are principal
+        a, b, c = np.sort([Jx, Jy, Jz], axis=0)
     slack = tolerances.INERTIA_TOLERANCE * c
     least = np.min([mass, a + slack, a + b - c + slack], axis=0)
     return np.where(np.isfinite(found).all(axis=0) & (least >= 0), 0.0, 1.0)
