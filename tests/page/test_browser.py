@@ -199,3 +199,57 @@ def told_without_graphics(address: str) -> str:
         page.goto(address)
         page.wait_for_selector(".sorry", timeout=20000)
         return str(page.inner_text(".sorry"))
+
+
+#: A crowd of pendulums, each with a spring, on a plate.
+CROWD = 144
+
+
+def crowd() -> kn.System:
+    """Bodies of equal shapes, which a page draws at once."""
+    rows = [
+        f"B{k} | Sx({0.4 * (k % 12):g}), Sy({0.4 * (k // 12):g}), Sz(z{k}) = m, J, J, J;\nspring s{k} = c on z{k};"
+        for k in range(CROWD)
+    ]
+    start = ", ".join(f"z{k} = {0.05 + 0.002 * k:g}" for k in range(CROWD))
+    return kn.loads("model crowd;\nparameters m = 1, J = 0.01, c = 40;\n" + "\n".join(rows) + f"\ninitial {start};\n")
+
+
+def test_a_crowd_is_drawn_at_once_and_each_body_is_met(chromium: Any, tmp_path: Path) -> None:
+    with opened(chromium, crowd().show(tmp_path / "crowd.html", to=1.0)) as tab:
+        tab.computed()
+        assert tab.do("() => kineta.stage.renderer.info.render.calls") < 40
+        met = """() => {
+            const { machine } = kineta, found = [];
+            for (const crowd of machine.crowds) crowd.list.forEach(({ frame }, k) => {
+                const body = machine.body({ object: crowd.mesh, instanceId: k });
+                if (body >= 0) found.push([body, frame]);
+            });
+            return [new Set(found.map(([body]) => body)).size, found.every(([, frame]) => frame > 0)];
+        }"""
+        assert tab.do(met) == [CROWD, True]
+        tab.page.keyboard.press("Space")
+        tab.page.wait_for_function("() => kineta.t > 0.05", timeout=20000)
+        assert tab.said == []
+
+
+def test_many_values_are_searched(chromium: Any, tmp_path: Path) -> None:
+    with opened(chromium, crowd().show(tmp_path / "crowd.html", to=1.0)) as tab:
+        tab.computed()
+        assert tab.page.locator("#controls details").count() == 2
+        assert tab.page.locator("#controls .control").count() == 3
+        tab.page.fill("#controls .search", "z77")
+        assert tab.page.locator("#controls .control").count() == 2
+        slider = tab.page.locator("#controls input[type=range]").first
+        slider.evaluate("(x) => { x.value = 0.3; x.dispatchEvent(new Event('input')); }")
+        tab.computed()
+        assert tab.do("() => kineta.track.state(0).q[77]") == pytest.approx(0.3, abs=0.02)
+        tab.page.fill("#controls .search", "")
+        tab.page.locator("#controls details summary").first.click()
+        tab.page.wait_for_function("() => document.querySelectorAll('#controls .control').length >= 60")
+        tab.page.fill("#left .search", "z100")
+        assert tab.do("() => kineta.panes[0].lines.map((x) => x.name)") == ["z100"]
+        tab.page.click("#back")
+        tab.computed()
+        assert tab.do("() => kineta.track.state(0).q[77]") == pytest.approx(0.204, abs=1e-9)
+        assert tab.said == []

@@ -5,6 +5,8 @@ import { el, pretty, printed } from "./words.js";
 
 /** Sliders beyond which there is a field to search them. */
 const MANY = 16;
+/** Sliders of a group that are shown at once; a longer group is folded at first. */
+const LISTED = 60;
 
 /** Digits by which a value is read back as nearly itself. @param {number} x */
 const written = (x) => {
@@ -15,9 +17,16 @@ const written = (x) => {
 export class Slider {
   /** @param {{name: string, value: number, unit: string, range: [number, number], set: (x: number) => void}} of */
   constructor({ name, value, unit, range, set }) {
-    Object.assign(this, { name, value, set });
-    this.range = range;
-    this.line = el("div", "control");
+    Object.assign(this, { name, value, unit, range, set, now: value });
+    /** @type {HTMLElement | null} */
+    this.made = null;
+  }
+
+  /** What is seen of it, made when it is first seen. */
+  get line() {
+    if (this.made) return this.made;
+    const { name, value, unit, range } = this;
+    this.made = el("div", "control");
     this.label = pretty(name);
     this.label.title = `${name}; double click: back to ${value}`;
     this.input = el("input");
@@ -35,24 +44,52 @@ export class Slider {
       else this.show(this.now);
     };
     this.label.ondblclick = () => this.change(value);
-    this.line.append(this.label, this.input, this.box, el("span", "unit", unit));
-    this.show(value);
+    this.made.append(this.label, this.input, this.box, el("span", "unit", unit));
+    this.show(this.now);
+    return this.made;
   }
 
   /** @param {number} x */
   show(x) {
-    const [low, high] = this.range;
     this.now = x;
+    if (!this.made) return;
+    const [low, high] = this.range;
     this.input.value = x;
     this.box.value = written(x);
     this.input.style.setProperty("--part", `${(100 * (Math.min(high, Math.max(low, x)) - low)) / (high - low)}%`);
-    this.line.classList.toggle("changed", Math.abs(x - this.value) > 1e-12 * Math.max(1, Math.abs(x)));
+    this.made.classList.toggle("changed", Math.abs(x - this.value) > 1e-12 * Math.max(1, Math.abs(x)));
   }
 
   /** @param {number} x */
   change(x) {
     this.show(x);
     this.set(x);
+  }
+}
+
+/** Sliders under a title; of many, those that are looked for. */
+class Group {
+  /** @param {HTMLElement} host @param {string} title @param {Slider[]} sliders */
+  constructor(host, title, sliders) {
+    const long = sliders.length > LISTED;
+    Object.assign(this, { sliders, long, lines: el("div"), more: el("p", "note") });
+    this.section = el(long ? "details" : "section", long ? "folded" : "");
+    this.section.append(el(long ? "summary" : "h3", "", long ? `${title} (${sliders.length})` : title), this.lines, this.more);
+    host.append(this.section);
+    if (long) this.section.addEventListener("toggle", () => this.list(this.sought));
+    this.list("");
+  }
+
+  /** @param {string} sought a part of the names, in small letters */
+  list(sought) {
+    this.sought = sought;
+    const found = this.sliders.filter((x) => x.name.toLowerCase().includes(sought));
+    this.section.hidden = !found.length;
+    if (this.long && sought) this.section.open = true;
+    const shown = this.long && !this.section.open ? [] : found.slice(0, LISTED);
+    this.lines.replaceChildren(...shown.map((x) => x.line));
+    this.more.textContent = shown.length && shown.length < found.length ? `and ${found.length - shown.length} more; search for a part of their names` : "";
+    this.more.hidden = !this.more.textContent;
   }
 }
 
@@ -112,26 +149,19 @@ export function controls(host, page) {
   const turns = turned.flatMap((x) => x.sliders);
   const all = [...parameters, ...start.q, ...turns, ...start.v];
   host.classList.toggle("long", all.some((x) => x.name.length > 11));
-  const section = (title, list) => {
-    if (!list.length) return;
-    const made = el("section");
-    made.append(el("h3", "", title), ...list.map((x) => x.line));
-    host.append(made);
-  };
+  const groups = [];
   if (all.length > MANY) {
     const search = el("input", "search");
     search.type = "search";
     search.placeholder = `search ${all.length} values`;
     search.setAttribute("aria-label", "search sliders");
     search.oninput = () => {
-      for (const x of all) x.line.hidden = !x.name.toLowerCase().includes(search.value.toLowerCase());
+      for (const x of groups) x.list(search.value.trim().toLowerCase());
     };
     host.append(search);
   }
-  section("Parameters", parameters);
-  section("Coordinates at the start", start.q);
-  section("Attitudes at the start", turns);
-  section("Speeds at the start", start.v);
+  const titled = { Parameters: parameters, "Coordinates at the start": start.q, "Attitudes at the start": turns, "Speeds at the start": start.v };
+  for (const [title, list] of Object.entries(titled)) if (list.length) groups.push(new Group(host, title, list));
   const back = el("button", "wide", "Put everything back");
   back.id = "back";
   back.onclick = () => {
@@ -139,12 +169,13 @@ export function controls(host, page) {
     page.restore();
   };
   host.append(back);
+  const place = { q: new Map(data.q.map((name, k) => [name, k])), v: new Map(data.v.map((name, k) => [name, k])) };
   return {
     all,
     /** The start as the constraints have it. */
     settle: (q, v) => {
-      for (const x of start.q) x.show(q[data.q.indexOf(x.name)]);
-      for (const x of start.v) x.show(v[data.v.indexOf(x.name)]);
+      for (const x of start.q) x.show(q[place.q.get(x.name)]);
+      for (const x of start.v) x.show(v[place.v.get(x.name)]);
       for (const x of turned) x.settle(q);
     },
   };

@@ -32,7 +32,8 @@ export class Hand {
 
   under(e) {
     this.point(e);
-    return this.ray.intersectObjects(this.page.machine.pickable, false)[0];
+    const { machine } = this.page;
+    return this.ray.intersectObjects(machine.pickable, false).find((hit) => machine.body(hit) >= 0);
   }
 
   take(e) {
@@ -41,7 +42,7 @@ export class Hand {
     e.stopImmediatePropagation();
     page.stage.orbit.enabled = false;
     this.canvas.setPointerCapture(e.pointerId);
-    this.grasp(hit.object.userData.body, hit.point);
+    this.grasp(page.machine.body(hit), hit.point);
   }
 
   /** Take hold of a body at a place in ground axes. @param {number} body @param {THREE.Vector3} place */

@@ -16,6 +16,36 @@ const LARGEST = 1e15;
 
 /** Where a solid between two frames begins and ends. @typedef {{mesh: THREE.Mesh, from: number, start: THREE.Vector3, to: number, end: THREE.Vector3, part: [number, number]}} Between */
 
+/** Solids of equal shape on many frames, or between them; they have neither gloss nor shadows. */
+class Crowd {
+  /** @param {{mesh: THREE.Mesh, frame?: number, own?: THREE.Matrix4, between?: Between}[]} list */
+  constructor(list) {
+    const [{ mesh }] = list;
+    this.list = list;
+    this.material = new THREE.MeshLambertMaterial({ side: mesh.material.side });
+    this.mesh = new THREE.InstancedMesh(mesh.geometry, this.material, list.length);
+    this.mesh.frustumCulled = false;
+    this.mesh.userData = { rail: mesh.userData.rail, bodies: list.map((x) => x.mesh.userData.body) };
+    list.forEach((x, k) => this.mesh.setColorAt(k, x.mesh.material.color));
+    this.matrix = new THREE.Matrix4();
+  }
+
+  /** @param {THREE.Group[]} frames */
+  pose(frames) {
+    this.list.forEach(({ mesh, frame, own, between }, k) => {
+      const placed = between ? mesh.matrix : this.matrix.multiplyMatrices(frames[frame].matrix, own);
+      this.mesh.setMatrixAt(k, between && !mesh.visible ? this.matrix.makeScale(0, 0, 0) : placed);
+    });
+    this.mesh.instanceMatrix.needsUpdate = true;
+    this.mesh.boundingSphere = null;
+  }
+
+  dispose() {
+    this.mesh.dispose();
+    this.material.dispose();
+  }
+}
+
 export class Machine {
   constructor() {
     this.root = new THREE.Group();
@@ -30,10 +60,19 @@ export class Machine {
     /** @type {THREE.Mesh[]} */
     this.pickable = [];
     this.materials = new Map();
-    this.marks = { axes: [], frames: [], centres: [] };
+    /** Equal solids of a crowd, drawn at once. @type {Crowd[]} */
+    this.crowds = [];
+    this.marks = { axes: null, frames: null, centres: null };
     this.shown = { axes: false, frames: false, centres: false };
     this.radius = scene.radius;
     this.size = scene.size;
+    this.bodies = new Map(scene.bodies.map((name, k) => [name, k]));
+    this.slides = new Map();
+    this.bars = new Map();
+    for (const s of scene.solids) {
+      if (s.kind === "rail" || s.kind === "slide") this.slides.set(`${s.owner} ${s.to}`, s);
+      if (s.kind === "rod") this.bars.set(s.frame, [...(this.bars.get(s.frame) ?? []), s]);
+    }
     this.rods = {};
     for (const s of scene.solids) if (s.part === "body" && s.kind !== "inertia") this.rods[s.owner] = (this.rods[s.owner] ?? 0) + 1;
   }
@@ -50,7 +89,7 @@ export class Machine {
 
   /** @param {Solid} s */
   colour(s) {
-    const k = scene.bodies.indexOf(s.owner);
+    const k = this.bodies.get(s.owner) ?? -1;
     if (s.colour) return this.material(s.colour, s.skin ? "skin" : "body");
     if (s.part === "body" && k >= 0) return this.material(scene.palette[k % scene.palette.length], s.skin ? "skin" : "body");
     return this.material(scene.colours[s.part] ?? scene.colours.ground, s.part);
@@ -82,18 +121,20 @@ export class Machine {
       x.mesh.geometry.dispose();
       this.root.remove(x.mesh);
     }
+    for (const x of this.crowds) this.root.remove(x.mesh);
+    for (const x of this.crowds) x.dispose();
     this.between = [];
     this.pickable = [];
-    this.marks = { axes: [], frames: [], centres: [] };
+    this.crowds = [];
+    this.marks = { axes: null, frames: null, centres: null };
     const up = new THREE.Vector3(...scene.up.map((k) => this.numbers[k]));
     this.up = up.lengthSq() > 0 ? up.normalize() : new THREE.Vector3();
     for (const s of scene.solids) {
       if (s.to < 0 || s.kind === "rail") (this[`_${s.kind}`] ?? this._sized).call(this, s);
       if (s.to >= 0 && s.kind !== "rail") this.stretch(s);
-      this.mark(s);
     }
-    this.merge();
-    for (const [name, frame] of Object.entries(scene.places)) if (name in this.rods || scene.bodies.includes(name)) this.triad(frame);
+    if (shapes.crowded) this.crowd();
+    else this.merge();
     this.show();
   }
 
@@ -103,7 +144,7 @@ export class Machine {
     if (place) made.position.copy(place);
     if (turn) made.quaternion.copy(turn);
     made.castShadow = made.receiveShadow = true;
-    made.userData.body = scene.bodies.indexOf(s.owner);
+    made.userData.body = this.bodies.get(s.owner) ?? -1;
     this.frames[s.frame].add(made);
     if (made.userData.body >= 0) this.pickable.push(made);
     return made;
@@ -156,8 +197,7 @@ export class Machine {
   /** A thin bar from a place beside the rods of its body to the nearest of them. */
   beside(s, place) {
     let best = new THREE.Vector3(), least = Infinity;
-    for (const other of scene.solids) {
-      if (other.kind !== "rod" || other.frame !== s.frame) continue;
+    for (const other of this.bars.get(s.frame) ?? []) {
       const line = new THREE.Line3(this.value(other, "start"), this.value(other, "end"));
       const foot = line.closestPointToPoint(place, true, new THREE.Vector3()), far = foot.distanceTo(place);
       if (far < least) [best, least] = [foot, far];
@@ -226,7 +266,7 @@ export class Machine {
     if (!(mass > 0)) return;
     const { moments, axes } = principal(s.numbers.tensor.map((k) => this.numbers[k]));
     const big = moments[2], rods = this.rods[s.owner] ?? 0, far = com.length();
-    const slide = scene.solids.find((x) => (x.kind === "rail" || x.kind === "slide") && x.owner === s.owner && x.to === s.frame);
+    const slide = this.slides.get(`${s.owner} ${s.frame}`);
     if (slide && !rods) {
       const turn = along(this.value(slide, "axis"));
       this.add(s, slide.kind === "rail" ? shapes.box(3.6 * r, 3.6 * r, 6.4 * r) : shapes.cylinder(2.6 * r, 4.4 * r), this.colour(s), com, turn);
@@ -344,7 +384,7 @@ export class Machine {
       this.root.add(mesh);
       this.between.push({ mesh, from: s.frame, start, to: s.to, end, part });
     };
-    const rod = (radius) => new THREE.CylinderGeometry(radius, radius, 1, 20).translate(0, 0.5, 0);
+    const rod = shapes.post;
     const kind = s.kind.replace("_on_rail", "");
     if (kind === "spring") place(shapes.coil(1.6 * r, 0.24 * r), [0, 1]);
     else if (kind === "damper") {
@@ -355,42 +395,75 @@ export class Machine {
 
   // -- marks --------------------------------------------------------------------------------------------------------------
 
-  /** Joint axes and centres of mass, which are hidden at first. @param {Solid} s */
-  mark(s) {
-    const line = (a, b, colour) => {
-      const geometry = new THREE.BufferGeometry().setFromPoints([a, b]);
-      const made = new THREE.Line(geometry, new THREE.LineDashedMaterial({ color: colour, dashSize: this.radius, gapSize: 0.6 * this.radius, depthTest: false }));
-      made.computeLineDistances();
-      made.renderOrder = 3;
-      this.frames[s.frame].add(made);
-      return made;
+  /** Marks of a kind, made when they are first shown. */
+  mark(name) {
+    const made = [], put = (frame, mark) => {
+      mark.renderOrder = 3;
+      this.frames[frame].add(mark);
+      made.push(mark);
     };
-    if ("axis" in s.numbers && (s.kind === "hinge" || s.kind === "rail" || s.kind === "slide")) {
-      const at = this.value(s, "at"), axis = this.value(s, "axis").normalize().multiplyScalar(0.22 * this.size);
-      this.marks.axes.push(line(at.clone().sub(axis), at.clone().add(axis), "#c8575b"));
-    }
-    if ("com" in s.numbers && !("mass" in s.numbers && !(this.value(s, "mass")[0] > 0))) {
-      const material = new THREE.MeshBasicMaterial({ color: "#e4572e", depthTest: false });
-      const made = new THREE.Mesh(new THREE.SphereGeometry(0.7 * this.radius, 16, 12), material);
-      made.position.copy(this.value(s, "com"));
-      made.renderOrder = 3;
-      this.frames[s.frame].add(made);
-      this.marks.centres.push(made);
-    }
+    const own = { axes: this.axis, centres: this.centre }[name];
+    if (own) for (const s of scene.solids) own.call(this, s, put);
+    else for (const body of new Set([...scene.bodies, ...Object.keys(this.rods)])) if (body in scene.places) put(scene.places[body], this.triad());
+    return made;
   }
 
-  /** The axes of a frame. @param {number} k */
-  triad(k) {
+  /** The axis of a joint. @param {Solid} s */
+  axis(s, put) {
+    if (!("axis" in s.numbers) || !["hinge", "rail", "slide"].includes(s.kind)) return;
+    const at = this.value(s, "at"), axis = this.value(s, "axis").normalize().multiplyScalar(0.22 * this.size);
+    const geometry = new THREE.BufferGeometry().setFromPoints([at.clone().sub(axis), at.clone().add(axis)]);
+    this.dashes ??= new THREE.LineDashedMaterial({ color: "#c8575b", dashSize: this.radius, gapSize: 0.6 * this.radius, depthTest: false });
+    put(s.frame, new THREE.Line(geometry, this.dashes).computeLineDistances());
+  }
+
+  /** A centre of mass. @param {Solid} s */
+  centre(s, put) {
+    if (!("com" in s.numbers) || ("mass" in s.numbers && !(this.value(s, "mass")[0] > 0))) return;
+    this.ink ??= new THREE.MeshBasicMaterial({ color: "#e4572e", depthTest: false });
+    const made = new THREE.Mesh(new THREE.SphereGeometry(0.7 * this.radius, 16, 12), this.ink);
+    made.position.copy(this.value(s, "com"));
+    put(s.frame, made);
+  }
+
+  /** The axes of a frame. */
+  triad() {
     const made = new THREE.AxesHelper(0.16 * this.size);
     made.setColors(...scene.triad.map((c) => new THREE.Color(c)));
     made.material.depthTest = false;
-    made.renderOrder = 3;
-    this.frames[k].add(made);
-    this.marks.frames.push(made);
+    return made;
   }
 
   show() {
-    for (const [name, list] of Object.entries(this.marks)) for (const x of list) x.visible = this.shown[name];
+    for (const name of Object.keys(this.marks)) {
+      if (this.shown[name]) this.marks[name] ??= this.mark(name);
+      for (const x of this.marks[name] ?? []) x.visible = this.shown[name];
+    }
+  }
+
+  // -- crowds -------------------------------------------------------------------------------------------------------------
+
+  /** One object of the renderer for all solids of equal shape and finish. */
+  crowd() {
+    const groups = new Map(), put = (mesh, place) => {
+      const { rail } = mesh.userData, key = [mesh.geometry.uuid, Boolean(rail), mesh.material.side].join(" ");
+      if (!groups.has(key)) groups.set(key, []);
+      groups.get(key).push({ mesh, ...place });
+    };
+    this.frames.forEach((frame, k) => {
+      for (const child of [...frame.children]) {
+        child.updateMatrix();
+        put(child, { frame: k, own: child.matrix });
+        frame.remove(child);
+      }
+    });
+    for (const x of this.between) {
+      put(x.mesh, { between: x });
+      this.root.remove(x.mesh);
+    }
+    this.crowds = [...groups.values()].map((list) => new Crowd(list));
+    this.pickable = this.crowds.map((x) => x.mesh);
+    for (const x of this.crowds) this.root.add(x.mesh);
   }
 
   /** One mesh for all solids of a material on a frame. */
@@ -433,6 +506,7 @@ export class Machine {
       frame.matrix.set(F[o], F[o + 1], F[o + 2], F[o + 9], F[o + 3], F[o + 4], F[o + 5], F[o + 10], F[o + 6], F[o + 7], F[o + 8], F[o + 11], 0, 0, 0, 1);
       frame.matrixWorldNeedsUpdate = true;
     });
+    const crowded = this.crowds.length > 0;
     for (const { mesh, from, start, to, end, part } of this.between) {
       const a = start.clone().applyMatrix4(this.frames[from].matrix), d = end.clone().applyMatrix4(this.frames[to].matrix).sub(a);
       const length = d.length();
@@ -440,12 +514,20 @@ export class Machine {
       mesh.scale.set(1, Math.max(length * (part[1] - part[0]), 1e-9), 1);
       if (length > 1e-12) mesh.quaternion.setFromUnitVectors(Y, d.divideScalar(length));
       mesh.visible = length > 1e-9 * this.size;
+      if (crowded) mesh.updateMatrix();
     }
+    for (const x of this.crowds) x.pose(this.frames);
+  }
+
+  /** The number of the body that a ray has met. @param {THREE.Intersection} hit */
+  body(hit) {
+    return hit.instanceId === undefined ? hit.object.userData.body : hit.object.userData.bodies[hit.instanceId];
   }
 
   /** What is seen of the machine now. */
   box() {
     this.root.updateMatrixWorld(true);
+    for (const x of this.crowds) x.mesh.computeBoundingBox();
     const found = new THREE.Box3();
     this.root.traverse((x) => {
       if (x.isMesh && !x.userData.rail && !x.renderOrder) found.expandByObject(x);

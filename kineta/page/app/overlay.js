@@ -21,7 +21,8 @@ export class Overlay {
       ? scene.trails.map((x) => (seen) => x.at.map((k) => seen[this.moving + k]))
       : [this.last(last)];
     this.trails = trails.map((at, k) => ({ at, line: this.line(scene.trails.length ? scene.palette[k % scene.palette.length] : "#e4572e") }));
-    this.velocities = Object.values(scene.places).filter((k) => scene.owners[k]).map((k) => ({ at: this.last(k), arrow: this.arrow("#4f9d69") }));
+    /** Of every body, made when they are first shown. @type {{at: Function, arrow: THREE.Group}[]} */
+    this.velocities = [];
     this.forces = scene.arrows.map((x) => ({ x, arrow: this.arrow("#c8575b") }));
     this.touches = scene.touches.map((x) => ({ x, arrow: this.arrow("#d9432f"), cone: this.cone() }));
   }
@@ -101,6 +102,7 @@ export class Overlay {
     if (!track.rows) return;
     if (shown.trail) this.paths();
     if (shown.velocity) {
+      if (!this.velocities.length) this.velocities = Object.values(scene.places).filter((k) => scene.owners[k]).map((k) => ({ at: this.last(k), arrow: this.arrow("#4f9d69") }));
       const h = 1e-3, before = Math.max(page.span[0], t - h), after = Math.min(track.last, t + h);
       const places = [before, after].map((x) => {
         const s = this.seen(x);

@@ -7,6 +7,8 @@ const css = (name) => getComputedStyle(document.documentElement).getPropertyValu
 const COLOURS = [...data.scene.palette, "#6b8f3a", "#c9699c", "#557a95", "#a0673c"];
 /** Series of a group that are shown at first, and points of a line at most. */
 const SHOWN = 8, POINTS = 1500;
+/** Series that are listed at once; of more, those that are looked for. */
+const LISTED = 40;
 const QUATERNION = /\.q[wxyz]$/;
 
 /** @param {string[]} names of all series @param {Record<string, string>} units */
@@ -38,6 +40,10 @@ export class Pane {
     this.legend = el("div", "legend");
     row.append(this.body, this.legend);
     host.append(tabs, row);
+    this.search = el("input", "search");
+    this.search.type = "search";
+    this.search.setAttribute("aria-label", "search series");
+    this.search.oninput = () => this.choose();
     const list = groups(page.track.names, page.units);
     const choose = (group, tab) => {
       for (const other of tabs.children) {
@@ -45,8 +51,9 @@ export class Pane {
         other.setAttribute("aria-selected", String(other === tab));
       }
       this.group = group;
-      this.hidden = new Set(group.phase ? [] : group.of.slice(SHOWN));
-      this.build();
+      this.search.value = "";
+      this.search.placeholder = `search ${group.of.length} series`;
+      this.choose();
     };
     const made = list.map((group) => {
       const tab = el("button", "tab", group.title);
@@ -59,6 +66,15 @@ export class Pane {
     choose(list[first], made[first]);
   }
 
+  /** Show the first of the series that are looked for. */
+  choose() {
+    const { group, search } = this;
+    this.long = !group.phase && group.of.length > LISTED;
+    this.names = group.phase ?? (this.long ? group.of.filter((n) => n.toLowerCase().includes(search.value.trim().toLowerCase())).slice(0, LISTED) : group.of);
+    this.hidden = new Set(group.phase ? [] : this.names.slice(SHOWN));
+    this.build();
+  }
+
   /** Columns of the series, thinned. */
   data() {
     const { track } = this.page, every = Math.max(1, Math.ceil(track.rows / POINTS)), n = Math.ceil(track.rows / every);
@@ -68,10 +84,11 @@ export class Pane {
 
   build() {
     this.plot?.destroy();
-    this.legend.replaceChildren();
+    for (const x of [...this.legend.children]) if (x !== this.search) x.remove();
+    if (!this.long) this.search.remove();
+    else if (!this.search.isConnected) this.legend.append(this.search);
     const { page, group } = this;
-    const names = group.phase ?? group.of;
-    this.lines = names.map((name, i) => ({ name, colour: COLOURS[i % COLOURS.length], unit: printed(page.units[name]) }));
+    this.lines = (group.phase ?? this.names).map((name, i) => ({ name, colour: COLOURS[i % COLOURS.length], unit: printed(page.units[name]) }));
     const ink = css("--soft"), font = `11px ${css("--font")}`;
     const axis = { stroke: ink, font, grid: { stroke: css("--grid"), width: 1 }, ticks: { show: false }, gap: 4 };
     const short = (x) => digits(x, Math.abs(x) >= 100 ? 3 : 2).replace(/\.0+$/, "");

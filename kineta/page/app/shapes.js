@@ -3,16 +3,46 @@ import * as THREE from "three";
 import { ConvexGeometry } from "three/examples/jsm/geometries/ConvexGeometry.js";
 import { RoundedBoxGeometry } from "three/examples/jsm/geometries/RoundedBoxGeometry.js";
 import { mergeGeometries, toCreasedNormals } from "three/examples/jsm/utils/BufferGeometryUtils.js";
-import { bytes } from "./data.js";
+import { bytes, data } from "./data.js";
 
-const AROUND = 40;
+/** Bodies beyond which a machine is a crowd, whose solids are plain, and each of equal sizes is made once. */
+const CROWD = 100;
+export const crowded = data.scene.bodies?.length > CROWD;
+const AROUND = crowded ? 8 : 40, OVER = crowded ? 6 : 24;
+const made = new Map();
 
-export const sphere = (r) => new THREE.SphereGeometry(r, AROUND, 24);
-export const cylinder = (r, length, tip = r, around = AROUND) => new THREE.CylinderGeometry(tip, r, length, around).rotateX(Math.PI / 2);
-export const box = (x, y, z) => new RoundedBoxGeometry(x, y, z, 3, 0.06 * Math.min(x, y, z));
-export const ellipsoid = (x, y, z) => new THREE.SphereGeometry(1, AROUND, 28).scale(x, y, z);
-export const torus = (r, tube) => new THREE.TorusGeometry(r, tube, 20, 80);
-export const capsule = (r, length) => new THREE.CapsuleGeometry(r, length, 10, 24).rotateX(Math.PI / 2);
+/** A geometry by its sizes, in a crowd the same for equal ones. @template {number[]} A @param {(...sizes: A) => THREE.BufferGeometry} make @returns {(...sizes: A) => THREE.BufferGeometry} */
+function shared(make) {
+  return (...sizes) => {
+    if (!crowded) return make(...sizes);
+    const key = `${make.name} ${sizes.map((x) => x.toPrecision(7)).join(" ")}`;
+    if (!made.has(key)) made.set(key, make(...sizes));
+    return made.get(key);
+  };
+}
+
+export const sphere = shared(function sphere(r) {
+  return new THREE.SphereGeometry(r, AROUND, OVER);
+});
+export const cylinder = shared(function cylinder(r, length, tip = r, around = AROUND) {
+  return new THREE.CylinderGeometry(tip, r, length, crowded ? AROUND : around).rotateX(Math.PI / 2);
+});
+export const box = shared(function box(x, y, z) {
+  return crowded ? new THREE.BoxGeometry(x, y, z) : new RoundedBoxGeometry(x, y, z, 3, 0.06 * Math.min(x, y, z));
+});
+export const ellipsoid = shared(function ellipsoid(x, y, z) {
+  return new THREE.SphereGeometry(1, AROUND, OVER).scale(x, y, z);
+});
+export const torus = shared(function torus(r, tube) {
+  return new THREE.TorusGeometry(r, tube, crowded ? 8 : 20, 2 * AROUND);
+});
+export const capsule = shared(function capsule(r, length) {
+  return (crowded ? new THREE.CylinderGeometry(r, r, length + r, 6) : new THREE.CapsuleGeometry(r, length, 10, 24)).rotateX(Math.PI / 2);
+});
+/** A rod from the origin to (0, 1, 0), to be stretched. */
+export const post = shared(function post(r) {
+  return new THREE.CylinderGeometry(r, r, 1, crowded ? 5 : 20, 1, crowded).translate(0, 0.5, 0);
+});
 export const disk = (r, thickness = 0.06 * r) => cylinder(r, thickness, r, 64);
 
 /** A spoked wheel. */
@@ -26,14 +56,14 @@ export function wheel(r) {
 }
 
 /** A helical spring from the origin to (0, 1, 0), to be stretched. */
-export function coil(radius, wire, turns = 8) {
-  const points = [], n = turns * 20;
+export const coil = shared(function coil(radius, wire, turns = crowded ? 5 : 8) {
+  const points = [], each = crowded ? 5 : 20, n = turns * each;
   for (let k = 0; k <= n; k++) {
     const s = k / n, r = radius * Math.min(1, 9 * Math.min(s, 1 - s)), a = 2 * Math.PI * turns * s;
     points.push(new THREE.Vector3(r * Math.cos(a), s, r * Math.sin(a)));
   }
-  return new THREE.TubeGeometry(new THREE.CatmullRomCurve3(points), n, wire, 7);
-}
+  return new THREE.TubeGeometry(new THREE.CatmullRomCurve3(points), n, wire, crowded ? 3 : 7);
+});
 
 /** The convex hull of points; of points in a plane or a line a ball. @param {THREE.Vector3[]} points */
 export function hull(points) {

@@ -2,6 +2,7 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { data } from "./data.js";
+import { crowded } from "./shapes.js";
 
 const scene = data.scene;
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -9,13 +10,15 @@ const css = (name) => getComputedStyle(document.documentElement).getPropertyValu
 const WIDE = 30, NARROW = 1.5;
 /** What a motion spans, in sizes of the machine, beyond which the eye goes with the machine. */
 const FAR = 9;
+/** Distances in which the lines of the floor fade, and to which shadows fall, in the reach of the machine. */
+const LINES = 9, SHADOWS = 5.5;
 
 export class Stage {
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
     this.canvas = canvas;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
-    this.renderer.shadowMap.enabled = true;
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !crowded, preserveDrawingBuffer: true });
+    this.renderer.shadowMap.enabled = !crowded;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
     this.renderer.toneMappingExposure = 1.12;
@@ -42,9 +45,9 @@ export class Stage {
     this.corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? half.x : -half.x, k & 2 ? half.y : -half.y, k & 4 ? half.z : -half.z));
     const low = height ?? Math.min(...corners.map((c) => c.dot(up))) - 0.04 * size;
     const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), up);
-    const ground = new THREE.PlaneGeometry(60 * reach, 60 * reach);
-    this.floor = new THREE.Mesh(ground, grid(reach));
-    this.shade = new THREE.Mesh(ground, new THREE.ShadowMaterial({ opacity: 0.2 }));
+    // As far as lines are seen, and as far as shadows fall: what is not seen takes its time, too.
+    this.floor = new THREE.Mesh(new THREE.CircleGeometry(LINES * reach, 64), grid(reach));
+    this.shade = new THREE.Mesh(new THREE.CircleGeometry(SHADOWS * reach, 48), new THREE.ShadowMaterial({ opacity: 0.2 }));
     for (const x of [this.floor, this.shade]) {
       x.quaternion.copy(turn);
       x.position.copy(center).addScaledVector(up, low - center.dot(up));
@@ -59,7 +62,7 @@ export class Stage {
     const side = Math.abs(up.z) > 0.5 ? new THREE.Vector3(0.5, -0.75, 0) : new THREE.Vector3(0.45, 0, 0.8);
     this.sun.position.copy(center).addScaledVector(up, 3.2 * reach).addScaledVector(side, 2.6 * reach);
     this.sun.target.position.copy(center);
-    this.sun.castShadow = true;
+    this.sun.castShadow = !crowded;
     this.sun.shadow.mapSize.set(2048, 2048);
     this.sun.shadow.radius = 5;
     this.sun.shadow.bias = -4e-4;
@@ -167,7 +170,7 @@ function grid(reach) {
   const cell = power * (lead > 4 ? 2 : lead > 2 ? 1 : 0.5);
   return new THREE.ShaderMaterial({
     transparent: true, depthWrite: false, side: THREE.DoubleSide,
-    uniforms: { cell: { value: cell }, ink: { value: new THREE.Color() }, reach: { value: 9 * reach }, strength: { value: 0.3 }, shift: { value: new THREE.Vector2() } },
+    uniforms: { cell: { value: cell }, ink: { value: new THREE.Color() }, reach: { value: LINES * reach }, strength: { value: 0.3 }, shift: { value: new THREE.Vector2() } },
     vertexShader: "varying vec2 p; void main() { p = position.xy; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); }",
     fragmentShader: `varying vec2 p; uniform float cell, reach, strength; uniform vec3 ink; uniform vec2 shift;
       float lines(vec2 x, float w) { vec2 g = abs(fract(x - 0.5) - 0.5) / fwidth(x); return 1.0 - min(min(g.x, g.y) / w, 1.0); }
