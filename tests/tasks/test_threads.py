@@ -48,6 +48,7 @@ CALLS: dict[str, tuple[str, Callable[[kn.Equations], Any]]] = {
     "family": ("double_pendulum", lambda e: kn.family(e, "m1", 1.2, points=3)),
     "linearize": ("fourbar", kn.linearize),
     "linear_formulas": ("double_pendulum", lambda e: str(kn.linear_formulas(e))),
+    "oscillation_formulas": ("double_pendulum", lambda e: str(kn.oscillation_formulas(e, {"q1": 0.0, "q2": 0.0}))),
     "modes": ("double_pendulum", lambda e: kn.modes(e, {"q1": 0.0, "q2": 0.0})),
     "response": ("double_pendulum", lambda e: kn.response(e, {"q1": 0.0, "q2": 0.0}, frequency=[1.0])),
     "io_system": ("double_pendulum", lambda e: kn.io_system(e).updfcn(0.0, np.full(4, 0.1), np.zeros(2), {})),
