@@ -182,15 +182,18 @@ BAD = [
     ),
     (
         "contact c : point between Heel, Foot and ground axis (0, 0, 1) height 0.1*Heel.x;",
-        "Contact 'c' (touch:14:9): only a single point, and a plane of the ground, may have a height between them.",
+        "Contact 'c' (touch:14:9): only a single point or round shape, and a plane of the ground, may have a height "
+        "between them.",
     ),
     (
-        "contact c : ball = a between Heel and ground axis (0, 0, 1) height 0.1*Heel.x;",
-        "Contact 'c' (touch:14:9): only a single point, and a plane of the ground, may have a height between them.",
+        "contact c : box = a, a, a between Heel and ground axis (0, 0, 1) height 0.1*Heel.x;",
+        "Contact 'c' (touch:14:9): only a single point or round shape, and a plane of the ground, may have a height "
+        "between them.",
     ),
     (
         "contact c : point between Heel and Wedge axis (0, 0, 1) height 0.1*Heel.x;",
-        "Contact 'c' (touch:14:9): only a single point, and a plane of the ground, may have a height between them.",
+        "Contact 'c' (touch:14:9): only a single point or round shape, and a plane of the ground, may have a height "
+        "between them.",
     ),
     (
         "contact c : point between Heel and ground axis (0, 0, 1) height 0.1*Foot.x;",

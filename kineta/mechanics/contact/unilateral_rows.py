@@ -11,17 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr
+from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr, expr
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.op import Op
 from kineta.mechanics.constraints.relative_kinematics import RelativeKinematics
 from kineta.mechanics.constraints.rolling_residuals import SHAPES, ShapeContact
 from kineta.mechanics.constraints.rows import Row, anywhere, row_of, vanishes
+from kineta.mechanics.contact.ground_height import touched
 from kineta.mechanics.elements.applied_forces import Elements
-from kineta.model.body import Station
 from kineta.model.constraints import shapes
 from kineta.model.constraints.rolling import Rolling
 from kineta.model.constraints.shapes import PLANE, Touching
@@ -125,7 +126,8 @@ def _contact(on: Elements, contact: Contact) -> Iterator[UnilateralConstraint]:
     restitution, bound, static = on.expression(*given)
     smooth = None if contact.smooth is None else on.expression(contact.smooth)[0]
     for name, place in contact.touchings(on.mechanism.symbols.system).items():
-        found = _on_ground(on, contact, name) if contact.height is not None else _on_surface(on, contact, place, name)
+        way = _on_surface if contact.height is None else _on_ground
+        found = way(on, contact, place, name)
         (n, u, w), room, over = found
         tangents = () if bound == ZERO else (u, w)
         law = (bound, static, smooth, restitution, contact.poisson)
@@ -151,7 +153,7 @@ def touch(on: Elements, contact: Contact, place: Touching, name: str, sight: Rel
     if place.surface == PLANE:
         assert place.surface_axis is not None
         n = on.direction(place.surface_axis)
-        geometry = _geometry(on, contact, place, name, sight)
+        geometry = _geometry(on, contact, place, name, sight, n)
         return TouchGeometry(on.graph.sub(n.dot(way), geometry.height), (n, *normals(n)), geometry.arm)
     axis = None if place.axis is None else sight.direction(place.start.body, on.direction(place.axis)).refs
     own = None if place.surface_axis is None else on.direction(place.surface_axis).refs
@@ -201,32 +203,40 @@ def _on_surface(on: Elements, contact: Contact, place: Touching, name: str) -> R
     return rows, found.room, found.over
 
 
-def _geometry(on: Elements, contact: Contact, place: Touching, name: str, sight: RelativeKinematics) -> ShapeContact:
-    """Where a shape touches a plane, seen from its body."""
+def _geometry(
+    on: Elements, contact: Contact, place: Touching, name: str, sight: RelativeKinematics, n: Vector
+) -> ShapeContact:
+    """Where a shape touches a plane with the normal *n*, seen from its body."""
     assert place.surface_axis is not None
     given = (place.shape, place.sizes, place.start, place.end, place.surface_axis, place.axis)
     rolling = Rolling(name, *given, location=contact.location)
-    n, sizes = on.direction(place.surface_axis), on.expression(*place.sizes)
-    return SHAPES[place.shape](on, rolling, sight, n, sizes)
+    return SHAPES[place.shape](on, rolling, sight, n, on.expression(*place.sizes))
 
 
-def _on_ground(on: Elements, contact: Contact, name: str) -> Rows:
-    """The gap between a point and ground of a given height over a plane, along the normal of the ground below the point."""
-    g, symbols, (point,) = on.graph, on.mechanism.symbols, contact.starts
+def _on_ground(on: Elements, contact: Contact, place: Touching, name: str) -> Rows:
+    """The gap between a shape and ground of a given height over a plane, along the normal of the ground where it touches."""
+    g, symbols, (centre,) = on.graph, on.mechanism.symbols, contact.starts
     assert contact.height is not None
     assert contact.normal is not None
+    described = contact.height
     u, _ = normals(up := on.direction(contact.normal))
-    (height,) = on.expression(contact.height)
-    over = on.kinematics.position(point) - on.kinematics.position(contact.end)
-    N = up - Vector(g, *slope(on, contact.height, point))
+    at = on.kinematics.position(centre)
+    sight, arm = RelativeKinematics(on.kinematics, contact.end.body), Vector(g)
+    if contact.shape != "point":
+        geometry = partial(_geometry, on, contact, place, name, sight)
+        arm = touched(at, up, lambda x: Vector(g, *_ground(on, described, x)[1:]), geometry)
+    height, *slope = _ground(on, described, at + arm)
+    N = up - Vector(g, *slope)
     size = g.sqrt(N.dot(N))
     if size == ZERO:
-        text = f"contact '{name}': the height {contact.height!r} rises as its point does, so that no gap is left between them; "
+        text = (
+            f"contact '{name}': the height {described!r} rises as its point does, so that no gap is left between them; "
+        )
         text += "expected a height over the directions along the plane."
         raise ModelError(f"Model '{symbols.system.name}': {text}", contact.location)
     share = g.div(ONE, size)
     n = N * share
-    whole = row_of(symbols, f"{name}.n", g.sub(up.dot(over), height))
+    whole = row_of(symbols, f"{name}.n", g.sub(up.dot(at + arm - on.kinematics.position(contact.end)), height))
     normal = replace(
         whole,
         levels=tuple(g.mul(share, x) for x in whole.levels),
@@ -235,20 +245,25 @@ def _on_ground(on: Elements, contact: Contact, name: str) -> Rows:
     )
     across = u - n * n.dot(u)
     e = across * g.div(ONE, g.sqrt(across.dot(across)))
-    velocity = on.kinematics.velocity(point)
+    velocity = on.kinematics.velocity(centre)
+    velocity += on.kinematics.angular_velocity(on.mechanism.places[centre.body]).cross(arm)
     first, second = e.dot(velocity), n.cross(e).dot(velocity)
     u_row, w_row = (row_of(symbols, f"{name}.{c}", x, order=1) for c, x in (("u", first), ("w", second)))
     return (normal, u_row, w_row), None, ONE
 
 
-def slope(on: Elements, height: Expr, point: Station) -> list[Ref]:
-    """The derivatives of a *height* by the components of its only point, in ground axes."""
+def _ground(on: Elements, height: Expr, at: Vector) -> list[Ref]:
+    """A *height* over a place of the ground, and its derivatives by the components of the place, in ground axes."""
     names = {n.rpartition(".")[0] for n in height.symbols() if "." in n}
     with LOCK:
-        components = [DESCRIPTIONS.symbol(f"{name}.{c}") for name in names for c in "xyz"]
-        partials = gradient(DESCRIPTIONS, height.ref, components) if components else {}
-    shown = [Expr(DESCRIPTIONS, partials.get(c, ZERO)) for c in components] or [Expr(DESCRIPTIONS, ZERO)] * 3
-    return on.expression(*shown)
+        components = [[DESCRIPTIONS.symbol(f"{name}.{c}") for c in "xyz"] for name in names]
+        partials = gradient(DESCRIPTIONS, height.ref, {x for three in components for x in three}) if components else {}
+        slopes = [
+            sum((Expr(DESCRIPTIONS, partials.get(x, ZERO)) for x in row), expr(0))
+            for row in zip(*components, strict=True)
+        ]
+    more = {f"{name}.{c}": x for name in names for c, x in zip("xyz", at.refs, strict=True)}
+    return on.expression(height, *(slopes or [expr(0)] * 3), more=more)
 
 
 def _limit(on: Elements, limit: Limit) -> Iterator[UnilateralConstraint]:

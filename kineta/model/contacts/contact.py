@@ -15,7 +15,7 @@ from kineta.model.bounds import Bound, broken_constant
 from kineta.model.checks import contact_checks
 from kineta.model.checks.diagnostics import CheckError
 from kineta.model.coercion import COERCIONS, entries
-from kineta.model.constraints import placement, shapes
+from kineta.model.constraints import placement, rolling, shapes
 from kineta.model.constraints.shapes import PLANE, Touching
 from kineta.model.contacts import parameter_condition
 from kineta.model.contacts import restitution as options
@@ -43,8 +43,9 @@ class Contact(Unilateral):
     ``shape`` is one of ``shapes.SHAPES``, of the ``sizes`` [m]; ``starts`` are the points, or the centres of the shapes, and
     ``axis`` the axis of a capsule, wheel, disk or torus in the axes of its body; a box has the axes of its body. The ``surface``
     is a ``plane``, or a ball, capsule or box of the ``surface_sizes`` [m], fixed in the body of ``end`` with its centre there.
-    ``normal`` is the normal of the plane, on the side of the bodies, or the axis of the capsule. With a ``height`` [m], points
-    touch ground of this height above the plane: an expression of the components of the only point, in ground axes, and of t.
+    ``normal`` is the normal of the plane, on the side of the bodies, or the axis of the capsule. With a ``height`` [m], the only
+    point or round shape touches ground of this height above the plane: an expression of the components of the point, or of the
+    centre in place of any point of the ground, in ground axes, and of t.
 
     ``restitution`` is Newton's, or Poisson's where ``poisson`` is set. ``friction`` is the coefficient of Coulomb's law, and
     ``static`` the coefficient in sticking, if different. With a speed ``smooth`` [m/s] no contact sticks: the
@@ -165,7 +166,8 @@ def contact(
     axis : (3,) of a capsule, wheel, disk or torus, in the axes of its body
     surface, surface_sizes, surface_axis : ``ball``, ``capsule`` or ``box`` on which points, balls and capsules touch, in place of
         a plane, with its sizes [m]; the axis of a capsule, (3,), in the axes of the body of *end*
-    height : of the ground above the plane [m], an expression of the components of the only point, as ``kn.symbol("Heel.x")``
+    height : of the ground above the plane [m], an expression of the components of the only point, or of the centre of the only
+        round shape in place of any point of the ground, as ``kn.symbol("Heel.x")``
     law : of the *restitution*, ``newton`` by default or ``poisson``; of the *stiffness*, ``kelvin_voigt`` by default or
         ``hunt_crossley``
     friction, static : coefficients of kinetic friction, and of static friction, if different
@@ -354,8 +356,10 @@ def _of_height(system: Scope, contact: Contact) -> tuple[str, str] | None:
     """Sentence on a wrong height of the ground, and the word at fault."""
     if contact.height is None:
         return None
-    if contact.shape != "point" or len(contact.starts) != 1 or contact.end.body != GROUND or contact.surface != PLANE:
-        return "only a single point, and a plane of the ground, may have a height between them.", ""
+    flat = contact.end.body == GROUND and contact.surface == PLANE
+    if contact.shape not in ("point", *rolling.SHAPES) or len(contact.starts) != 1 or not flat:
+        text = "only a single point or round shape, and a plane of the ground, may have a height between them."
+        return text, ""
     (start,) = contact.starts
     own = [name for name, place in _stations(system).items() if place == start]
     if not own:

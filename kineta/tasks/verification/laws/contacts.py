@@ -15,7 +15,7 @@ from kineta.model.constraints.shapes import PLANE, Touching
 from kineta.model.contacts.contact import Contact
 from kineta.model.contacts.joint_friction import Friction
 from kineta.model.contacts.limit import Limit
-from kineta.tasks.verification.closure_laws import crossed, nearest, slip
+from kineta.tasks.verification.closure_laws import arm, crossed, nearest, slip
 from kineta.tasks.verification.laws.comparison import Comparison, compare, compare_row
 from kineta.tasks.verification.laws.law import MechanicalLaw, by_reference, having
 from kineta.tasks.verification.random_states import values
@@ -68,13 +68,13 @@ def _contact_row(kin: ReferenceKinematics, contact: Contact, of: Touching, touch
     m, S, start = kin.motion, kin.motion.frames[contact.end.body][0], of.start
     share: Any = 1.0
     if contact.height is None:
-        gap, n, arm = nearest(m, of)
-        place = m.place(start) + arm
+        gap, n, lowest = nearest(m, of)
+        place = m.place(start) + lowest
     else:
         assert contact.normal is not None
-        n, place = S @ m.direction(contact.normal), m.place(start)
-        gap = n @ (place - m.place(contact.end)) - m.value(contact.height)
-        N = n - np.array(_height_gradient(kin, contact.height), dtype=object)
+        n, place = S @ m.direction(contact.normal), _on_ground(kin, contact, of)
+        gap = n @ (place - m.place(contact.end)) - m.value(contact.height, _seen_at(contact.height, place))
+        N = n - np.array(_height_gradient(kin, contact.height, place), dtype=object)
         share, n = 1 / norm(N), N / norm(N)
     e = _first_tangent(kin, of, n)
     velocity = slip(m, start, contact.end.body, place)
@@ -105,17 +105,38 @@ def _first_tangent(kin: ReferenceKinematics, of: Touching, n: Any) -> Any:
     return across / norm(across)
 
 
-def _height_gradient(kin: ReferenceKinematics, height: Expr) -> list[Any]:
-    """Return the gradient of the ground's height by x, y and z of the point above, by complex steps, as series in time."""
+def _on_ground(kin: ReferenceKinematics, contact: Contact, of: Touching) -> Any:
+    """Return the place of a point, or of the ground that a round shape touches, found by repetition."""
     m = kin.motion
-    (owner,) = {n.rpartition(".")[0] for n in height.symbols() if "." in n}
-    small = 1e-20
+    centre, up = m.place(of.start), m.axis(of.end.body, of.surface_axis or ())
+    place, n = centre, up
+    assert contact.height is not None
+    for _ in range(0 if of.shape == "point" else REPEATED):
+        place = centre + arm(m, of.shape, of.start.body, of.sizes, of.axis, n)
+        N = up - np.array(_height_gradient(kin, contact.height, place), dtype=object)
+        n = N / norm(N)
+    return place
+
+
+#: Repetitions that find where a round shape touches ground: each gains the part radius over radius of curvature.
+REPEATED = 80
+
+
+def _seen_at(height: Expr, place: Any) -> dict[str, Any]:
+    """The components of a *place* by the names that stand for it in a *height*."""
+    owners = {n.rpartition(".")[0] for n in height.symbols() if "." in n}
+    return {f"{owner}.{c}": x for owner in owners for c, x in zip("xyz", place, strict=True)}
+
+
+def _height_gradient(kin: ReferenceKinematics, height: Expr, place: Any) -> list[Any]:
+    """Return the gradient of the ground's height at a *place*, by complex steps, as series in time."""
+    m, small = kin.motion, 1e-20
     found = []
-    for c in "xyz":
-        name = f"{owner}.{c}"
-        x = m.named_by(name)
-        moved = {name: TaylorSeries([complex(0, small) + x.c[0], *x.c[1:]])}
-        found.append(m.value(height, moved))
+    for i in range(3):
+        x = place[i]
+        moved = [*place]
+        moved[i] = TaylorSeries([complex(0, small) + x.c[0], *x.c[1:]])
+        found.append(m.value(height, _seen_at(height, moved)))
     return [
         TaylorSeries([np.imag(a) / small for a in own.c]) if isinstance(own, TaylorSeries) else 0.0 for own in found
     ]
