@@ -184,7 +184,7 @@ def recursion(d: Derivation, vdot: Sequence[Ref]) -> list[Ref]:
 
 
 def cheapest(graph: Graph, ways: Sequence[list[Ref]]) -> list[Ref]:
-    """The solution with the fewest operations (add + mul + div) of several equal solutions."""
+    """The references with the fewest operations (add + mul + div) of several *ways* to write the same."""
     if len(ways) == 1:
         return ways[0]
     return min(ways, key=lambda refs: count(graph.op[i] for i in reachable(graph, refs, guarding=False)).total)
@@ -217,10 +217,15 @@ def acceleration_energy(d: Derivation) -> Ref:
 
 def rate_residual(d: Derivation, vdot: Sequence[Ref]) -> dict[tuple[int, int], Ref]:
     """Forces on the rates that produce the accelerations *vdot* against the wrenches applied to the links."""
-    wrenches = moving(d, vdot).wrenches(2)
+    return rate_forces(d.mechanism, less_applied(d, moving(d, vdot).wrenches(2)))
+
+
+def less_applied(d: Derivation, wrenches: Sequence[Wrench]) -> list[Wrench]:
+    """*wrenches* on the links, less those of elements."""
+    left = list(wrenches)
     for i, wrench in d.elements.wrenches.items():
-        wrenches[i] = wrenches[i] - wrench
-    return rate_forces(d.mechanism, wrenches)
+        left[i] = left[i] - wrench
+    return left
 
 
 def power(d: Derivation) -> Array:

@@ -108,6 +108,22 @@ def test_counts_of_a_quantity_do_not_depend_on_what_was_derived_before() -> None
         ).operations(quantity)
 
 
+#: Add + mul + div of the derivatives of forces: by sweeps where these are cheaper than differentiation on the graph (planar chain).
+DERIVATIVES: dict[str, int] = {
+    "puma560": 1430,
+    "spatial_chain": 2166,
+    "ball_tree": 9137,
+    "chain": 17414,
+    "planar_chain": 225,
+}
+
+
+@pytest.mark.parametrize("model", DERIVATIVES)
+def test_counts_of_derivatives(model: str) -> None:
+    found = chain_equations(16) if model == "chain" else equations(model)
+    assert found.operations("inverse_derivatives").total == DERIVATIVES[model]
+
+
 @cache
 def chain_equations(links: int) -> kn.Equations:
     return kn.derive(chain(links))

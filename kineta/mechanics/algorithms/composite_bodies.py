@@ -5,6 +5,7 @@ from __future__ import annotations
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.mechanics.kinematics.tree import Mechanism, Rate
 from kineta.spatial.inertia import Moments, inertia_tensor
+from kineta.spatial.twist import Twist
 from kineta.spatial.vector import along
 from kineta.spatial.wrench import Wrench
 
@@ -28,6 +29,14 @@ def momentum_of_rate(graph: Graph, rate: Rate, K: Moments) -> Wrench:
     if rate.turns:
         return Wrench(e.cross(K.c), inertia_tensor(K.S).column(rate.axis))
     return Wrench(along(graph, rate.axis, K.m), K.c.cross(e))
+
+
+def momentum(K: Moments, X: Twist) -> Wrench:
+    """Momentum and angular momentum about the origin, of the mass K moving with X::
+
+    f = m v + w x c        n = c x v + J w
+    """
+    return Wrench(X.v * K.m + X.w.cross(K.c), K.c.cross(X.v) + K.J @ X.w)
 
 
 def rate_mass_matrix(mechanism: Mechanism) -> dict[tuple[tuple[int, int], tuple[int, int]], Ref]:

@@ -15,6 +15,7 @@ from kineta.mechanics.from_residual import cheapest, check_regular, eliminated, 
 from kineta.mechanics.kinematics.sweeps import carried
 from kineta.mechanics.kinematics.tree import Mechanism
 from kineta.mechanics.narration import Step, applied, links, vectors
+from kineta.mechanics.swept_derivatives import RULES
 
 #: Largest number of operations of articulated bodies for one rate, against which elimination is compared.
 ARTICULATED = 600
@@ -114,5 +115,5 @@ NEWTON_EULER = Formalism(
     source="Featherstone, Rigid Body Dynamics Algorithms, 5.3, 6.2, 7.3",
     residual=lambda d: recursion(d, d.symbols.vdot),
     steps=_steps,
-    rules={"mass_matrix": _mass_matrix, "bias": _bias, "forward": _forward},
+    rules={**RULES, "mass_matrix": _mass_matrix, "bias": _bias, "forward": _forward},
 )

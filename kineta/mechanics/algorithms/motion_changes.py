@@ -1,0 +1,168 @@
+"""What small changes of the motion add to accelerations: of a displacement along a rate, and of the rate itself.
+
+A change of one rate of link i, or of the coordinate behind it, moves all that link i carries as one body. With the unit twist S
+of the rate, seen from what is moved along, a particle at r has in addition the acceleration::
+
+    X(r) + 2 y x rdot       X, y = a_p x S + v_p x (v_p x S), w of v_p x S      for a displacement
+                            X, y = v_p x S + v_i x S, w of S                    for a change of the rate
+
+X is a field as of a rigid body; velocities v and the acceleration a_p of the carrier are twists at the origin of link i. To
+follow, a body has to be given the wrench I X + B y, with the moments I of its mass and::
+
+    B y = 2 (n: tr(T) y - T y,  f: y x p)           p = int rdot dm,  T = int rdot r^T dm
+
+(Carpentier and Mansard, 2018; Singh, Russell and Wensing, 2022.) Velocities are those relative to a free first link: forces on
+the rates do not depend on them, but for the acceleration w x v of its origin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kineta.expr.graph import ZERO, Graph, Ref, neg
+from kineta.mechanics.kinematics.sweeps import acceleration_matrix
+from kineta.mechanics.kinematics.tree import Link, Mechanism, Rate
+from kineta.spatial.twist import Twist
+from kineta.spatial.vector import Matrix, Vector, along, outer, skew
+from kineta.spatial.wrench import Wrench
+
+#: A rate: its link, and its number there.
+At = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The acceleration X(r) + 2 y x rdot, in link axes about the link's origin."""
+
+    X: Twist
+    y: Vector
+
+
+def unit_twist(graph: Graph, rate: Rate) -> Twist:
+    """S: the motion of a link at the unit *rate*."""
+    e, o = along(graph, rate.axis), Vector(graph)
+    return Twist(e, o) if rate.turns else Twist(o, e)
+
+
+class MotionChanges:
+    """The changes of all rates of a mechanism in a motion.
+
+    Attributes
+    ----------
+    w, wdot, a : angular velocities, angular accelerations and accelerations of the origins relative to free fall, of the links
+    F : wrenches that carriers pass on to the links
+    rates : all rates, carriers first
+    carriers : of every link, itself first
+    S : the unit twists of the rates
+    T, p : of every link by itself, doubled (see the module docstring)
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        w: Sequence[Vector],
+        wdot: Sequence[Vector],
+        a: Sequence[Vector],
+        F: Sequence[Wrench],
+    ) -> None:
+        self.mechanism, self.graph, self.links = mechanism, mechanism.graph, mechanism.links
+        self.w, self.wdot, self.a, self.F = w, wdot, a, F
+        self.U = [acceleration_matrix(*both) for both in zip(w, wdot, strict=True)]
+        self.v = self._velocities()
+        self.rates: list[At] = [(i, j) for i, link in enumerate(self.links) for j in range(len(link.rates))]
+        self.S = {(i, j): unit_twist(self.graph, self.links[i].rates[j]) for i, j in self.rates}
+        self.carriers: list[list[int]] = []
+        for i, link in enumerate(self.links):
+            self.carriers.append([i, *(self.carriers[link.parent] if link.parent >= 0 else [])])
+        two = self.graph.const(2.0)
+        self.twice = [Twist(w * two, v * two) for w, v in zip(self.w, self.v, strict=True)]
+        self.p: list[Vector] = []
+        self.T: list[Matrix] = []
+        for link, twice in zip(self.links, self.twice, strict=True):
+            own = link.moments
+            self.p.append(twice.v * own.m + twice.w.cross(own.c))
+            self.T.append(outer(twice.v, own.c) + skew(twice.w).times(own.S))
+
+    def _velocities(self) -> list[Vector]:
+        """Of the origins, relative to a free first link."""
+        found: list[Vector] = []
+        for link in self.links:
+            if link.parent < 0:
+                v = Vector(self.graph)
+            else:
+                v = link.outward(found[link.parent] + self.w[link.parent].cross(link.offset))
+            if link.parent >= 0 or not _free(link):
+                for rate in link.rates:
+                    if not rate.turns:
+                        v = v.plus(rate.axis, rate.speed)
+            found.append(v)
+        return found
+
+    def by_displacement(self, at: At) -> Change:
+        """The change by a unit displacement along the rate *at*."""
+        i, j = at
+        link, S, still = self.links[i], self.S[at], Vector(self.graph)
+        if link.parent < 0:
+            return Change(Twist(still, link.outward(-self.mechanism.gravity).cross(S.w)), still)
+        if len(link.rates) > 1:
+            return self._carried(link, S)
+        rate = link.rates[j]
+        if not rate.turns:
+            return Change(Twist(still, self.U[i].column(rate.axis)), still)
+        y = self.w[i].cross(S.w)
+        return Change(Twist(self.U[i].column(rate.axis), self.a[i].cross(S.w) + self.twice[i].v.cross(y)), y)
+
+    def _carried(self, link: Link, S: Twist) -> Change:
+        p = link.parent
+        v = Twist(link.outward(self.w[p]), link.outward(self.v[p] + self.w[p].cross(link.offset)))
+        a = link.outward(self.a[p] + self.U[p] @ link.offset) - v.w.cross(v.v)
+        turned = v.cross(S)
+        return Change(Twist(link.outward(self.wdot[p]), a).cross(S) + v.cross(turned), turned.w)
+
+    def by_rate(self, at: At) -> Change:
+        """The change by a unit change of the rate *at*."""
+        g, (i, _) = self.graph, at
+        link, S = self.links[i], self.S[at]
+        if len(link.rates) == 1:
+            return Change(self.twice[i].cross(S) if link.parent >= 0 else Twist.zero(g), S.w)
+        turned = Twist(self.w[i], self.v[i]).cross(S)
+        if link.parent < 0:
+            return Change(turned, S.w)
+        return Change(self._carrier_velocity(link).cross(S) + turned, S.w)
+
+    def _carrier_velocity(self, link: Link) -> Twist:
+        """The velocity of the carrier at the origin of *link*, in link axes."""
+        p = link.parent
+        return Twist(link.outward(self.w[p]), link.outward(self.v[p] + self.w[p].cross(link.offset)))
+
+    def base_rates(self, at: At) -> dict[At, Ref]:
+        """By how much a change of the turning rate *at* of a free first link changes its linear accelerations, apart from
+        :meth:`by_rate`: e x v, by rate.
+        """
+        i, j = at
+        link = self.links[i]
+        if link.parent >= 0 or not _free(link) or not link.rates[j].turns:
+            return {}
+        v = Vector(self.graph)
+        for rate in link.rates:
+            if not rate.turns:
+                v = v.plus(rate.axis, rate.speed)
+        x = along(self.graph, link.rates[j].axis).cross(v)
+        shifts = ((k, rate) for k, rate in enumerate(link.rates) if not rate.turns)
+        return {(i, k): x[rate.axis] for k, rate in shifts if x[rate.axis] != ZERO}
+
+    def gyration(self, T: Matrix) -> Matrix:
+        """tr(T) E - T."""
+        g, (a, b, c) = self.graph, T.rows
+        add = g.add
+        rows = (
+            (add(b[1], c[2]), neg(a[1]), neg(a[2])),
+            (neg(b[0]), add(a[0], c[2]), neg(b[2])),
+            (neg(c[0]), neg(c[1]), add(a[0], b[1])),
+        )
+        return Matrix(g, rows)
+
+
+def _free(link: Link) -> bool:
+    return link.kind == "free"

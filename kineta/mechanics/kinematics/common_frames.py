@@ -1,0 +1,93 @@
+"""Frames in which several links are looked at: what is swept past links of one frame needs no rotation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from kineta.mechanics.kinematics.tree import Mechanism, children
+from kineta.spatial.twist import Twist
+from kineta.spatial.vector import Matrix, Vector, identity
+from kineta.spatial.wrench import Wrench
+
+#: The link whose frame a link has: its own, that of the first link of its limb, that of the first link of its tree.
+Sharing = Literal["link", "limb", "tree"]
+
+
+def hubs(mechanism: Mechanism, sharing: Sharing) -> list[int]:
+    """For every link the link whose frame it has. A limb is a run of links that carry one link each."""
+    links, carried = mechanism.links, children(mechanism.links)
+    found: list[int] = []
+    for i, link in enumerate(links):
+        p = link.parent
+        shared = p >= 0 and (sharing == "tree" or (sharing == "limb" and len(carried[p]) == 1))
+        found.append(found[p] if shared else i)
+    return found
+
+
+class CommonFrames:
+    """The frame of every link, that of the link ``hub[i]``, and what changes between frames."""
+
+    def __init__(self, mechanism: Mechanism, hub: Sequence[int]) -> None:
+        self.links, self.graph, self.hub = mechanism.links, mechanism.graph, hub
+        self._seen = {h: self._from(h) for h in sorted(set(hub))}
+
+    def _from(self, hub: int) -> dict[int, tuple[Matrix, Vector]]:
+        """Axes (link to hub) and origin of the link *hub* and of all that it carries, in its frame."""
+        found = {hub: (identity(self.graph), Vector(self.graph))}
+        for i, link in enumerate(self.links):
+            if link.parent in found and i != hub:
+                R, r = found[link.parent]
+                found[i] = R.times(link.R).times(link.Q), r + R @ link.offset
+        return found
+
+    def wrench(self, i: int, F: Wrench) -> Wrench:
+        """*F* about the origin of link i, in link axes, in its frame."""
+        return F if self.hub[i] == i else _inward(self._seen[self.hub[i]][i], F)
+
+    def twist(self, i: int, X: Twist) -> Twist:
+        """*X* about the origin of link i, in link axes, in its frame."""
+        if self.hub[i] == i:
+            return X
+        R, r = self._seen[self.hub[i]][i]
+        w = R @ X.w
+        return Twist(w, R @ X.v + r.cross(w))
+
+    def vector(self, i: int, y: Vector) -> Vector:
+        """*y* in the axes of link i, in those of its frame."""
+        return y if self.hub[i] == i else self._seen[self.hub[i]][i][0] @ y
+
+    def inward(self, i: int, F: Wrench) -> Wrench:
+        """*F* in the frame of link i, in the frame of its carrier."""
+        h, p = self.hub[i], self.hub[self.links[i].parent]
+        if h == p:
+            return F
+        link = self.links[h]
+        if p != link.parent:
+            return _inward(self._seen[p][h], F)
+        f = link.inward(F.f)
+        return Wrench(f, link.inward(F.n) + link.offset.cross(f))
+
+    def vector_inward(self, i: int, y: Vector) -> Vector:
+        """*y* in the axes of the frame of link i, in those of the frame of its carrier."""
+        h, p = self.hub[i], self.hub[self.links[i].parent]
+        if h == p:
+            return y
+        return self.links[h].inward(y) if p == self.links[h].parent else self._seen[p][h][0] @ y
+
+    def outward(self, i: int, X: Twist) -> Twist:
+        """*X* in the frame of the carrier of link i, in the frame of link i."""
+        h, p = self.hub[i], self.hub[self.links[i].parent]
+        if h == p:
+            return X
+        link = self.links[h]
+        if p == link.parent:
+            return Twist(link.outward(X.w), link.outward(X.v + X.w.cross(link.offset)))
+        R, r = self._seen[p][h]
+        return Twist(R.T @ X.w, R.T @ (X.v + X.w.cross(r)))
+
+
+def _inward(seen: tuple[Matrix, Vector], F: Wrench) -> Wrench:
+    R, r = seen
+    f = R @ F.f
+    return Wrench(f, R @ F.n + r.cross(f))
