@@ -6,6 +6,7 @@ bias = tau at vdot = 0        M = dtau/dvdot        vdot = M^-1 (tau - bias)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from kineta.expr.count import count
 from kineta.expr.graph import ZERO, Graph, Ref, neg
@@ -25,6 +26,9 @@ from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
 from kineta.spatial.wrench import Wrench
+
+#: References of one way.
+R = TypeVar("R", bound=Sequence[Ref])
 
 
 def following(residual: Callable[[Derivation], list[Ref]]) -> Mapping[str, Rule]:
@@ -183,7 +187,7 @@ def recursion(d: Derivation, vdot: Sequence[Ref]) -> list[Ref]:
     return [d.graph.sub(d.graph.add(t, r), q) for t, r, q in parts]
 
 
-def cheapest(graph: Graph, ways: Sequence[list[Ref]]) -> list[Ref]:
+def cheapest(graph: Graph, ways: Sequence[R]) -> R:
     """The references with the fewest operations (add + mul + div) of several *ways* to write the same."""
     if len(ways) == 1:
         return ways[0]

@@ -92,17 +92,22 @@ def balance(d: Derivation, forces: Iterable[Ref]) -> list[Ref]:
     return left
 
 
+def closure(d: Derivation) -> list[Ref]:
+    """G of the module docstring, in the accelerations ``vdot``."""
+    g, vdot = d.graph, d.symbols.vdot
+    return [g.sum([row.rest, *(g.mul(x, vdot[k]) for k, x in row.gradient.items())]) for row in d.rows]
+
+
 def residuals(d: Derivation) -> tuple[list[Ref], list[Ref]]:
     """F and G of the module docstring, in the accelerations ``vdot`` and :func:`multiplier_symbols`."""
-    g, s = d.graph, d.symbols
-    F = balance(d, [g.sub(force, tau) for force, tau in zip(d["inverse"].refs, s.tau, strict=True)])
-    return F, [g.sum([row.rest, *(g.mul(x, s.vdot[k]) for k, x in row.gradient.items())]) for row in d.rows]
+    forces = zip(d["inverse"].refs, d.symbols.tau, strict=True)
+    return balance(d, [d.graph.sub(force, tau) for force, tau in forces]), closure(d)
 
 
 def accelerations_along(d: Derivation, directions: Sequence[Direction]) -> tuple[list[Ref], list[list[Ref]]]:
     """The accelerations, and their derivatives in each of the *directions* of t, q, v, tau and the parameters."""
     g, n = d.graph, len(d.symbols.v)
-    factors, values = _solved(d)
+    factors, values = solved(d)
     F, G = residuals(d)
     changes = [r for direction in directions for r in forward(g, [*F, *G], direction)]
     changes = substitute(g, changes, values)
@@ -118,7 +123,7 @@ def pulled_back(d: Derivation, weights: Sequence[Ref], more: Ref, symbols: Colle
     With (w, m) from M w + A^T m = weights, A w = 0 the differential of the sum is -(w . dF + m . dG), since M is symmetric.
     """
     g = d.graph
-    factors, values = _solved(d)
+    factors, values = solved(d)
     back = factors.solve(weights, [ZERO] * len(d.rows))
     F, G = residuals(d)
     held = [g.symbol(f"weight {k}") for k in range(len(back))]
@@ -128,8 +133,8 @@ def pulled_back(d: Derivation, weights: Sequence[Ref], more: Ref, symbols: Colle
     return dict(zip(found, substitute(g, list(found.values()), known), strict=True))
 
 
-def _solved(d: Derivation) -> tuple[KKTFactors, dict[str, Ref]]:
-    """The KKT factors, and the values of accelerations and multipliers by name."""
+def solved(d: Derivation) -> tuple[KKTFactors, dict[str, Ref]]:
+    """The factors of the KKT matrix, and the values of accelerations and multipliers by name."""
     g, s, n = d.graph, d.symbols, len(d.symbols.v)
     check_regular(d)
     if not d.watched:

@@ -36,6 +36,10 @@ class Articulated:
     def __add__(self, other: Articulated) -> Articulated:
         return Articulated(self.A + other.A, self.B + other.B, self.C + other.C, self.p + other.p)
 
+    def times(self, a: Wrench) -> Wrench:
+        """The wrench that the acceleration *a* (f: of the origin, n: angular) asks for in addition to p."""
+        return Wrench(self.B.T @ a.n + self.C @ a.f, self.A @ a.n + self.B @ a.f)
+
 
 @dataclass(frozen=True, slots=True)
 class RateSolution:
@@ -46,41 +50,78 @@ class RateSolution:
     u: Ref
 
 
+@dataclass(frozen=True, slots=True)
+class ArticulatedBodies:
+    """The articulated bodies of a mechanism under forces, and its accelerations.
+
+    left : articulated inertias of the links after the elimination of their rates, their wrenches at the bias acceleration
+    steps : the solutions for the rates that speeds drive, by link and number
+    moved : accelerations of the links with their carriers, without bias and own rates (f: of the origin, n: angular), in link
+        axes; as below, those of free fall are zero
+    accelerations : of the links
+    vdot : accelerations of the speeds
+    tests : for every speed what is positive where its acceleration does not depend on a pivot at the level of rounding
+    """
+
+    left: Sequence[Articulated]
+    steps: Mapping[tuple[int, int], RateSolution]
+    moved: Sequence[Wrench]
+    accelerations: Sequence[Wrench]
+    vdot: Sequence[Ref]
+    tests: Sequence[Sequence[Ref]]
+
+    def transmitted(self, i: int) -> Wrench:
+        """The wrench that the carrier of link *i* passes on to it, about its origin, in link axes."""
+        return self.left[i].p + self.left[i].times(self.moved[i])
+
+    def guarded(self, graph: Graph, refs: Sequence[Ref]) -> list[Ref]:
+        """*refs* for the speeds, one for each: NaN where a pivot is at the level of rounding."""
+        return [reduce(graph.guard, tests, x) for x, tests in zip(refs, self.tests, strict=True)]
+
+
 def forward_dynamics(
     mechanism: Mechanism,
     w: Sequence[Vector],
     tau: Sequence[Ref],
     applied: Mapping[int, Wrench],
 ) -> list[Ref]:
-    """Accelerations of the speeds under the generalised forces *tau* and the wrenches *applied* to the links.
+    """Accelerations of the speeds under the generalised forces *tau* and the wrenches *applied* to the links; as of
+    :func:`articulated_bodies`, NaN where they depend on a pivot at the level of rounding.
+    """
+    found = articulated_bodies(mechanism, w, tau, applied)
+    return found.guarded(mechanism.graph, found.vdot)
 
-    For mechanisms whose speeds and rates follow from each other (``leading``), as with absolute coordinates. Accelerations that
-    depend on a pivot D at the level of rounding are NaN.
+
+def articulated_bodies(
+    mechanism: Mechanism,
+    w: Sequence[Vector],
+    tau: Sequence[Ref],
+    applied: Mapping[int, Wrench],
+) -> ArticulatedBodies:
+    """The articulated bodies under the generalised forces *tau* and the wrenches *applied* to the links.
+
+    For mechanisms whose speeds and rates follow from each other (``leading``), as with absolute coordinates.
     """
     graph = mechanism.graph
     links = mechanism.links
     phi = _rate_forces(mechanism, tau)
     own = [_rigid(graph, link, w[i], applied.get(i)) for i, link in enumerate(links)]
     bias = [_bias_acceleration(graph, link, w, i) for i, link in enumerate(links)]
-    eliminated: list[list[RateSolution | None]] = [[] for _ in links]
+    steps: dict[tuple[int, int], RateSolution] = {}
     tests: list[list[Ref]] = [[] for _ in links]  # of the pivots of a link and its subtree
     bounds = dict(rate_bounds(mechanism))
     for i in reversed(range(len(links))):
         link, I = links[i], own[i]
         for j in reversed(range(len(link.rates))):
             I, step = _eliminate(mechanism, I, (i, j), phi)
-            eliminated[i].append(step)
             if step is not None:
+                steps[i, j] = step
                 tests[i] = [_pivot_stands(mechanism, (i, j), step, bounds, tests[i])]
-        eliminated[i].reverse()
+        own[i] = _carried(I, bias[i])
         if link.parent >= 0:
-            own[link.parent] = own[link.parent] + _inward(link, _carried(I, bias[i]))
+            own[link.parent] = own[link.parent] + _inward(link, own[i])
             tests[link.parent] += tests[i]
-    vdot = _outward(mechanism, bias, eliminated)
-    return [
-        reduce(graph.guard, tests_of_speed, x)
-        for x, tests_of_speed in zip(vdot, _decisive(mechanism, tests), strict=True)
-    ]
+    return ArticulatedBodies(own, steps, *_outward(mechanism, bias, steps), _decisive(mechanism, tests))
 
 
 def _pivot_stands(
@@ -210,7 +251,7 @@ def _carried(I: Articulated, bias: Wrench) -> Articulated:
     """*I* with its wrench taken at the bias acceleration: p + I c."""
     if bias.f.is_zero and bias.n.is_zero:
         return I
-    return replace(I, p=I.p + Wrench(I.B.T @ bias.n + I.C @ bias.f, I.A @ bias.n + I.B @ bias.f))
+    return replace(I, p=I.p + I.times(bias))
 
 
 def _inward(link: Link, I: Articulated) -> Articulated:
@@ -232,18 +273,22 @@ def _inward(link: Link, I: Articulated) -> Articulated:
 def _outward(
     mechanism: Mechanism,
     bias: Sequence[Wrench],
-    eliminated: Sequence[Sequence[RateSolution | None]],
-) -> list[Ref]:
-    """Accelerations by the sweep outwards: udot = (u - U . (wdot, a)) / D."""
+    steps: Mapping[tuple[int, int], RateSolution],
+) -> tuple[list[Wrench], list[Wrench], list[Ref]]:
+    """Accelerations by the sweep outwards, udot = (u - U . (wdot, a)) / D: of the links with their carriers, of the links, of the
+    speeds.
+    """
     graph = mechanism.graph
     leading = mechanism.leading or {}
     vdot = [ZERO] * len(mechanism.symbols.v)
+    moved: list[Wrench] = []
     accelerations: list[Wrench] = []
     for i, link in enumerate(mechanism.links):
         at = accelerations[link.parent] if link.parent >= 0 else Wrench(-mechanism.gravity, Vector(graph))
-        own = Wrench(link.outward(at.f + at.n.cross(link.offset)), link.outward(at.n)) + bias[i]
-        for j, (rate, step) in enumerate(zip(link.rates, eliminated[i], strict=True)):
-            if step is None:
+        moved.append(Wrench(link.outward(at.f + at.n.cross(link.offset)), link.outward(at.n)))
+        own = moved[i] + bias[i]
+        for j, rate in enumerate(link.rates):
+            if (step := steps.get((i, j))) is None:
                 continue
             resisted = graph.add(step.U.f.dot(own.f), step.U.n.dot(own.n))
             k = leading[i, j]
@@ -253,4 +298,4 @@ def _outward(
             e = along(graph, rate.axis, udot)
             own = own + (Wrench(Vector(graph), e) if rate.turns else Wrench(e, Vector(graph)))
         accelerations.append(own)
-    return vdot
+    return moved, accelerations, vdot

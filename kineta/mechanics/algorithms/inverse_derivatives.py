@@ -11,7 +11,7 @@ with S_a x* F_i for displacements alone. The entries of the mass matrix are I_i 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kineta.expr.graph import ZERO, Ref
 from kineta.mechanics.algorithms.composite_bodies import composites, momentum
@@ -27,11 +27,16 @@ Pairs = dict[tuple[At, At], Ref]
 
 @dataclass(frozen=True, slots=True)
 class RateDerivatives:
-    """Derivatives of the forces on the rates (rows) by displacements along the rates, and by the rates; the mass matrix."""
+    """Derivatives of the forces on the rates (rows) by displacements along the rates, and by the rates; the mass matrix.
 
-    by_displacement: Pairs
-    by_rate: Pairs
-    mass: Pairs
+    taken_by_displacement, taken_by_rate : accelerations that free rates (rows) take up, without the forces that these ask for
+    """
+
+    by_displacement: Pairs = field(default_factory=dict)
+    by_rate: Pairs = field(default_factory=dict)
+    mass: Pairs = field(default_factory=dict)
+    taken_by_displacement: Pairs = field(default_factory=dict)
+    taken_by_rate: Pairs = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +55,15 @@ def rate_derivatives(m: MotionChanges, sharing: Sharing) -> RateDerivatives:
     K, (p, T) = composites(m.mechanism), _composite(m)
     own = {at: _Seen(m.S[at], m.by_displacement(at), m.by_rate(at)) for at in m.rates}
     seen = {at: _in_frame(frames, at[0], x) for at, x in own.items()}
-    found = RateDerivatives({}, {}, {})
+    found = RateDerivatives()
     for a in m.rates:
         i, S = a[0], m.S[a]
         G, displaced, changed = m.gyration(T[i]), own[a].displaced, own[a].changed
         momenta, turned = momentum(K[i], S), G.T @ S.w + p[i].cross(S.v)  # I S, B^T S
         for b in ((i, l) for l in range(len(links[i].rates))):
             _by_carrier(found, a, b, own[b], momenta, turned)
+        found.taken_by_displacement.update(((b, a), x) for b, x in displaced.taken.items())
+        found.taken_by_rate.update(((b, a), x) for b, x in changed.taken.items())
         asked = [momentum(K[i], x.X) + Wrench(x.y.cross(p[i]), G @ x.y) for x in (displaced, changed)]
         asked[0] = asked[0] + S.cross_wrench(m.F[i])
         momenta, turned = frames.wrench(i, momenta), frames.vector(i, turned)
@@ -85,7 +92,7 @@ def _turn_free_links(m: MotionChanges, found: RateDerivatives) -> None:
     g = m.graph
     for a in m.rates:
         for c, x in m.base_rates(a).items():
-            for b in m.rates:
+            for b in m.rates if c not in m.free else ():
                 if (b, c) in found.mass:
                     more = g.mul(found.mass[b, c], x)
                     found.by_rate[b, a] = g.add(found.by_rate.get((b, a), ZERO), more)

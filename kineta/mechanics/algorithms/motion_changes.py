@@ -17,8 +17,8 @@ the rates do not depend on them, but for the acceleration w x v of its origin.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.mechanics.kinematics.sweeps import acceleration_matrix
@@ -33,10 +33,14 @@ At = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The acceleration X(r) + 2 y x rdot, in link axes about the link's origin."""
+    """The acceleration X(r) + 2 y x rdot, in link axes about the link's origin.
+
+    taken : components of X along rates of the link, which are left out of X: the accelerations that these rates take up
+    """
 
     X: Twist
     y: Vector
+    taken: Mapping[At, Ref] = field(default_factory=dict)
 
 
 def unit_twist(graph: Graph, rate: Rate) -> Twist:
@@ -52,6 +56,7 @@ class MotionChanges:
     ----------
     w, wdot, a : angular velocities, angular accelerations and accelerations of the origins relative to free fall, of the links
     F : wrenches that carriers pass on to the links
+    free : rates that take up themselves what changes add along them
     rates : all rates, carriers first
     carriers : of every link, itself first
     S : the unit twists of the rates
@@ -65,9 +70,10 @@ class MotionChanges:
         wdot: Sequence[Vector],
         a: Sequence[Vector],
         F: Sequence[Wrench],
+        free: Collection[At] = (),
     ) -> None:
         self.mechanism, self.graph, self.links = mechanism, mechanism.graph, mechanism.links
-        self.w, self.wdot, self.a, self.F = w, wdot, a, F
+        self.w, self.wdot, self.a, self.F, self.free = w, wdot, a, F, free
         self.U = [acceleration_matrix(*both) for both in zip(w, wdot, strict=True)]
         self.v = self._velocities()
         self.rates: list[At] = [(i, j) for i, link in enumerate(self.links) for j in range(len(link.rates))]
@@ -101,6 +107,24 @@ class MotionChanges:
 
     def by_displacement(self, at: At) -> Change:
         """The change by a unit displacement along the rate *at*."""
+        return self._left(at[0], self._by_displacement(at), {})
+
+    def by_rate(self, at: At) -> Change:
+        """The change by a unit change of the rate *at*."""
+        return self._left(at[0], self._by_rate(at), self.base_rates(at))
+
+    def _left(self, i: int, change: Change, more: Mapping[At, Ref]) -> Change:
+        """*change* on link i, and *more* accelerations, without what rates take up themselves."""
+        g, taken = self.graph, dict[At, Ref]()
+        w, v = [*change.X.w.refs], [*change.X.v.refs]
+        for j, rate in enumerate(self.links[i].rates):
+            if (i, j) in self.free:
+                half = w if rate.turns else v
+                taken[i, j] = g.add(half[rate.axis], more.get((i, j), ZERO))
+                half[rate.axis] = ZERO
+        return Change(Twist(Vector(g, *w), Vector(g, *v)), change.y, taken)
+
+    def _by_displacement(self, at: At) -> Change:
         i, j = at
         link, S, still = self.links[i], self.S[at], Vector(self.graph)
         if link.parent < 0:
@@ -120,8 +144,7 @@ class MotionChanges:
         turned = v.cross(S)
         return Change(Twist(link.outward(self.wdot[p]), a).cross(S) + v.cross(turned), turned.w)
 
-    def by_rate(self, at: At) -> Change:
-        """The change by a unit change of the rate *at*."""
+    def _by_rate(self, at: At) -> Change:
         g, (i, _) = self.graph, at
         link, S = self.links[i], self.S[at]
         if len(link.rates) == 1:

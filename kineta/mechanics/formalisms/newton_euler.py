@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kineta.expr.graph import ZERO
+from kineta.mechanics import acceleration_derivatives, force_derivatives
 from kineta.mechanics.algorithms import articulated_bodies, composite_bodies
 from kineta.mechanics.derivation import Array, Derivation, matrix, vector
 from kineta.mechanics.elements import inertia_elements
@@ -15,7 +16,6 @@ from kineta.mechanics.from_residual import cheapest, check_regular, eliminated, 
 from kineta.mechanics.kinematics.sweeps import carried
 from kineta.mechanics.kinematics.tree import Mechanism
 from kineta.mechanics.narration import Step, applied, links, vectors
-from kineta.mechanics.swept_derivatives import RULES
 
 #: Largest number of operations of articulated bodies for one rate, against which elimination is compared.
 ARTICULATED = 600
@@ -115,5 +115,11 @@ NEWTON_EULER = Formalism(
     source="Featherstone, Rigid Body Dynamics Algorithms, 5.3, 6.2, 7.3",
     residual=lambda d: recursion(d, d.symbols.vdot),
     steps=_steps,
-    rules={**RULES, "mass_matrix": _mass_matrix, "bias": _bias, "forward": _forward},
+    rules={
+        **force_derivatives.RULES,
+        **acceleration_derivatives.RULES,
+        "mass_matrix": _mass_matrix,
+        "bias": _bias,
+        "forward": _forward,
+    },
 )

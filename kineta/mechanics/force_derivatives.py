@@ -10,11 +10,12 @@ What rates are of coordinates and speeds, and what elements add, is differentiat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from kineta.expr.graph import ZERO, Ref
+from kineta.mechanics import tangent
 from kineta.mechanics.algorithms.composite_bodies import component
 from kineta.mechanics.algorithms.inverse_derivatives import Pairs, RateDerivatives, rate_derivatives
 from kineta.mechanics.algorithms.motion_changes import At, MotionChanges
@@ -68,48 +69,56 @@ def ways(d: Derivation) -> tuple[Way, ...]:
     return ("graph", "link", "limb", "tree") if few else ("link", "limb", "tree")
 
 
-def inverse_derivatives(d: Derivation) -> list[Mapping[str, Array]]:
+def inverse_derivatives(d: Derivation) -> Mapping[Way, Mapping[str, Array]]:
     """The quantities ``inverse_by_q``, ``inverse_by_v`` and ``mass_matrix``, in all :func:`ways`."""
-    return memo(d, inverse_derivatives, lambda: [_on_graph(d) if way == "graph" else _swept(d, way) for way in ways(d)])
+    return memo(d, inverse_derivatives, lambda: {w: _on_graph(d) if w == "graph" else swept(d, w) for w in ways(d)})
 
 
 def _on_graph(d: Derivation) -> Mapping[str, Array]:
-    found = {"mass_matrix": d["mass_matrix"]}
-    for block in ("q", "v"):
-        directions = DIRECTIONS[block](d)
-        found[f"inverse_by_{block}"] = matrix(derivatives(d.graph, d["inverse"].refs, directions), len(directions))
-    return found
+    own = {name: tangent.RULES[name](d) for name in ("inverse_by_q", "inverse_by_v")}
+    return {**own, "mass_matrix": d["mass_matrix"]}
 
 
-def _swept(d: Derivation, sharing: Sharing) -> Mapping[str, Array]:
-    g = d.graph
+def swept(d: Derivation, sharing: Sharing, free: Collection[At] = ()) -> Mapping[str, Array]:
+    """The same by sweeps in the frames of *sharing*. Where rates are *free*, forces leave out what accelerations of these rates
+    take up: accelerations of the speeds, ``taken_by_q`` and ``taken_by_v``.
+    """
+    g, n = d.graph, len(d.symbols.v)
     motion = moving(d, d.symbols.vdot)
     F = carried(d.mechanism, less_applied(d, motion.wrenches(2)))
-    m = MotionChanges(d.mechanism, motion.W(0), motion.W(1), motion.X(2), F)
-    swept, inertia = rate_derivatives(m, sharing), inertia_elements.generalized(d)
-    own = zip(_mass(m, swept.mass), inertia_elements.mass_matrix(d.symbols), strict=True)
-    rows = [[g.add(x, y) for x, y in zip(*row, strict=True)] for row in own]
-    found = {"mass_matrix": matrix(rows, len(rows))}
+    m = MotionChanges(d.mechanism, motion.W(0), motion.W(1), motion.X(2), F, free)
+    by_rates, inertia = rate_derivatives(m, sharing), inertia_elements.generalized(d)
+    own = zip(_mass(m, by_rates.mass), inertia_elements.mass_matrix(d.symbols), strict=True)
+    found = {"mass_matrix": matrix([[g.add(x, y) for x, y in zip(*row, strict=True)] for row in own], n)}
     for block in ("q", "v"):
-        columns = []
+        forces, taken, applied = [], [], iter(applied_changes(d, block))
         for direction, change in zip(DIRECTIONS[block](d), _rate_changes(d, m, block), strict=True):
-            parts = _on_speeds(m, swept, change), forward(g, inertia, direction), applied_changes(d, direction)
-            columns.append([g.sub(g.add(x, y), z) for x, y, z in zip(*parts, strict=True)])
-        found[f"inverse_by_{block}"] = matrix(list(zip(*columns, strict=True)), len(columns))
+            parts = _on_speeds(m, by_rates, change), forward(g, inertia, direction), next(applied)
+            forces.append([g.sub(g.add(x, y), z) for x, y, z in zip(*parts, strict=True)])
+            taken.append(_taken(m, by_rates, change))
+        for name, columns in ((f"inverse_by_{block}", forces), (f"taken_by_{block}", taken)):
+            found[name] = matrix(list(zip(*columns, strict=True)), len(columns))
     return found
 
 
 def cheapest(d: Derivation, found: Sequence[Mapping[str, Array]], *parts: str) -> Array:
     """The *parts* in the way of *found* in which they have the fewest operations, in one array."""
-    together = [[ref for part in parts for ref in way[part].refs] for way in found]
-    k = together.index(fewest(d.graph, together))
+    together = [tuple(ref for part in parts for ref in way[part].refs) for way in found]
+    refs = fewest(d.graph, together)
+    way = found[together.index(refs)]
     if len(parts) == 1:
-        return found[k][parts[0]]
-    return Array((len(together[k]),), tuple(together[k]), tuple((part, found[k][part].shape) for part in parts))
+        return way[parts[0]]
+    return Array((len(refs),), refs, tuple((part, way[part].shape) for part in parts))
 
 
-def applied_changes(d: Derivation, direction: Direction) -> list[Ref]:
-    """The change of the forces of elements on the speeds in a *direction*; as seen from the links on which they act."""
+def applied_changes(d: Derivation, block: str) -> list[list[Ref]]:
+    """The changes of the forces of elements on the speeds in the directions of a *block*, as seen from the links on which they
+    act.
+    """
+    return memo(d, (applied_changes, block), lambda: [_applied_change(d, x) for x in DIRECTIONS[block](d)])
+
+
+def _applied_change(d: Derivation, direction: Direction) -> list[Ref]:
     g, elements = d.graph, d.elements
     acting = sorted(elements.wrenches)
     refs = [x for i in acting for x in (*elements.wrenches[i].f.refs, *elements.wrenches[i].n.refs)]
@@ -160,6 +169,18 @@ def _on_speeds(m: MotionChanges, found: RateDerivatives, change: RateChange) -> 
     return total
 
 
+def _taken(m: MotionChanges, found: RateDerivatives, change: RateChange) -> list[Ref]:
+    """The accelerations of the speeds that free rates take up."""
+    g = m.graph
+    total = [ZERO] * len(m.mechanism.symbols.v)
+    parts = (found.taken_by_displacement, change.displaced), (found.taken_by_rate, change.rates)
+    for at in m.free:
+        ((k, partial),) = m.links[at[0]].rates[at[1]].by_speed.items()
+        terms = (g.mul(pairs.get((at, a), ZERO), x) for pairs, by in parts for a, x in by.items())
+        total[k] = g.div(g.sum(terms), partial)
+    return total
+
+
 def _mass(m: MotionChanges, pairs: Pairs) -> list[list[Ref]]:
     g, n = m.graph, len(m.mechanism.symbols.v)
     rows = [[ZERO] * n for _ in range(n)]
@@ -171,7 +192,7 @@ def _mass(m: MotionChanges, pairs: Pairs) -> list[list[Ref]]:
 
 
 def _inverse(*parts: str) -> Rule:
-    return lambda d: cheapest(d, inverse_derivatives(d), *parts)
+    return lambda d: cheapest(d, list(inverse_derivatives(d).values()), *parts)
 
 
 RULES: Mapping[str, Rule] = {

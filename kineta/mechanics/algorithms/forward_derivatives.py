@@ -1,0 +1,253 @@
+"""Derivatives of forward dynamics by articulated bodies, without the mass matrix and without derivatives of the forces.
+
+A change X, y (``motion_changes``) on a rate j of link i makes the articulated bodies that link i carries ask its carrier for the
+load P in addition; B is reduced with the articulated inertia I of the links, rate by rate::
+
+    P = I X + B y,  for displacements + S_j x* F_i          B -= U b^T / D,  b = S^T B
+
+For every rate, rows G, beta say how it answers to the acceleration of a link that carries it and to a y that begins there, and
+columns A how links move under a unit force on it. They begin with G = -U / D, beta = -b / D, and go on over the rates c between::
+
+    inwards    g = G . S_c      G += g G_c      beta += g beta_c
+    outwards   A += S_c udot_c,  udot_c = G_c . A                      entries of the inverse of the mass matrix
+
+The rate b answers to a change on link i, whose acceleration with it is a_i, by::
+
+    -A_b . P   where b carries i        G . a_i + beta . y   within link i        G . a_k   elsewhere, k the last common carrier
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kineta.expr.graph import ZERO, Ref, neg
+from kineta.mechanics.algorithms.articulated_bodies import ArticulatedBodies
+from kineta.mechanics.algorithms.inverse_derivatives import Pairs
+from kineta.mechanics.algorithms.motion_changes import At, Change, MotionChanges
+from kineta.mechanics.kinematics.common_frames import CommonFrames, Sharing, hubs
+from kineta.mechanics.kinematics.tree import Link
+from kineta.spatial.twist import Twist
+from kineta.spatial.vector import Matrix, Vector, outer, skew
+from kineta.spatial.wrench import Wrench
+
+#: Links of a chain from which on the accelerations of carriers follow from mobilities, matrices (6, 6) of the links.
+FAR = 16
+
+
+@dataclass(frozen=True, slots=True)
+class RateAnswers:
+    """Derivatives of the accelerations of the rates (rows) by displacements along the rates, by the rates, by forces on them."""
+
+    by_displacement: Pairs
+    by_rate: Pairs
+    by_force: Pairs
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """How a rate answers to an acceleration (G) and to a field y (beta)."""
+
+    G: Wrench
+    beta: Vector
+
+
+class _Loads:
+    """B of the articulated bodies of all links, n = N y and f = F y, and the rows b of the rates."""
+
+    def __init__(self, m: MotionChanges, bodies: ArticulatedBodies) -> None:
+        self.bodies = bodies
+        self.N, self.F = [m.gyration(T) for T in m.T], [skew(-p) for p in m.p]
+        self.b: dict[At, Vector] = {}
+        for i in reversed(range(len(m.links))):
+            link = m.links[i]
+            for j in reversed(range(len(link.rates))):
+                if (i, j) in bodies.steps:
+                    self._eliminate(link, (i, j))
+            if link.parent >= 0:
+                n, f = link.matrix_inward(self.N[i]), link.matrix_inward(self.F[i])
+                self.F[link.parent] = self.F[link.parent] + f
+                self.N[link.parent] = self.N[link.parent] + n + skew(link.offset).times(f)
+
+    def _eliminate(self, link: Link, at: At) -> None:
+        i, rate, step = at[0], link.rates[at[1]], self.bodies.steps[at]
+        b = self.b[at] = (self.N[i] if rate.turns else self.F[i]).row(rate.axis)
+        share = b * step.inverse
+        N, F = self.N[i] - outer(step.U.n, share), self.F[i] - outer(step.U.f, share)
+        self.N[i], self.F[i] = (_without_row(N, rate.axis), F) if rate.turns else (N, _without_row(F, rate.axis))
+
+    def load(self, i: int, X: Twist, y: Vector) -> Wrench:
+        """I X + B y of link i."""
+        return self.bodies.left[i].times(Wrench(X.v, X.w)) + Wrench(self.F[i] @ y, self.N[i] @ y)
+
+
+def _without_row(M: Matrix, e: int) -> Matrix:
+    return Matrix(M.graph, [(ZERO,) * 3 if i == e else row for i, row in enumerate(M.rows)])
+
+
+class _Answers:
+    """The rows of all rates at the links that carry them, in the frames of these links, and the columns A."""
+
+    def __init__(self, m: MotionChanges, frames: CommonFrames, loads: _Loads, *, far: bool) -> None:
+        self.m, self.frames, self.steps = m, frames, loads.bodies.steps
+        self.rates = [at for at in m.rates if at in self.steps]
+        self.of_link: list[list[At]] = [[] for _ in m.links]
+        for at in self.rates:
+            self.of_link[at[0]].append(at)
+        self.S = {at: frames.twist(at[0], m.S[at]) for at in self.rates}
+        self.first = {at: self._first(at, loads) for at in self.rates}
+        self.own: dict[At, _Row] = {}
+        self.rows: dict[tuple[At, int], _Row] = {}
+        self.within: Pairs = {}
+        for at in self.rates:
+            self._row(at)
+        self.by_force: Pairs = {}
+        self.A: dict[tuple[At, int], Twist] = {}
+        self.mobility = self._mobilities() if far else None
+        for at in self.rates:
+            self._force(at)
+
+    def _first(self, at: At, loads: _Loads) -> _Row:
+        i, step = at[0], self.steps[at]
+        scale, U = neg(step.inverse), step.U
+        G = Wrench(U.f * scale, U.n * scale)
+        return _Row(self.frames.wrench(i, G), self.frames.vector(i, loads.b[at] * scale))
+
+    def _row(self, at: At) -> None:
+        """Sweep the row of the rate *at* inwards."""
+        frames, (k, j) = self.frames, at
+        row = self.first[at]
+        for c in reversed([c for c in self.of_link[k] if c[1] < j]):
+            row, self.within[at, c] = self._past(row, c)
+        self.own[at] = row
+        while (up := self.m.links[k].parent) >= 0:
+            row = _Row(frames.inward(k, row.G), frames.vector_inward(k, row.beta))
+            k = up
+            self.rows[at, k] = row
+            for c in reversed(self.of_link[k]):
+                row, _ = self._past(row, c)
+
+    def _past(self, row: _Row, c: At) -> tuple[_Row, Ref]:
+        x, first = self.S[c].work(row.G), self.first[c]
+        return _Row(row.G + Wrench(first.G.f * x, first.G.n * x), row.beta + first.beta * x), x
+
+    def _mobilities(self) -> list[list[list[Ref]]]:
+        """How each link answers to wrenches on it, (6, 6), where all are seen in one frame::
+
+        W += S h^T + h S^T + S (1 / D + G . h) S^T,  h = W G
+        """
+        g = self.m.graph
+        add, mul = g.add, g.mul
+        found: list[list[list[Ref]]] = []
+        for i, link in enumerate(self.m.links):
+            W = [list(row) for row in found[link.parent]] if link.parent >= 0 else [[ZERO] * 6 for _ in range(6)]
+            for at in self.of_link[i]:
+                G = self.first[at].G
+                S, G6 = (*self.S[at].w.refs, *self.S[at].v.refs), (*G.n.refs, *G.f.refs)
+                h = [g.sum(mul(x, y) for x, y in zip(row, G6, strict=True)) for row in W]
+                own = add(self.steps[at].inverse, g.sum(mul(x, y) for x, y in zip(G6, h, strict=True)))
+                half = mul(g.const(0.5), own)
+                k = [add(x, mul(y, half)) for x, y in zip(h, S, strict=True)]
+                for a in range(6):
+                    for b in range(a, 6):
+                        W[a][b] = W[b][a] = g.sum([W[a][b], mul(S[a], k[b]), mul(k[a], S[b])])
+            found.append(W)
+        return found
+
+    def carriers_moved(self, i: int, P: Wrench, answer: Mapping[At, Ref]) -> dict[int, Twist]:
+        """Accelerations of link i, which asks for *P* in addition, and of its carriers, whose rates have the *answer*."""
+        m = self.m
+        found: dict[int, Twist] = {}
+        if i >= 0 and self.mobility is not None:
+            g, F = m.graph, (*P.n.refs, *P.f.refs)
+            x = [neg(g.sum(g.mul(w, y) for w, y in zip(row, F, strict=True))) for row in self.mobility[i]]
+            return {i: Twist(Vector(g, *x[:3]), Vector(g, *x[3:]))}
+        a = Twist.zero(m.graph)
+        for k in reversed(m.carriers[i]) if i >= 0 else ():
+            a = self.frames.outward(k, a) if m.links[k].parent >= 0 else a
+            for at in self.of_link[k]:
+                a = a + self.S[at] * answer[at]
+            found[k] = a
+        return found
+
+    def _force(self, c: At) -> None:
+        """The accelerations under a unit force on the rate *c*, of all that its link carries."""
+        m, g, M, i = self.m, self.m.graph, self.by_force, c[0]
+        p = m.links[i].parent
+        carriers = {at: M[c, at] for k in m.carriers[i][1:] for at in self.of_link[k]}
+        at: dict[int, Twist] = {}
+        if p >= 0:
+            G = self.rows[c, p].G
+            at = self.carriers_moved(p, Wrench(-G.f, -G.n), carriers)
+        for k in range(i, len(m.links)):
+            if i not in m.carriers[k]:
+                continue
+            p = m.links[k].parent
+            a = self.frames.outward(k, at[p]) if p >= 0 else Twist.zero(g)
+            for b in self.of_link[k]:
+                u = a.work(self.first[b].G)
+                if k == i and b[1] < c[1]:
+                    u = g.add(u, g.mul(self.within[c, b], self.steps[b].inverse))
+                elif b == c:
+                    u = g.add(u, self.steps[b].inverse)
+                M.setdefault((b, c), u)
+                M.setdefault((c, b), M[b, c])
+                a = a + self.S[b] * M[b, c]
+            at[k] = self.A[c, k] = a
+        for b in self.rates:
+            if (b, c) not in M:
+                k = self.common(b[0], i)
+                M[b, c] = M[c, b] = at[k].work(self.rows[b, k].G) if k >= 0 else ZERO
+
+    def to(self, at: At, loads: _Loads, change: Change, more: Wrench) -> dict[At, Ref]:
+        """The answers of all rates to a *change* on the rate *at*, which asks for the wrench *more* in addition."""
+        m, g, frames, i = self.m, self.m.graph, self.frames, at[0]
+        p = m.links[i].parent
+        answer = {b: neg(x) for b, x in change.taken.items()}
+        P = loads.load(i, change.X, change.y) + more
+        X, y = frames.twist(i, change.X), frames.vector(i, change.y)
+        a: dict[int, Twist] = {}
+        if p >= 0:
+            P = frames.inward(i, frames.wrench(i, P))
+            carriers = {b: neg(self.A[b, p].work(P)) for k in m.carriers[p] for b in self.of_link[k]}
+            answer |= carriers
+            a = self.carriers_moved(p, P, carriers)
+            X = frames.outward(i, a[p]) + X
+        total = X
+        for b in self.of_link[i]:
+            row = self.own[b]
+            u = g.add(X.work(row.G), y.dot(row.beta))
+            total = total + self.S[b] * u
+            answer[b] = g.add(u, answer.get(b, ZERO))
+        for b in self.rates:
+            if b in answer:
+                continue
+            if i in m.carriers[b[0]]:
+                row = self.rows[b, i]
+                answer[b] = g.add(total.work(row.G), y.dot(row.beta))
+            else:
+                k = self.common(b[0], i)
+                answer[b] = a[k].work(self.rows[b, k].G) if k >= 0 else ZERO
+        return answer
+
+    def common(self, i: int, k: int) -> int:
+        """The last link that carries both links; -1 for the ground."""
+        return next((x for x in self.m.carriers[k] if x in self.m.carriers[i]), -1)
+
+
+def rate_answers(m: MotionChanges, bodies: ArticulatedBodies, sharing: Sharing) -> RateAnswers:
+    """The derivatives in the motion of *m* with the accelerations of *bodies*, whose rates are free; answers are swept in the
+    frames of *sharing*.
+    """
+    frames = CommonFrames(m.mechanism, hubs(m.mechanism, sharing))
+    loads = _Loads(m, bodies)
+    chain = all(link.parent == i - 1 for i, link in enumerate(m.links))
+    answers = _Answers(m, frames, loads, far=chain and len(m.links) > FAR and len(set(frames.hub)) == 1)
+    found = RateAnswers({}, {}, answers.by_force)
+    for at in answers.rates:
+        for pairs, change, more in (
+            (found.by_displacement, m.by_displacement(at), m.S[at].cross_wrench(m.F[at[0]])),
+            (found.by_rate, m.by_rate(at), Wrench.zero(m.graph)),
+        ):
+            pairs.update(((b, at), x) for b, x in answers.to(at, loads, change, more).items())
+    return found
