@@ -20,6 +20,7 @@ from kineta.mechanics.algorithms.motion_changes import At, MotionChanges
 from kineta.mechanics.derivation import Array, Derivation, Rule, matrix
 from kineta.mechanics.elements import inertia_elements
 from kineta.mechanics.force_derivatives import applied_changes, cheapest, inverse_derivatives, swept
+from kineta.mechanics.from_residual import unchanging
 from kineta.mechanics.kinematics.common_frames import Sharing
 from kineta.mechanics.tangent import DIRECTIONS, balance, closure, derivatives, solved
 from kineta.passes.substitute import substitute
@@ -81,9 +82,11 @@ def _articulated(d: Derivation) -> bool:
 def _by_bodies(d: Derivation, sharing: Sharing) -> Mapping[str, Array]:
     g, n = d.graph, len(d.symbols.v)
     tau = [g.add(t, q) for t, q in zip(d.symbols.tau, d.elements.forces, strict=True)]
-    bodies = articulated_bodies(d.mechanism, d.kinematics.w, tau, d.elements.wrenches)
-    F = [bodies.transmitted(i) for i in range(len(bodies.left))]
-    wdot, a = ([getattr(x, part) for x in bodies.accelerations] for part in "nf")
+    still = unchanging(d)
+    bodies = articulated_bodies(still, tau, d.elements.wrenches)
+    wdot = [x + y.n for x, y in zip(still.W(1), bodies.accelerations, strict=True)]
+    a = [x + y.f for x, y in zip(still.X(2), bodies.accelerations, strict=True)]
+    F = [bodies.transmitted(i) for i in range(len(a))]
     m = MotionChanges(d.mechanism, d.kinematics.w, wdot, a, F, _free_rates(d))
     found = rate_answers(m, bodies, sharing)
     compliance = _on_speeds(d, found.by_force, forces=True)

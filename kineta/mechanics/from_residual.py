@@ -214,6 +214,11 @@ def moving(d: Derivation, vdot: Sequence[Ref]) -> LinkMotion:
     return LinkMotion(d.mechanism, accelerated(d.graph, vdot), {2: -d.mechanism.gravity}, d.kinematics.motion)
 
 
+def unchanging(d: Derivation) -> LinkMotion:
+    """The motion of the links in which no speed changes."""
+    return moving(d, [ZERO] * len(d.symbols.v))
+
+
 def acceleration_energy(d: Derivation) -> Ref:
     """Energy of the accelerations ``vdot`` relative to free fall, int (a - gravity)^2 dm / 2, of links and inertia elements."""
     return d.graph.add(kineta(d.mechanism, moving(d, d.symbols.vdot), 2), inertia_elements.acceleration_energy(d))

@@ -110,5 +110,5 @@ def test_derivatives_are_no_numbers_where_masses_do_not_determine_them() -> None
             with np.errstate(all="ignore"):
                 values = evaluate(d.graph, way[part].refs, state, reference.FUNCTIONS)
             rows = np.array(values).reshape(way[part].shape)
-            assert np.isnan(rows[still]).all()
+            assert np.isnan(rows[still, :3]).all()
             assert np.isfinite(rows[moving]).all()

@@ -3,20 +3,23 @@
 In link axes about link origins the wrench that a link asks of its motion is affine in its acceleration::
 
     n = A wdot + B a + p_n          f = B^T wdot + C a + p_f
+
+Accelerations (wdot, a) are those beyond the motion in which no speed changes. This motion, with all that velocities and gravity
+ask for, is swept outwards first, as for inverse dynamics; the elimination then knows no velocities.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.mechanics.algorithms.composite_bodies import component, composites, momentum_of_rate
 from kineta.mechanics.algorithms.rounding_bounds import rate_bounds
-from kineta.mechanics.kinematics.sweeps import acceleration_matrix, inertia_wrench, relative
-from kineta.mechanics.kinematics.tree import Link, Mechanism, dependent, no_inertia
+from kineta.mechanics.kinematics.sweeps import LinkMotion
+from kineta.mechanics.kinematics.tree import Link, Mechanism, Rate, dependent, no_inertia
 from kineta.mechanics.linear_algebra.ldl import stands
 from kineta.passes.magnitude import running_errors
 from kineta.spatial.inertia import symmetric
@@ -54,10 +57,9 @@ class RateSolution:
 class ArticulatedBodies:
     """The articulated bodies of a mechanism under forces, and its accelerations.
 
-    left : articulated inertias of the links after the elimination of their rates, their wrenches at the bias acceleration
+    left : articulated inertias of the links after the elimination of their rates
     steps : the solutions for the rates that speeds drive, by link and number
-    moved : accelerations of the links with their carriers, without bias and own rates (f: of the origin, n: angular), in link
-        axes; as below, those of free fall are zero
+    moved : accelerations of the links with their carriers, without own rates (f: of the origin, n: angular), in link axes
     accelerations : of the links
     vdot : accelerations of the speeds
     tests : for every speed what is positive where its acceleration does not depend on a pivot at the level of rounding
@@ -79,49 +81,35 @@ class ArticulatedBodies:
         return [reduce(graph.guard, tests, x) for x, tests in zip(refs, self.tests, strict=True)]
 
 
-def forward_dynamics(
-    mechanism: Mechanism,
-    w: Sequence[Vector],
-    tau: Sequence[Ref],
-    applied: Mapping[int, Wrench],
-) -> list[Ref]:
-    """Accelerations of the speeds under the generalised forces *tau* and the wrenches *applied* to the links; as of
-    :func:`articulated_bodies`, NaN where they depend on a pivot at the level of rounding.
-    """
-    found = articulated_bodies(mechanism, w, tau, applied)
-    return found.guarded(mechanism.graph, found.vdot)
+def forward_dynamics(motion: LinkMotion, tau: Sequence[Ref], applied: Mapping[int, Wrench]) -> list[Ref]:
+    """Accelerations of the speeds as of :func:`articulated_bodies`; NaN where they depend on a pivot at the level of rounding."""
+    found = articulated_bodies(motion, tau, applied)
+    return found.guarded(motion.graph, found.vdot)
 
 
-def articulated_bodies(
-    mechanism: Mechanism,
-    w: Sequence[Vector],
-    tau: Sequence[Ref],
-    applied: Mapping[int, Wrench],
-) -> ArticulatedBodies:
-    """The articulated bodies under the generalised forces *tau* and the wrenches *applied* to the links.
+def articulated_bodies(motion: LinkMotion, tau: Sequence[Ref], applied: Mapping[int, Wrench]) -> ArticulatedBodies:
+    """The articulated bodies under the generalised forces *tau* and the wrenches *applied* to the links; *motion* is that in
+    which no speed changes.
 
     For mechanisms whose speeds and rates follow from each other (``leading``), as with absolute coordinates.
     """
-    graph = mechanism.graph
-    links = mechanism.links
+    mechanism, links = motion.mechanism, motion.mechanism.links
     phi = _rate_forces(mechanism, tau)
-    own = [_rigid(graph, link, w[i], applied.get(i)) for i, link in enumerate(links)]
-    bias = [_bias_acceleration(graph, link, w, i) for i, link in enumerate(links)]
+    own = [_rigid(link, p, applied.get(i)) for i, (link, p) in enumerate(zip(links, motion.wrenches(2), strict=True))]
     steps: dict[tuple[int, int], RateSolution] = {}
     tests: list[list[Ref]] = [[] for _ in links]  # of the pivots of a link and its subtree
     bounds = dict(rate_bounds(mechanism))
     for i in reversed(range(len(links))):
-        link, I = links[i], own[i]
+        link = links[i]
         for j in reversed(range(len(link.rates))):
-            I, step = _eliminate(mechanism, I, (i, j), phi)
+            own[i], step = _eliminate(mechanism, own[i], (i, j), phi)
             if step is not None:
                 steps[i, j] = step
                 tests[i] = [_pivot_stands(mechanism, (i, j), step, bounds, tests[i])]
-        own[i] = _carried(I, bias[i])
         if link.parent >= 0:
             own[link.parent] = own[link.parent] + _inward(link, own[i])
             tests[link.parent] += tests[i]
-    return ArticulatedBodies(own, steps, *_outward(mechanism, bias, steps), _decisive(mechanism, tests))
+    return ArticulatedBodies(own, steps, *_outward(mechanism, steps), _decisive(mechanism, tests))
 
 
 def _pivot_stands(
@@ -174,27 +162,9 @@ def _rate_forces(mechanism: Mechanism, tau: Sequence[Ref]) -> dict[tuple[int, in
     return phi
 
 
-def _rigid(graph: Graph, link: Link, w: Vector, applied: Wrench | None) -> Articulated:
-    own = link.moments
-    p = inertia_wrench(link.moments, Vector(graph), acceleration_matrix(w, Vector(graph)))
-    if applied is not None:
-        p = Wrench(p.f - applied.f, p.n - applied.n)
-    return Articulated(own.J, skew(own.c), identity(graph).scaled(own.m), p)
-
-
-def _bias_acceleration(graph: Graph, link: Link, w: Sequence[Vector], i: int) -> Wrench:
-    """Acceleration of the link (f: of its origin, n: angular) at rest of its carrier and of all udot."""
-    w_p = w[link.parent] if link.parent >= 0 else Vector(graph)
-    w_rel, v_rel = relative(graph, link, turns=True), relative(graph, link, turns=False)
-    w_carried = link.outward(w_p)
-    a = link.outward(w_p.cross(w_p.cross(link.offset))) + w_carried.cross(v_rel) * graph.const(2.0) + w_rel.cross(v_rel)
-    wdot = w_carried.cross(w_rel)
-    for rate in link.rates:
-        if rate.turns:
-            wdot = wdot.plus(rate.axis, rate.bias)
-        else:
-            a = a.plus(rate.axis, rate.bias)
-    return Wrench(a, wdot)
+def _rigid(link: Link, p: Wrench, applied: Wrench | None) -> Articulated:
+    own, graph = link.moments, link.moments.c.graph
+    return Articulated(own.J, skew(own.c), identity(graph).scaled(own.m), p if applied is None else p - applied)
 
 
 def _eliminate(
@@ -224,9 +194,17 @@ def _eliminate(
         _without(I.A, n, U.n, e if rate.turns else -1),
         _without(I.B, n, U.f, e if rate.turns else -1, -1 if rate.turns else e),
         _without(I.C, f, U.f, -1 if rate.turns else e),
-        I.p + Wrench(f * u, n * u),
+        _transmitted(I.p + Wrench(f * u, n * u), rate, phi[at]),
     )
     return left, step
+
+
+def _transmitted(p: Wrench, rate: Rate, phi: Ref) -> Wrench:
+    """*p* with its component along the *rate*, which is the force on it."""
+    parts = [[*p.f.refs], [*p.n.refs]]
+    parts[rate.turns][rate.axis] = phi
+    f, n = (Vector(p.f.graph, *part) for part in parts)
+    return Wrench(f, n)
 
 
 def _singular(mechanism: Mechanism, at: tuple[int, int]) -> ModelError:
@@ -247,13 +225,6 @@ def _without(M: Matrix, a: Vector, b: Vector, row: int, column: int | None = Non
     )
 
 
-def _carried(I: Articulated, bias: Wrench) -> Articulated:
-    """*I* with its wrench taken at the bias acceleration: p + I c."""
-    if bias.f.is_zero and bias.n.is_zero:
-        return I
-    return replace(I, p=I.p + I.times(bias))
-
-
 def _inward(link: Link, I: Articulated) -> Articulated:
     """*I* of a link in the axes of its parent, about the origin of the parent::
 
@@ -271,9 +242,7 @@ def _inward(link: Link, I: Articulated) -> Articulated:
 
 
 def _outward(
-    mechanism: Mechanism,
-    bias: Sequence[Wrench],
-    steps: Mapping[tuple[int, int], RateSolution],
+    mechanism: Mechanism, steps: Mapping[tuple[int, int], RateSolution]
 ) -> tuple[list[Wrench], list[Wrench], list[Ref]]:
     """Accelerations by the sweep outwards, udot = (u - U . (wdot, a)) / D: of the links with their carriers, of the links, of the
     speeds.
@@ -284,9 +253,9 @@ def _outward(
     moved: list[Wrench] = []
     accelerations: list[Wrench] = []
     for i, link in enumerate(mechanism.links):
-        at = accelerations[link.parent] if link.parent >= 0 else Wrench(-mechanism.gravity, Vector(graph))
-        moved.append(Wrench(link.outward(at.f + at.n.cross(link.offset)), link.outward(at.n)))
-        own = moved[i] + bias[i]
+        at = accelerations[link.parent] if link.parent >= 0 else Wrench.zero(graph)
+        own = Wrench(link.outward(at.f + at.n.cross(link.offset)), link.outward(at.n))
+        moved.append(own)
         for j, rate in enumerate(link.rates):
             if (step := steps.get((i, j))) is None:
                 continue

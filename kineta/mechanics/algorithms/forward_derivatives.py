@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kineta.expr.graph import ZERO, Ref, neg
+from kineta.expr.graph import MINUS_ONE, ZERO, Ref, neg
 from kineta.mechanics.algorithms.articulated_bodies import ArticulatedBodies
 from kineta.mechanics.algorithms.inverse_derivatives import Pairs
 from kineta.mechanics.algorithms.motion_changes import At, Change, MotionChanges
@@ -108,10 +108,13 @@ class _Answers:
             self._force(at)
 
     def _first(self, at: At, loads: _Loads) -> _Row:
-        i, step = at[0], self.steps[at]
-        scale, U = neg(step.inverse), step.U
-        G = Wrench(U.f * scale, U.n * scale)
-        return _Row(self.frames.wrench(i, G), self.frames.vector(i, loads.b[at] * scale))
+        """-U / D, whose component along the rate is -1, and -b / D."""
+        (i, j), step = at, self.steps[at]
+        rate, scale = self.m.links[i].rates[j], neg(step.inverse)
+        parts = [[*(step.U.f * scale).refs], [*(step.U.n * scale).refs]]
+        parts[rate.turns][rate.axis] = MINUS_ONE
+        f, n = (Vector(self.m.graph, *part) for part in parts)
+        return _Row(self.frames.wrench(i, Wrench(f, n)), self.frames.vector(i, loads.b[at] * scale))
 
     def _row(self, at: At) -> None:
         """Sweep the row of the rate *at* inwards."""
@@ -134,7 +137,7 @@ class _Answers:
     def _mobilities(self) -> list[list[list[Ref]]]:
         """How each link answers to wrenches on it, (6, 6), where all are seen in one frame::
 
-        W += S h^T + h S^T + S (1 / D + G . h) S^T,  h = W G
+        W += S h^T + A S^T,  h = W G,  A = h + (1 / D + G . h) S
         """
         g = self.m.graph
         add, mul = g.add, g.mul
@@ -142,15 +145,15 @@ class _Answers:
         for i, link in enumerate(self.m.links):
             W = [list(row) for row in found[link.parent]] if link.parent >= 0 else [[ZERO] * 6 for _ in range(6)]
             for at in self.of_link[i]:
-                G = self.first[at].G
-                S, G6 = (*self.S[at].w.refs, *self.S[at].v.refs), (*G.n.refs, *G.f.refs)
+                G, S = self.first[at].G, self.S[at]
+                S6, G6 = (*S.w.refs, *S.v.refs), (*G.n.refs, *G.f.refs)
                 h = [g.sum(mul(x, y) for x, y in zip(row, G6, strict=True)) for row in W]
-                own = add(self.steps[at].inverse, g.sum(mul(x, y) for x, y in zip(G6, h, strict=True)))
-                half = mul(g.const(0.5), own)
-                k = [add(x, mul(y, half)) for x, y in zip(h, S, strict=True)]
+                under = Twist(Vector(g, *h[:3]), Vector(g, *h[3:]))
+                A = under + S * add(under.work(G), self.steps[at].inverse)
+                A6 = (*A.w.refs, *A.v.refs)
                 for a in range(6):
                     for b in range(a, 6):
-                        W[a][b] = W[b][a] = g.sum([W[a][b], mul(S[a], k[b]), mul(k[a], S[b])])
+                        W[a][b] = W[b][a] = g.sum([W[a][b], mul(S6[a], h[b]), mul(A6[a], S6[b])])
             found.append(W)
         return found
 
@@ -199,16 +202,14 @@ class _Answers:
                 k = self.common(b[0], i)
                 M[b, c] = M[c, b] = at[k].work(self.rows[b, k].G) if k >= 0 else ZERO
 
-    def to(self, at: At, loads: _Loads, change: Change, more: Wrench) -> dict[At, Ref]:
-        """The answers of all rates to a *change* on the rate *at*, which asks for the wrench *more* in addition."""
+    def to(self, at: At, change: Change, P: Wrench) -> dict[At, Ref]:
+        """The answers of all rates to a *change* on the rate *at*, in the frame of its link, with the load *P*."""
         m, g, frames, i = self.m, self.m.graph, self.frames, at[0]
-        p = m.links[i].parent
+        p, X, y = m.links[i].parent, change.X, change.y
         answer = {b: neg(x) for b, x in change.taken.items()}
-        P = loads.load(i, change.X, change.y) + more
-        X, y = frames.twist(i, change.X), frames.vector(i, change.y)
         a: dict[int, Twist] = {}
         if p >= 0:
-            P = frames.inward(i, frames.wrench(i, P))
+            P = frames.inward(i, P)
             carriers = {b: neg(self.A[b, p].work(P)) for k in m.carriers[p] for b in self.of_link[k]}
             answer |= carriers
             a = self.carriers_moved(p, P, carriers)
@@ -245,9 +246,9 @@ def rate_answers(m: MotionChanges, bodies: ArticulatedBodies, sharing: Sharing) 
     answers = _Answers(m, frames, loads, far=chain and len(m.links) > FAR and len(set(frames.hub)) == 1)
     found = RateAnswers({}, {}, answers.by_force)
     for at in answers.rates:
-        for pairs, change, more in (
-            (found.by_displacement, m.by_displacement(at), m.S[at].cross_wrench(m.F[at[0]])),
-            (found.by_rate, m.by_rate(at), Wrench.zero(m.graph)),
-        ):
-            pairs.update(((b, at), x) for b, x in answers.to(at, loads, change, more).items())
+        i, moved = at[0], m.S[at].cross_wrench(m.F[at[0]])
+        ways = zip((found.by_displacement, found.by_rate), m.changes(at), m.seen(frames, at), strict=True)
+        for (pairs, own, seen), more in zip(ways, (moved, Wrench.zero(m.graph)), strict=True):
+            P = frames.wrench(i, loads.load(i, own.X, own.y) + more)
+            pairs.update(((b, at), x) for b, x in answers.to(at, seen, P).items())
     return found

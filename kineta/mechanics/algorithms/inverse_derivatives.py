@@ -53,8 +53,8 @@ def rate_derivatives(m: MotionChanges, sharing: Sharing) -> RateDerivatives:
     links = m.links
     frames = CommonFrames(m.mechanism, hubs(m.mechanism, sharing))
     K, (p, T) = composites(m.mechanism), _composite(m)
-    own = {at: _Seen(m.S[at], m.by_displacement(at), m.by_rate(at)) for at in m.rates}
-    seen = {at: _in_frame(frames, at[0], x) for at, x in own.items()}
+    own = {at: _Seen(m.S[at], *m.changes(at)) for at in m.rates}
+    seen = {at: _Seen(frames.twist(at[0], m.S[at]), *m.seen(frames, at)) for at in m.rates}
     found = RateDerivatives()
     for a in m.rates:
         i, S = a[0], m.S[a]
@@ -96,12 +96,6 @@ def _turn_free_links(m: MotionChanges, found: RateDerivatives) -> None:
                 if (b, c) in found.mass:
                     more = g.mul(found.mass[b, c], x)
                     found.by_rate[b, a] = g.add(found.by_rate.get((b, a), ZERO), more)
-
-
-def _in_frame(frames: CommonFrames, i: int, own: _Seen) -> _Seen:
-    """*own* of a rate of link i, in the frame of the link."""
-    displaced, changed = (Change(frames.twist(i, x.X), frames.vector(i, x.y)) for x in (own.displaced, own.changed))
-    return _Seen(frames.twist(i, own.S), displaced, changed)
 
 
 def _composite(m: MotionChanges) -> tuple[list[Vector], list[Matrix]]:

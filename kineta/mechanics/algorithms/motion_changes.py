@@ -21,6 +21,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kineta.expr.graph import ZERO, Graph, Ref, neg
+from kineta.mechanics.kinematics.common_frames import CommonFrames
 from kineta.mechanics.kinematics.sweeps import acceleration_matrix
 from kineta.mechanics.kinematics.tree import Link, Mechanism, Rate
 from kineta.spatial.twist import Twist
@@ -112,6 +113,21 @@ class MotionChanges:
     def by_rate(self, at: At) -> Change:
         """The change by a unit change of the rate *at*."""
         return self._left(at[0], self._by_rate(at), self.base_rates(at))
+
+    def changes(self, at: At) -> tuple[Change, Change]:
+        """The changes by a unit displacement along the rate *at*, and by a unit change of it."""
+        return self.by_displacement(at), self.by_rate(at)
+
+    def seen(self, frames: CommonFrames, at: At) -> tuple[Change, Change]:
+        """:meth:`changes` in the frame of the link."""
+        i, (displaced, changed) = at[0], self.changes(at)
+        y = frames.vector(i, displaced.y)
+        alone = self.links[i].parent >= 0 and len(self.links[i].rates) == 1
+        w = y * self.graph.const(2.0) if alone else None  # v_p x S + v_i x S is then twice v_p x S
+        return (
+            Change(frames.twist(i, displaced.X), y, displaced.taken),
+            Change(frames.twist(i, changed.X, w), frames.vector(i, changed.y), changed.taken),
+        )
 
     def _left(self, i: int, change: Change, more: Mapping[At, Ref]) -> Change:
         """*change* on link i, and *more* accelerations, without what rates take up themselves."""

@@ -12,7 +12,7 @@ from kineta.mechanics.algorithms import articulated_bodies, composite_bodies
 from kineta.mechanics.derivation import Array, Derivation, matrix, vector
 from kineta.mechanics.elements import inertia_elements
 from kineta.mechanics.formalisms.formalism import Formalism
-from kineta.mechanics.from_residual import cheapest, check_regular, eliminated, moving, recursion
+from kineta.mechanics.from_residual import cheapest, check_regular, eliminated, moving, recursion, unchanging
 from kineta.mechanics.kinematics.sweeps import carried
 from kineta.mechanics.kinematics.tree import Mechanism
 from kineta.mechanics.narration import Step, applied, links, vectors
@@ -49,7 +49,7 @@ def _forward(d: Derivation) -> Array:
     crowded = _crowded(d.mechanism)
     if d.mechanism.leading is not None and not crowded and not d.rows and not inertia_elements.given(d.symbols):
         forces = [d.graph.add(t, q) for t, q in zip(d.symbols.tau, d.elements.forces, strict=True)]
-        ways.append(articulated_bodies.forward_dynamics(d.mechanism, d.kinematics.w, forces, d.elements.wrenches))
+        ways.append(articulated_bodies.forward_dynamics(unchanging(d), forces, d.elements.wrenches))
     else:
         check_regular(d)
     if crowded or not ways or _elimination(d.mechanism) < ARTICULATED * len(d.symbols.v):

@@ -45,12 +45,12 @@ class CommonFrames:
         """*F* about the origin of link i, in link axes, in its frame."""
         return F if self.hub[i] == i else _inward(self._seen[self.hub[i]][i], F)
 
-    def twist(self, i: int, X: Twist) -> Twist:
-        """*X* about the origin of link i, in link axes, in its frame."""
+    def twist(self, i: int, X: Twist, w: Vector | None = None) -> Twist:
+        """*X* about the origin of link i, in link axes, in its frame; *w* is its angular part there, if that is known."""
         if self.hub[i] == i:
             return X
         R, r = self._seen[self.hub[i]][i]
-        w = R @ X.w
+        w = R @ X.w if w is None else w
         return Twist(w, R @ X.v + r.cross(w))
 
     def vector(self, i: int, y: Vector) -> Vector:
