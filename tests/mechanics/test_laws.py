@@ -11,6 +11,7 @@ from kineta.equations.equations import Equations, derive
 from kineta.expr.graph import ONE
 from kineta.mechanics.algorithms import articulated_bodies
 from kineta.mechanics.algorithms.rounding_bounds import speed_bounds
+from kineta.mechanics.from_residual import unchanging
 from kineta.mechanics.linear_algebra.ldl import factored, sparse
 from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
@@ -70,7 +71,7 @@ def test_articulated_bodies_agree_with_elimination(seed: int) -> None:
     d = equations.derivation
     g, nv = equations.graph, system.nv
     forces = [g.add(t, q) for t, q in zip(d.symbols.tau, d.elements.forces, strict=True)]
-    recursive = articulated_bodies.forward_dynamics(d.mechanism, d.kinematics.w, forces, d.elements.wrenches)
+    recursive = articulated_bodies.forward_dynamics(unchanging(d), forces, d.elements.wrenches)
     M = sparse(d["mass_matrix"].refs, nv)
     right = [g.sub(t, b) for t, b in zip(d.symbols.tau, d["bias"].refs, strict=True)]
     condition = np.linalg.cond(values(equations, "mass_matrix", state))

@@ -219,15 +219,6 @@ def _third(w: Vector, w1: Vector, w2: Vector) -> Matrix:
 _CLOSED: Mapping[int, Callable[..., Matrix]] = {2: acceleration_matrix, 3: _third}
 
 
-def relative(graph: Graph, link: Link, *, turns: bool) -> Vector:
-    """Relative angular (``turns``) or linear velocity of a motion, in link axes."""
-    u = Vector(graph)
-    for rate in link.rates:
-        if rate.turns == turns:
-            u = u.plus(rate.axis, rate.speed)
-    return u
-
-
 def inertia_wrench(own: Moments, x: Vector, U: Matrix) -> Wrench:
     """Force f and couple n of a mass for the derivatives x + U r (see the module docstring)."""
     A = U.times(own.S)
