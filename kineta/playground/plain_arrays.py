@@ -61,6 +61,16 @@ class dtype:
     def __init__(self, kind: Any) -> None:
         self.type = _type(kind)
 
+    @property
+    def name(self) -> str:
+        return str(self.type.__name__)
+
+    def __eq__(self, other: object) -> bool:
+        return self.type is _type(other)
+
+    def __hash__(self) -> int:
+        return hash(self.type)
+
     def newbyteorder(self, order: str) -> dtype:
         """The type itself."""
         return self
