@@ -119,6 +119,9 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     """The sentence that suggests the name nearest to *name* among *known*, or ``''``."""
     if not isinstance(name, str):
         return ""
+    known = list(known)
+    if found := _with_other_indices(name, known):
+        return found
     folded: dict[str, str] = {}
     for k in known:
         folded.setdefault(k.casefold(), k)
@@ -126,6 +129,18 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     near = get_close_matches(word, folded, n=1, cutoff=0.6) or _holding(word, folded)
     quoted = (folded[n] if folded[n].endswith("''") else f"'{folded[n]}'" for n in near)
     return f" Did you mean {' or '.join(quoted)}?" if near else ""
+
+
+def _with_other_indices(name: str, known: Iterable[str]) -> str:
+    """The sentence on the indices with which a *name* such as ``Link[7]`` is known."""
+    if "[" not in name:
+        return ""
+    like = re.compile(re.sub(r"\\\[\d+\\\]", r"\\[(\\d+)\\]", re.escape(name)))
+    found = sorted((tuple(map(int, m.groups())), k) for k in known if (m := like.fullmatch(k)))
+    if not found:
+        return ""
+    first, last = found[0][1], found[-1][1]
+    return f" There is {first}." if first == last else f" There are {first} to {last}."
 
 
 def excerpt(names: Iterable[str], most: int = 8) -> str:

@@ -16,6 +16,7 @@ from kineta.cli.options import FILE, Verb, json_, model, settings
 from kineta.cli.task_verbs import check_target
 from kineta.cli.values import CHECK_FAILED, Settings, echo, print_json, read
 from kineta.errors import ExpressionError
+from kineta.model.reserved_symbols import owner
 from kineta.tasks.options import MACHINE
 
 if TYPE_CHECKING:
@@ -382,5 +383,5 @@ def _by_rule(shown: dict[str, str], taken: dict[str, str]) -> str:
     """Return the *shown* names in groups, each with the rule of inference in *taken*."""
     groups: dict[str, list[str]] = {}
     for name, text in shown.items():
-        groups.setdefault(taken.get(name) or taken[name.partition(".")[0]], []).append(text)
+        groups.setdefault(taken.get(name) or taken[owner(name, taken)[0]], []).append(text)
     return "; ".join(f"{', '.join(texts)} ({rule})" for rule, texts in groups.items())

@@ -102,7 +102,7 @@ def _run_series(option: Option, text: str, system: System) -> list[str]:
     chosen, known = _series(option, text, system), series_names(equations_of(system))
     for name in chosen:
         if name not in known:
-            owner, _, component = name.partition(".")
+            owner, _, component = name.rpartition(".")
             places = (*(b.name for b in system.bodies), *(p.name for p in system.points))
             of_a_point = component in POINT_COMPONENTS and owner in places
             hint = f" Add 'output {name};' to the model." if of_a_point else did_you_mean(name, known)

@@ -134,17 +134,26 @@ class Settings:
 def read(path: Path, settings: Settings = Settings()) -> System:
     """Return the model in *path*, ``-`` for standard input, with the *settings*."""
     from kineta.model.io import load, loads
-    from kineta.model.io.text_file import decoded
+    from kineta.model.io.text_file import decoded, read_text
 
     if settings.no_limits and (path == STDIN or path.suffix == ".kin"):
         raise ArgumentError(
             f"--no-limits: expected a URDF robot, found '{_shown(path)}'; --without NAME,... leaves out others."
         )
-    if path != STDIN:
+    if path != STDIN and path.suffix != ".kin":
         return with_settings(load(path, limits=not settings.no_limits), settings)
-    if sys.stdin is None:
+    if path != STDIN:
+        text, name = read_text(path), str(path)
+    elif sys.stdin is None:
         raise ArgumentError("Standard input is closed; give the name of a model file.")
-    return with_settings(loads(decoded(sys.stdin.buffer.read(), STDIN_NAME), STDIN_NAME), settings)
+    else:
+        text, name = decoded(sys.stdin.buffer.read(), STDIN_NAME), STDIN_NAME
+    system = loads(text, name)
+    counts = {p.name for p in system.parameters if p.counts}
+    pairs = (setting.partition("=") for setting in settings.values)
+    if given := {n.strip(): number(f"--set {n.strip()}", x, None) for n, _, x in pairs if n.strip() in counts}:
+        system = loads(text, name, constants=given)
+    return with_settings(system, settings)
 
 
 def _shown(path: Path) -> str:

@@ -10,6 +10,7 @@ from itertools import product
 from kineta.errors import ArgumentError, did_you_mean, one_of, shown
 from kineta.model.body import GROUND
 from kineta.model.constraints import holding
+from kineta.model.reserved_symbols import NAME
 from kineta.model.system import System
 
 
@@ -183,7 +184,7 @@ def ordered(name: str) -> tuple[str, int] | None:
     return kind, int(match[2])
 
 
-_PLACED = re.compile(r"\s*(\w+)\s*\(\s*(\w+)\s*(?:(?<=\s)in\s+(\w+)\s*)?\)\s*")
+_PLACED = re.compile(rf"\s*(\w+)\s*\(\s*({NAME.pattern})\s*(?:(?<=\s)in\s+({NAME.pattern})\s*)?\)\s*")
 
 
 @dataclass(frozen=True, slots=True)

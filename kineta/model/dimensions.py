@@ -11,7 +11,7 @@ from kineta.expr.op import UNARY, Op
 from kineta.expr.walk import reachable
 from kineta.model import name_inference, units
 from kineta.model.constraints.equation import Constraint
-from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME, owner
 from kineta.model.system import System
 from kineta.model.units import NUMBER, Dimension, times
 from kineta.model.vectors import KINDS
@@ -148,7 +148,7 @@ def _multipliers(system: System, names: Iterable[str], known: Mapping[str, Quant
     along |= {e.name: e.coordinate for e in name_inference.smooth_friction(system.expanded).values()}
     found: dict[str, QuantityKind] = {}
     for full in names:
-        name, _, component = full.removeprefix(MULTIPLIER).partition(".")
+        name, component = owner(full.removeprefix(MULTIPLIER), conditions.keys() | along.keys())
         if name in along:
             kind = _along(along[name], known)
             found |= {} if kind is None else {full: QuantityKind(times(units.ENERGY, kind.dimension, -1))}

@@ -17,7 +17,7 @@ from kineta.model.description import kinded
 from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.joints.joint import Joint
 from kineta.model.joints.motion import ElementaryMotion
-from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME, owner
 from kineta.model.vectors import KINDS, Part, part
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kineta.model.named_expressions import Let
 
 #: Names of coordinates by convention.
-COORDINATE = re.compile(r"q_?\d*$")
+COORDINATE = re.compile(r"q_?\d*(\[\d+\])*$")
 
 
 #: Rules by which a name is a coordinate or a parameter: its declaration, or its place in the description.
@@ -147,7 +147,7 @@ def smooth_friction(system: Description) -> dict[str, SmoothFriction]:
 
 def likely_response_symbols(system: Description, name: str) -> list[str]:
     """Likely names of accelerations and multipliers for a misspelt *name*."""
-    component = name.removeprefix(MULTIPLIER).partition(".")[2]
+    component = owner(name.removeprefix(MULTIPLIER), {c.name for c in system.constraints})[1]
     rows = [f"{c.name}.{component}" if component else c.name for c in system.constraints]
     forces = [*(f"{MULTIPLIER}{row}" for row in (*rows, *contact_rows(system))), *smooth_friction(system)]
     return [*forces, *(f"{n}'" for n in system.v_names)]
@@ -175,14 +175,21 @@ def infer_parameters(system: Description, lets: Iterable[Let] = ()) -> dict[str,
     constant = {n for e in _constants(system) for n in e.symbols()}
     shifts = {n for b in system.bodies for m in b.motions for x in m.arguments for n in x.symbols()}
     found: dict[str, str] = {}
+    counted = {_without_indices(n) for n in known if "[" in n}  # an index out of range makes no parameter
     switched = [n for s in system.switches for n, _ in (*s.sets, *s.guards)]
     switched += [n for c in primitive(system.contacts) for n, _ in c.conditions]
     every = (expression.symbols() for expression in (*expressions(system), *(let.value for let in lets)))
     for own in (*every, *((name,) for name in switched)):
         for name in _natural_order(own):
-            if name not in known and not {".", "'", "("} & set(name):
+            counts = "[" in name and _without_indices(name) in counted
+            if name not in known and not {".", "'", "("} & set(name) and not counts:
                 found[name] = CONSTANT if name in constant else IN_SHIFT if name in shifts else ELSEWHERE
     return found
+
+
+def _without_indices(name: str) -> str:
+    """A *name* with empty brackets."""
+    return re.sub(r"\[\d+\]", "[]", name)
 
 
 def ambiguities(system: Description) -> Iterator[str]:

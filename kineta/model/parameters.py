@@ -28,7 +28,8 @@ class Parameter(ModelRecord):
     ``value`` is None where it must be given at run time. ``default`` is the expression of other parameters from which a text has
     computed it, None for a number. A ``fixed`` parameter is a number in the equations and in the
     code: it is folded and cannot be changed without a new derivation. ``dimension`` is that of the unit with which a text has
-    declared it, None where there was none.
+    declared it, None where there was none. ``counts`` marks a constant that
+    repetitions of a text name: another value is another text.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Parameter(ModelRecord):
     location: Location | None = field(default=None, compare=False, repr=False)
     dimension: Dimension | None = field(default=None, compare=False, repr=False)
     default: Expr | None = field(default=None, compare=False, repr=False)
+    counts: bool = field(default=False, compare=False, repr=False)
 
 
 def _value(value: object, _: str, parameter: Parameter) -> float | None:

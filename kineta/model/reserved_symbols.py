@@ -1,6 +1,14 @@
-"""Symbols whose meaning is fixed: the time, energies, multipliers, components of points."""
+"""Names in models, and symbols whose meaning is fixed: the time, energies, multipliers, components of points."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Container
+
+#: A letter, digit or ``_`` of a name: ``\w`` without raised and lowered digits, fractions and digits in circles.
+LETTER = r"[^\W²³¹¼-¾⁰-₎⅐-↋①-⓿]"
+#: A name without primes. It may have indices, ``Link[3]``, and prefixes of the models that it comes from, ``leg[3].Foot``.
+NAME = re.compile(rf"(?!\d){LETTER}+(?:\[\d+\])*(?:\.(?!\d){LETTER}+(?:\[\d+\])*)*")
 
 #: The symbol of the time.
 TIME = "t"
@@ -10,3 +18,17 @@ MULTIPLIER = "lambda."
 ENERGIES = ("kinetic_energy", "potential_energy", "energy")
 #: Components of the position and then of the velocity of a point or body, in ground axes.
 POINT_COMPONENTS = ("x", "y", "z", "vx", "vy", "vz")
+
+
+def owner(label: str, names: Container[str]) -> tuple[str, str]:
+    """The longest part of a *label* before a dot, or the whole, that is one of *names*, and what follows the dot: ``hinge`` and
+    ``x`` of ``hinge.x``. The first part, where none is.
+    """
+    own = label
+    while own not in names:
+        shorter = own.rpartition(".")[0]
+        if not shorter:
+            own = label.partition(".")[0]
+            break
+        own = shorter
+    return own, label[len(own) + 1 :]

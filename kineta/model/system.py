@@ -11,15 +11,17 @@ from typing import Any
 from kineta.algebra.expression import Expr, Scalar
 from kineta.calls import public
 from kineta.drawing import pictured, show
-from kineta.errors import ArgumentError, did_you_mean, nearest_or_listed, shown, warn
-from kineta.model.body import Body, Point
+from kineta.errors import ArgumentError, ModelError, did_you_mean, nearest_or_listed, shown, warn
+from kineta.model.body import GROUND, Body, Point
 from kineta.model.checks.check import check, check_inferred
 from kineta.model.coercion import entries, named_pairs, record, records, scalar, vector
 from kineta.model.compound import Compound, primitive
-from kineta.model.description import Description
+from kineta.model.description import Description, kinded
 from kineta.model.elements.compliant_contact import CompliantContact
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.smooth_friction import SmoothFriction
+from kineta.model.joints.joint import Joint
+from kineta.model.joints.motion import Motion
 from kineta.model.kind import Appearance, Condition, Element, Unilateral
 from kineta.model.motion_program import Control, Program
 from kineta.model.name_inference import (
@@ -35,6 +37,7 @@ from kineta.model.parameters import DECLARED, Initial, Parameter, Parameters, va
 from kineta.model.quasi import Quasi
 from kineta.model.switch import Switch
 from kineta.model.transformations.mapping import map_expressions
+from kineta.model.transformations.submodel import Submodel, submodel
 from kineta.threads import once
 from kineta.values import word
 
@@ -69,6 +72,7 @@ class System(Description):
     switches : discrete transitions in runs
     programs : programs of motion, kept by controls in runs; control : the law of control
     appearance : shapes of bodies, paths and forces that pictures show, and the direction of sight; no equation knows them
+    use : models within this one, as :meth:`placed` makes them: their records follow its own. Parameters are then to be listed
 
     Raises :class:`~kineta.errors.ModelError` for errors found by :func:`kineta.model.checks.check.check`.
     """
@@ -93,6 +97,7 @@ class System(Description):
         programs: Iterable[Program] = (),
         control: Control | None = None,
         appearance: Iterable[Appearance] = (),
+        use: Iterable[Submodel] = (),
     ) -> None:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
@@ -115,7 +120,8 @@ class System(Description):
         put("switches", records(switches, Switch, "switches", "kn.switch(name, expression, sets={})"))
         put("programs", records(programs, Program, "programs", "kn.program(name, expression)"))
         put("appearance", records(appearance, Appearance, "shapes and the like", "kn.shape(body, 'sphere', 0.1)"))
-        put("control", Control() if control is None else record(control, Control, "kn.control('kineta')"))
+        if control is not None:
+            record(control, Control, "kn.control('kineta')")
         put("outputs", Outputs(records(outputs, Output, "outputs", "kn.Output(name, value)")))
         if isinstance(lets, Mapping):
             lets = [Let(n, scalar(v)) for n, v in lets.items()]
@@ -127,7 +133,16 @@ class System(Description):
         names = None
         if coordinates is not None:
             names = [str(c) for c in records(coordinates, str | Expr, "names of coordinates", "'q1'")]
-        self._take_names(names, declared)
+        used = records(use, Submodel, "models", "leg.placed('left')")
+        if used:
+            declared = self._join(used, declared or ())
+        controls = [c for c in (control, *(own.control() for own in used)) if c is not None]
+        if len(controls) > 1 and control is None:
+            raise ModelError(
+                f"Model '{self.name}': several models in it have programs; give the law of their control here."
+            )
+        put("control", controls[0] if controls else Control())
+        self._take_names(names, declared, tuple(c for own in used for c in own.coordinates))
         check(self)
         for doubt in ambiguities(self):
             warn(doubt)
@@ -136,8 +151,36 @@ class System(Description):
         # Of names alone: a system is looked up at every call of a task, and equal ones have equal names.
         return hash((self.name, self.coordinates))
 
-    def _take_names(self, listed: Sequence[str] | None, declared: tuple[Parameter, ...] | None) -> None:
-        """Set coordinates and parameters, given or inferred, and the rule of each name."""
+    def _join(self, used: Sequence[Submodel], declared: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+        """Take the records of the models *used* behind its own, and return all parameters."""
+        bare = (*self.bodies, *self.points, *kinded(self), *declared, *self.lets)
+        taken = {r.name for r in bare} | {m.name for b in self.bodies for m in b.motions if isinstance(m, Joint)}
+        for own in used:
+            if own.prefix in taken:
+                text = f"Model '{self.name}': the name '{own.prefix}' of a model in it is taken. Choose another."
+                raise ModelError(text, own.location)
+            taken.add(own.prefix)
+            parts = own.parts(p.name for p in declared)
+            parts["initial"] = tuple(pair for pair in parts["initial"] if pair[0] not in dict(self.initial))
+            parts["outputs"] = tuple(o for o in parts["outputs"] if o.name not in {own.name for own in self.outputs})
+            declared = (*declared, *parts.pop("parameters"))
+            for name, more in parts.items():
+                first = getattr(self, name)
+                object.__setattr__(self, name, type(first)((*first, *more)))
+        heavy = next((own for own in used if any(g.value != 0 for g in own.system.gravity)), None)
+        if heavy is not None and all(g.value == 0 for g in self.gravity):
+            warn(
+                f"Model '{self.name}': the gravity of '{heavy.system.name}' is left out, and there is none here. Give it, as in "
+                "gravity 9.81 m/s^2;"
+            )
+        return declared
+
+    def _take_names(
+        self, listed: Sequence[str] | None, declared: tuple[Parameter, ...] | None, used: tuple[str, ...]
+    ) -> None:
+        """Set coordinates and parameters, given or inferred, and the rule of each name; coordinates *used* from models come
+        last.
+        """
         plain = self.expanded  # as far as it is known by now
 
         def put(name: str, value: object) -> None:
@@ -152,10 +195,13 @@ class System(Description):
             given += [*plain.control.actuators, *plain.control.transversal]
             rates = [pair for pair in given if pair[0].endswith("'")]
             found = infer_coordinates(plain.bodies, taken.keys(), moving_names([*self.initial, *rates], named_in))
+            own = [c for c in found if c not in used]
         else:
             found = dict.fromkeys(listed, LISTED)
+            own = list(listed)
+        found |= dict.fromkeys(used, LISTED)
         put("_inferred", listed is None)
-        put("coordinates", tuple(found if listed is None else listed))
+        put("coordinates", (*own, *(c for c in used if c not in own)))
         put("_taken", taken | found)
         if declared is None:
             unknown = infer_parameters(plain, self.lets)
@@ -245,6 +291,24 @@ class System(Description):
         for name in self._parts:
             object.__setattr__(bare, name, changes.get(name, getattr(self, name)))
         return bare
+
+    def placed(
+        self,
+        prefix: str,
+        *,
+        on: str | Body = GROUND,
+        at: Sequence[Motion] = (),
+        p: Mapping[str, Scalar] | None = None,
+    ) -> Submodel:
+        """The system as a part of another, for its argument ``use``: every name behind the *prefix* and a dot, ``left.Foot``.
+
+        on : the body of the other system on which it stands, or its name; at : motions from there to its own ground, the frame
+            ``left.ground``. Without both its ground is the ground
+        p : values of its parameters by name: numbers, or expressions of the other system
+
+        Its gravity, direction of sight and outputs of energies are left out.
+        """
+        return submodel(self, prefix, on=on, at=at, p=p)
 
     def fixed(self, names: Iterable[str] | None = None) -> System:
         """A copy in which the parameters *names* are numbers of the equations; by default all parameters with a value that no

@@ -17,6 +17,7 @@ from kineta.model import units
 from kineta.model.body import GROUND
 from kineta.model.coercion import Vector3
 from kineta.model.coercion import vector as components
+from kineta.model.reserved_symbols import NAME
 from kineta.model.units import Dimension
 from kineta.values import word
 
@@ -40,13 +41,13 @@ KINDS: Mapping[str, VectorKind] = {
     "eps": VectorKind("the angular acceleration", True, 2),
 }
 
-_VECTOR = rf"(?P<kind>{'|'.join(KINDS)})\((?P<of>\w+)(?: in (?P<frame>\w+))?\)"
+_VECTOR = rf"(?P<kind>{'|'.join(KINDS)})\((?P<of>{NAME.pattern})(?: in (?P<frame>{NAME.pattern}))?\)"
 _COMPONENT = re.compile(rf"{_VECTOR}\.(?P<part>[xyz])(?P<rates>'*)")
 _MAGNITUDE = re.compile(rf"\|{_VECTOR}\|(?P<rates>'*)")
 _WRITTEN = re.compile(
     r"(?P<bar>\|?)\s*(?P<kind>\w+)\s*\(\s*(?P<inside>[^()]*?)\s*\)\s*(\||\.(?P<part>\w+))?(?P<rates>'*)"
 )
-_PLACE = re.compile(r"(?P<of>[^\W\d]\w*)(\s+in\s+(?P<frame>[^\W\d]\w*))?")
+_PLACE = re.compile(rf"(?P<of>{NAME.pattern})(\s+in\s+(?P<frame>{NAME.pattern}))?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,11 @@ _COMPONENT = re.compile(r"[qvw][wxyz]")
 #: Components of a point, which may be called p as momenta are.
 _OF_POINTS = ("x", "y", "z", "vx", "vy", "vz")
 _NAME = re.compile(r"^([^\W\d_]+)_?(\w*)$")
+#: A name with indices in brackets, and one of these.
+_INDEXED = re.compile(r"(\w+)((?:\[\d+\])+)")
+_INDEX = re.compile(r"\[(\d+)\]")
+#: The name of a row or column of a quantity.
+_PLACE = r"(?:[^\[\],]|\[\d+\])+"
 
 
 def name(text: str) -> str:
@@ -60,6 +65,9 @@ def _dotted(letter: str, times: int) -> str:
 
 def _split(word: str) -> tuple[str, str]:
     """Letter and index of a name without dots and primes."""
+    if indexed := _INDEXED.fullmatch(word):
+        letter, own = _split(indexed[1])
+        return letter, ",".join(filter(None, (own, *_INDEX.findall(indexed[2]))))
     digits = re.match(r"^(.*?)_?(\d+\w*)$", word)
     match = digits or _NAME.match(word)
     stem, index = (match[1], match[2]) if match else (word, "")
@@ -73,6 +81,13 @@ def _split(word: str) -> tuple[str, str]:
 
 
 def _word(text: str) -> str:
+    if "[" in text:  # of the parts of a name with prefixes those with indices
+        found = (_INDEXED.fullmatch(part) for part in text.split("."))
+        parts = [
+            f"{_word(m[1])}_{{{','.join(_INDEX.findall(m[2]))}}}" if m else _word(part)
+            for m, part in zip(found, text.split("."), strict=True)
+        ]
+        return ".".join(parts)
     return rf"\{'mathrm' if text.isascii() else 'text'}{{{_escaped(text)}}}"
 
 
@@ -90,12 +105,12 @@ def label(text: str) -> str:
         return _momentum(match[1], 1)
     if match := re.fullmatch(r"d(\w+\*?)/d(.+)", text):
         return rf"\frac{{\partial {label(match[1])}}}{{\partial {_variable(match[2])}}}"
-    if match := re.fullmatch(r"(\w+)\*(\[[^\]]*\])?", text):
+    if match := re.fullmatch(r"(\w+)\*(\[(?:[^\[\]]|\[\d+\])*\])?", text):
         return f"{label(match[1] + (match[2] or ''))}^{{*}}"
-    if match := re.fullmatch(r"gamma\[([^\],]+),([^\],]+),([^\],]+)\]", text):
+    if match := re.fullmatch(rf"gamma\[({_PLACE}),({_PLACE}),({_PLACE})\]", text):
         over, *under = (_entry("gamma", x) for x in match.groups())
         return rf"\gamma^{{{over}}}_{{{','.join(under)}}}"
-    if match := re.fullmatch(r"(\w+)\[([^\]]*)\](?:\.([xyz]))?", text):
+    if match := re.fullmatch(r"(\w+)\[((?:[^\[\]]|\[\d+\])*)\](?:\.([xyz]))?", text):
         indices = [_entry(match[1], x) for x in match[2].split(",")]
         return _lettered(match[1], ",".join(indices) + (match[3] or ""))
     if match := re.fullmatch(r"([A-Za-z]+)(\d+)(\.[xyz])?('*)", text):

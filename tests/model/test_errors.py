@@ -62,8 +62,8 @@ NAMES = [
         "Parameter 'a' (m.kin:1:35): the name is taken by a parameter described before (m.kin:1:28). Choose another.",
     ),
     (
-        "A | Rz(q1) = 1; parameters a.b = 1;",
-        "Parameter 'a.b' (m.kin:1:28): expected a name of letters, digits and '_', not starting with a digit.",
+        "A | Rz(q1) = 1; parameters a' = 1;",
+        "Parameter 'a'' (m.kin:1:28): expected a name of letters, digits and '_', not starting with a digit.",
     ),
     (
         "A | Rz(q1) = 1; output q1, q1;",
@@ -74,8 +74,8 @@ NAMES = [
         "Motion 'b' (m.kin:1:27): 2 motions have this name; each Ball or Free needs its own.",
     ),
     (
-        "A.b | Rz(q1) = 1;",
-        "Body 'A.b' (m.kin:1:1): expected a name of letters, digits and '_', not starting with a digit.",
+        "A' | Rz(q1) = 1;",
+        "Body 'A'' (m.kin:1:1): expected a name of letters, digits and '_', not starting with a digit.",
     ),
     ("A | Rz(q1) = 1; coordinates q1, q1;", "Model 'm' (m.kin:1:33): coordinate 'q1' is listed 2 times."),
     (
@@ -327,7 +327,7 @@ SYNTAX = [
     ("A | Rz(atan2(q1)) = 1;", "m.kin:1:8: atan2 takes 2 arguments, found 1."),
     (
         "A | Rz(q1) = 1;\nparametrs a = 1;",
-        "m.kin:2:1: expected a body (Name ~ Base | motions = inertia;) or one of model, include, gravity, parameters, "
+        "m.kin:2:1: expected a body (Name ~ Base | motions = inertia;) or one of model, include, use, for, gravity, parameters, "
         "constants, let, coordinates, frame, point, force, couple, spring, damper, friction, potential, inertia, contact, "
         "constraint, loop, rolling, limit, when, program, control, quasi, initial, output, shape, show, view, "
         "found 'parametrs'. Did you mean 'parameters'?",

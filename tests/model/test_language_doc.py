@@ -27,10 +27,23 @@ def section(title: str) -> str:
     return PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
+#: Models of the page by the names of their files, which others use.
+FILES = {found[1]: text for text in MODELS if (found := re.match(r"# (\w+\.kin):", text))}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The name of a file beside those of the page."""
+    folder = tmp_path_factory.mktemp("page")
+    for name, text in FILES.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return str(folder / "model.kin")
+
+
 @pytest.mark.filterwarnings("ignore::kineta.errors.KinetaWarning")
 @pytest.mark.parametrize("text", MODELS, ids=lambda t: t.strip().splitlines()[-1][:40])
-def test_models_of_the_page_are_read_and_derived(text: str) -> None:
-    system = kn.loads(text)
+def test_models_of_the_page_are_read_and_derived(text: str, model: str) -> None:
+    system = kn.loads(text, model)
     assert kn.loads(kn.dumps(system)) == system
     assert len(kn.derive(system).expressions("bias").refs) == system.nv
 
@@ -59,11 +72,11 @@ def test_the_printed_models_are_those_of_the_examples(index: int, example: str) 
     assert {p.name for p in printed.parameters} == {p.name for p in file.parameters}
 
 
-def test_only_what_the_page_says_is_in_doubt() -> None:
+def test_only_what_the_page_says_is_in_doubt(model: str) -> None:
     doubtful = {MODELS[0], MODELS[1], *(text for text, _ in WARNINGS)}
     for text in MODELS:
         if text not in doubtful:
-            kn.loads(text)
+            kn.loads(text, model)
 
 
 def test_tables_name_every_function_unit_and_statement() -> None:

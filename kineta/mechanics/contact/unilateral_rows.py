@@ -254,7 +254,7 @@ def _on_ground(on: Elements, contact: Contact, place: Touching, name: str) -> Ro
 
 def _ground(on: Elements, height: Expr, at: Vector) -> list[Ref]:
     """A *height* over a place of the ground, and its derivatives by the components of the place, in ground axes."""
-    names = {n.rpartition(".")[0] for n in height.symbols() if "." in n}
+    names = {place for n in height.symbols() if (place := n.rpartition(".")[0]) in on.stations}
     with LOCK:
         components = [[DESCRIPTIONS.symbol(f"{name}.{c}") for c in "xyz"] for name in names]
         partials = gradient(DESCRIPTIONS, height.ref, {x for three in components for x in three}) if components else {}

@@ -19,14 +19,14 @@ from kineta.model.axis import LONGEST
 from kineta.model.body import GROUND, Body, topological_order
 from kineta.model.checks.diagnostics import CheckError
 from kineta.model.checks.inertia_check import inertia_fault, rotation_axes
-from kineta.model.checks.name_scopes import NAME, check_symbols, listing_advice
+from kineta.model.checks.name_scopes import check_symbols, listing_advice
 from kineta.model.constraints import placement
 from kineta.model.description import Description, kinded, of_control, of_model, word
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.joints.joint import Joint
 from kineta.model.kind import Appearance, KindRecord
-from kineta.model.name_inference import IN_ANGLE, smooth_friction, speed_derivatives
-from kineta.model.reserved_symbols import ENERGIES, TIME
+from kineta.model.name_inference import IN_ANGLE, point_components, smooth_friction, speed_derivatives
+from kineta.model.reserved_symbols import ENERGIES, NAME, TIME
 from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 #: First words of the statements of the text language: no names of bodies, so that every system can be written.
 STATEMENTS = (
-    *("model", "include", "gravity", "parameters", "constants", "let", "coordinates", "frame", "point"),
+    *("model", "include", "use", "for", "gravity", "parameters", "constants", "let", "coordinates", "frame", "point"),
     *dict.fromkeys(k.word for k in (*elements.KINDS, *constraints.KINDS, *contacts.KINDS)),
     *(switch.KIND.word, motion_program.KIND.word),
     *(motion_program.CONTROL, "quasi", "initial", "output"),
     *(k.word for k in appearance.KINDS),
 )
-_LABEL = re.compile(rf"{NAME.pattern}(\.{NAME.pattern})*'*")
+_LABEL = re.compile(rf"{NAME.pattern}'*")
 
 
 def check(system: Description) -> None:
@@ -76,6 +76,11 @@ def _names(system: Description) -> None:
     _distinct([(word(e), e.name, e.location) for e in system.elements], {})
     reserved = {TIME: "the time", "pi": "a number", "unchecked": "a word of lists of inertia"}
     reserved |= dict.fromkeys(ENERGIES, "an energy")
+    components = point_components(system)
+    for name in (*system.q_names, *system.parameters.keys(), *(let.name for let in system.lets)):
+        if name in components:
+            text = f"the name '{name}' is that of a component of '{name.rpartition('.')[0]}'. Choose another."
+            raise of_model(system, f"coordinate {name}", text)
     variables = reserved | dict.fromkeys((*system.q_names, *system.speeds), "a coordinate or speed")
     named = [("Parameter", p.name, p.location) for p in system.parameters]
     _distinct([*named, *(("Let", let.name, let.location) for let in system.lets)], variables)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -27,7 +26,7 @@ from kineta.model.name_inference import (
     vector_parts,
 )
 from kineta.model.quasi import Quasi
-from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, TIME
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, NAME, TIME
 from kineta.model.switch import Switch
 from kineta.model.vectors import KINDS, Part
 from kineta.model.vectors import part as vector_part
@@ -36,10 +35,6 @@ from kineta.threads import once
 if TYPE_CHECKING:
     from kineta.model.named_expressions import Let, Output
 
-#: A letter, digit or ``_`` of a name: ``\w`` without raised and lowered digits, fractions and digits in circles.
-LETTER = r"[^\W²³¹¼-¾⁰-₎⅐-↋①-⓿]"
-#: A name without dots and primes.
-NAME = re.compile(rf"(?!\d){LETTER}+")
 #: Where derivatives of velocities may stand, and why nowhere else.
 ACCELERATIONS_STAND = (
     " Accelerations stand in programs, in transversal parts of the control, in outputs and in events; what acts on the motion "

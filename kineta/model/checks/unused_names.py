@@ -19,7 +19,7 @@ def unused_declarations(system: System) -> Iterator[str]:
     for own in system.parameters:
         word, place = "Constant" if own.fixed else "Parameter", f" ({own.location})" if own.location else ""
         named = [p.name for p in system.parameters if p.default is not None and own.name in p.default.symbols()]
-        if own.name not in plain:
+        if own.name not in plain and not own.counts:
             idle = [f"let '{x.name}'" for x in system.lets if own.name in x.value.symbols()]
             users = [*(f"the value of '{n}'" for n in named), *idle]
             what = f"only {', '.join(users)} use{'s' * (len(users) == 1)} it" if users else "nothing uses it"

@@ -231,7 +231,8 @@ def names(system: Scope, contact: Contact) -> tuple[str, ...]:
     known: dict[Station, str] = {}
     for name, place in _stations(system).items():
         known.setdefault(place, name)
-    return tuple(known.get(s, str(i)) for i, s in enumerate(contact.starts, 1))
+    prefix = f"{contact.name.rpartition('.')[0]}."  # of a model that is used in another, and of the names of its places
+    return tuple(known.get(s, str(i)).removeprefix(prefix) for i, s in enumerate(contact.starts, 1))
 
 
 def _stations(system: Scope) -> dict[str, Station]:

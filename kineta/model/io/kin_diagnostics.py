@@ -23,12 +23,18 @@ _WORDS = {
     "TIMES": "'*' or '/'",
     "RELATION": "'<=' or '>='",
     "SAME": "'=='",
+    "RANGE": "'..'",
+    "STATEMENT": "a statement",
+    "LBRACE": "'{'",
+    "RBRACE": "'}'",
     "LAW": "'newton', 'poisson', 'kelvin_voigt' or 'hunt_crossley'",
     "NAME": "a name",
     "QUANTITY": "a number",
     "TEXT": "the name of a file in quotes",
     "$END": "the end of the text",
 }
+#: First words of statements, as tokens.
+_STATEMENTS = frozenset(word.upper() for word in STATEMENTS)
 #: Tokens that end an open bracket.
 _OUTSIDE = ("SEMICOLON", "EQUAL", "COLON", "VBAR", "TILDE", "$END")
 _OPERATORS = ("PLUS_MINUS", "TIMES", "CIRCUMFLEX")
@@ -39,7 +45,7 @@ def check_depth(text: str, file: str) -> None:
     depth = 0
     for line, content in enumerate(text.split("\n"), 1):
         for column, character in enumerate(content.partition("#")[0], 1):
-            depth += (character in "([") - (character in ")]")
+            depth += (character in "([{") - (character in ")]}")
             if depth > DEPTH:
                 raise ModelError(f"brackets are nested deeper than {DEPTH}.", Location(file, line, column))
 
@@ -126,6 +132,8 @@ def _expected(error: UnexpectedInput, what: str) -> str:
     names -= {"VECTOR", "VBAR"} if "VECTOR" in names else {"COMPONENT"}  # they stand where names do; behind vectors
     if "RPAR" in names:  # what it closes may also go on
         names |= {"operator"}
+    if len(names & _STATEMENTS) > 1:
+        names = (names - _STATEMENTS - {"NAME"}) | {"STATEMENT"}
     operators = names & set(_OPERATORS)
     if len(operators) > 1:
         names = (names - operators) | {"operator"}

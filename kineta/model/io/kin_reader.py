@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from lark import Token, Tree
@@ -25,8 +27,10 @@ from kineta.model.io.kin_diagnostics import check_depth, syntax_error
 from kineta.model.io.kin_expressions import Reader
 from kineta.model.io.kin_grammar import GRAMMAR, STARTS, Grammar, extended
 from kineta.model.io.kin_inertia import InertiaList
-from kineta.model.io.kin_quantities import Node
+from kineta.model.io.kin_loops import MOST, Repetitions
+from kineta.model.io.kin_quantities import DimensionedExpr, Node
 from kineta.model.io.kin_source import Source
+from kineta.model.io.text_file import read_text
 from kineta.model.joints.joint import Joint
 from kineta.model.joints.motion import ElementaryMotion, Motion
 from kineta.model.motion_program import Control, read_control
@@ -36,7 +40,9 @@ from kineta.model.parameters import Parameter
 from kineta.model.quasi import Quasi
 from kineta.model.reserved_symbols import MULTIPLIER, POINT_COMPONENTS
 from kineta.model.system import System
+from kineta.model.transformations.submodel import Submodel
 from kineta.model.units import Dimension
+from kineta.passes.evaluate import evaluate
 from kineta.threads import once
 
 #: Turns and shifts by their letters.
@@ -46,21 +52,26 @@ _DECLARED = ("parameters", "constants", "let")
 _FRAMES = ("point", "body", "frame", "coordinates")
 
 
-def read(text: str, file: str = "<text>") -> System:
-    """The system that *text* describes; *file* is the name that errors show.
+def read(
+    text: str, file: str = "<text>", constants: Mapping[str, float] = MappingProxyType({}), users: tuple[Path, ...] = ()
+) -> System:
+    """The system that *text* describes; *file* is the name that errors show, *constants* are other values of its constants, and
+    *users* the files that use this one.
 
     Raises :class:`ModelError`, with file, line and column, for whatever cannot be read or makes no sense.
     """
     check_depth(text, file)
     with _collector_paused():
+        grammar = GRAMMAR
         try:
-            return _Statements(file).read(GRAMMAR.parser.parse(text, start=STARTS[0]))
+            tree = GRAMMAR.parser.parse(text, start=STARTS[0])
         except UnexpectedInput as error:
-            return _read_extended(text, file, error)
+            grammar, tree = _extended(text, file, error)
+        return _Statements(file, grammar, given=dict(constants), users=users).read(tree, "[" in text)
 
 
-def _read_extended(text: str, file: str, error: UnexpectedInput) -> System:
-    """The system of a *text* in which the grammar of the library finds an *error*, by the grammar with installed kinds."""
+def _extended(text: str, file: str, error: UnexpectedInput) -> tuple[Grammar, Tree[Token]]:
+    """The grammar with installed kinds, and the tree by it of a *text* in which the grammar of the library finds an *error*."""
     try:
         grammar = extended(text)
     except ArgumentError as fault:
@@ -68,10 +79,9 @@ def _read_extended(text: str, file: str, error: UnexpectedInput) -> System:
     if grammar is None:
         raise syntax_error(error, text, file) from None
     try:
-        tree = grammar.parser.parse(text, start=STARTS[0])
+        return grammar, grammar.parser.parse(text, start=STARTS[0])
     except UnexpectedInput as own:
         raise syntax_error(own, text, file) from None
-    return _Statements(file, grammar).read(tree)
 
 
 @contextmanager
@@ -106,8 +116,24 @@ def definitions(text: str, file: str, dimensions: Mapping[str, Dimension] = {}) 
 
 def expression(text: str, file: str) -> Expr:
     """The expression *text*; *file* is the name that errors show."""
+    return Reader(file, {}).expression(_expression_tree(text, file))
+
+
+def _model_in(path: Path, constants: Mapping[str, float], users: tuple[Path, ...]) -> System:
+    """The model in a file that another uses."""
+    if path.suffix == ".urdf":
+        from kineta.model.io import urdf
+
+        return urdf.read(path, floating=False)
+    if path.suffix != ".kin":
+        raise ModelError(f'{path}: expected the file of a model, as in "leg.kin" or "robot.urdf".')
+    return read(read_text(path), str(path), constants, users)
+
+
+def _expression_tree(text: str, file: str) -> Tree[Token]:
+    """The syntax tree of the expression *text*."""
     (tree,) = (x for x in _fragment(text, file, "expression").children if isinstance(x, Tree))
-    return Reader(file, {}).expression(tree)
+    return tree
 
 
 def _fragment(text: str, file: str, rule: str) -> Tree[Token]:
@@ -136,6 +162,12 @@ class _Statements:
     bodies: list[Body] = field(default_factory=list)
     coordinates: list[str] | None = None
     included: tuple[str, ...] = ()
+    used: list[Submodel] = field(default_factory=list)
+    counting: set[str] = field(default_factory=set)
+    models: dict[Any, System] = field(default_factory=dict)
+    brought: dict[str, list[Any]] = field(default_factory=lambda: {"bodies": [], "points": [], "parameters": []})
+    given: Mapping[str, float] = field(default_factory=dict)
+    users: tuple[Path, ...] = ()
     start: tuple[tuple[str, Expr], ...] = ()
     parameters: list[Parameter] | None = None
     records: dict[str, list[Any]] = field(default_factory=lambda: {argument: [] for argument in GRAMMAR.kinds})
@@ -150,21 +182,29 @@ class _Statements:
     forms: dict[str, Dimension] = field(default_factory=dict)
     places: dict[str, Location] = field(default_factory=dict)
 
-    def read(self, tree: Tree[Token]) -> System:
-        """The system of the statements of *tree*: declarations first, so that the order of statements is free."""
+    def read(self, tree: Tree[Token], indexed: bool) -> System:
+        """The system of the statements of *tree*: declarations first, so that the order of statements is free; *indexed* tells
+        whether there are indices in it.
+        """
         self.reader = Source(self.file, self.dimensions, self.points, self.values)
         statements = [s for s in tree.children if isinstance(s, Tree)]
+        if indexed or any(s.data == "for" for s in statements):
+            parse = partial(_expression_tree, file=self.file)
+            repetitions = Repetitions(self.file, self._counts(statements), parse)
+            statements = list(repetitions.written_out(statements))
+            self.counting = repetitions.named
         self.named = _named_by_motion(statements)
         self._take(s for s in statements if s.data == "include")
         self._take(s for s in statements if s.data in _DECLARED)
         self._define()
+        self._take(s for s in statements if s.data == "use")
         self._take(s for s in statements if s.data in _FRAMES)
         self.reader.moving = self._moving()
-        self.reader.bodies = dict.fromkeys([*(b.name for b in self.bodies), GROUND])
-        self.reader.declared = {p.name for p in self.parameters or ()}
+        self.reader.bodies = dict.fromkeys([*(b.name for b in (*self.bodies, *self.brought["bodies"])), GROUND])
+        self.reader.declared = {p.name for p in (*(self.parameters or ()), *self.brought["parameters"])}
         self._define()  # anew, since the dimensions of coordinates are known by now
         self._take(s for s in statements if s.data == "quasi")
-        self._take(s for s in statements if s.data not in ("include", "quasi", *_DECLARED, *_FRAMES))
+        self._take(s for s in statements if s.data not in ("include", "use", "quasi", *_DECLARED, *_FRAMES))
         try:
             system = self._system()
         except CheckError as fault:
@@ -193,12 +233,13 @@ class _Statements:
             gravity=self.gravity,
             coordinates=self._listed(),
             parameters=self.parameters,
-            points=self.points.values(),
+            points=[p for p in self.points.values() if p not in self.brought["points"]],
             initial=[*(s for s in self.start if s[0] not in dict(self.initial)), *self.initial],
             outputs=self.outputs,
             quasi=self.quasi,
             control=self.control,
             lets=[Let(str(n), self.reader.lets[n].value, self._at(n)) for n, _ in self.lets],
+            use=self.used,
             **self.records,  # lists of records, by the arguments that take them
         )
 
@@ -215,7 +256,8 @@ class _Statements:
     def _placed(self, fault: CheckError) -> CheckError:
         """*fault* at the place that it is about: that of its part of the model, or of its symbol inside a record."""
         start = self.places.get(fault.part) or fault.location or Location(self.file, 1, 1)
-        uses = (p for p in self.reader.places.get(fault.symbol, ()) if (p.line, p.column) >= (start.line, start.column))
+        places = self.reader.places.get(fault.symbol, ()) if start.file == self.file else ()
+        uses = (p for p in places if (p.line, p.column) >= (start.line, start.column))
         return fault.at(min(uses, key=lambda p: (p.line, p.column), default=start))
 
     def _once(self, node: Node) -> None:
@@ -276,15 +318,70 @@ class _Statements:
                     self.dimensions[str(name)] = quantity.dimension
                 value = self.reader.number(quantity.value, tree, f"parameter '{name}'")
                 default = None if quantity.value.value is not None else quantity.value
+                if fixed and str(name) in self.given:
+                    value, default = self.given[str(name)], None
             elif fixed:
                 raise ModelError(f"constant '{name}': expected a value, found none.", self._at(name))
             if value is not None:
                 self.values[str(name)] = value
             own = self.dimensions.get(str(name))
-            self.parameters.append(Parameter(str(name), value, fixed, self._at(name), own, default))
+            counts = str(name) in self.counting
+            self.parameters.append(Parameter(str(name), value, fixed, self._at(name), own, default, counts))
 
     def _constants(self, node: Node) -> None:
         self._parameters(node, fixed=True)
+
+    def _counts(self, statements: Iterable[Node]) -> dict[str, float]:
+        """The constants of *statements* that are numbers, which bounds of repetitions and indices may name."""
+        reader, found = Reader(self.file, {}), dict[str, float]()
+        for declaration in (d for s in statements if s.data == "constants" for d in s.children):
+            name, tree = declaration.children
+            if tree is not None and not {*_names(tree)} - found.keys():
+                value = reader.quantity(tree).value
+                found[str(name)] = self.given.get(str(name), float(evaluate(value.graph, [value.ref], found)[0]))
+        return found
+
+    def _use(self, node: Node) -> None:
+        """Read a model and place it; all other statements know what it brings."""
+        file, prefix, on, at, values = node.children
+        pairs = [d.children for d in values.children] if values is not None else []
+        known = {str(name): self.reader.quantity(tree) for name, tree in pairs}
+        numbers = {name: x.value.value for name, x in known.items() if x.value.value is not None}
+        system = self._model_in(file, numbers)
+        own = {p.name: p for p in system.parameters}
+        for name, tree in pairs:
+            if str(name) in own and known[str(name)].shown:
+                self.reader.expect(tree, known[str(name)], own[str(name)].dimension, f"the value of '{name}'")
+        place, where = self._motions(at), self._at(prefix)
+        given = tuple((name, x.value) for name, x in known.items())
+        used = Submodel(system, str(prefix), str(on or GROUND), place, given, where)
+        self.used.append(used)
+        self.parameters = self.parameters or []
+        brought = used.parts(p.name for p in self.parameters)
+        for name, records in self.brought.items():
+            records += brought[name]
+        if (count := len(self.brought["bodies"])) > MOST:
+            raise ModelError(f"the models in it bring {count} bodies; expected {MOST} at most.", where)
+        self.points |= {p.name: p for p in brought["points"]}
+        self.dimensions |= {p.name: p.dimension for p in brought["parameters"] if p.dimension is not None}
+        self.reader.lets |= {let.name: DimensionedExpr(let.value) for let in brought["lets"]}
+
+    def _model_in(self, name: Token, constants: Mapping[str, float]) -> System:
+        """The model in the file of this *name*, from the folder of this one."""
+        path = Path(self.file).parent / name[1:-1]
+        key = path, tuple(sorted(constants.items()))
+        if key not in self.models:
+            users = (*self.users, Path(self.file).resolve())
+            if path.resolve() in users:
+                ring = " uses ".join(f"'{p.name}'" for p in (*users[users.index(path.resolve()) :], path))
+                raise ModelError(f"a model cannot be part of itself: {ring}.", self._at(name))
+            try:
+                self.models[key] = _model_in(path, constants, users)
+            except ModelError as error:
+                if error.location is not None:
+                    raise
+                raise ModelError(str(error), self._at(name)) from None
+        return self.models[key]
 
     def _let(self, node: Node) -> None:
         self.lets += (tuple(definition.children) for definition in node.children)
@@ -331,7 +428,7 @@ class _Statements:
             raise ModelError(str(error), self._at(node)) from None
         if joint is None:
             raise self._unknown_motion(str(name), axis is not None, self._at(node))
-        if argument.data != "name" or "." in argument.children[0]:
+        if argument.data != "name" or "'" in argument.children[0]:
             raise ModelError(f"{kind} takes a name, found an expression.", self._at(argument))
         own = str(argument.children[0])
         self.places[f"motion {own}"] = self.places[f"coordinate {own}"] = self._at(argument)
@@ -397,7 +494,7 @@ class _Statements:
         """Dimensions of the coordinates that are an angle or a distance themselves; an angle, where one is both."""
         shown: dict[str, Dimension] = {}
         for kind in joints.ELEMENTARY:
-            for motion in (m for b in self.bodies for m in b.motions if isinstance(m, kind)):
+            for motion in (m for m in self._all_motions() if isinstance(m, kind)):
                 if motion.argument.name is not None:
                     shown.setdefault(motion.argument.name, kind.dimension)
         return shown
@@ -405,8 +502,9 @@ class _Statements:
     def _moving(self) -> dict[str, Dimension]:
         """Dimensions of coordinates and speeds that motions show, and of components of points and bodies."""
         declared = {p.name for p in self.parameters or ()}
-        listed = self._listed() or infer_coordinates(self.bodies, declared, self.named)
-        motions = [m for b in self.bodies for m in b.motions]
+        listed = [*(self._listed() or infer_coordinates(self.bodies, declared, self.named))]
+        listed += (c for own in self.used for c in own.coordinates)
+        motions = self._all_motions()
         self.reader.coordinates = set(listed) - declared - {m.name for m in motions if isinstance(m, Joint)}
         named = [{m.argument.name for m in motions if isinstance(m, kind)} for kind in joints.ELEMENTARY]
         found: dict[str, Dimension] = {}
@@ -416,9 +514,12 @@ class _Statements:
         for motion in motions:
             if isinstance(motion, Joint):
                 found |= {n: units.unit(own).dimension for n, own in motion.units.items()}
-        for owner in (*(b.name for b in self.bodies), *self.points):
+        for owner in (*(b.name for b in (*self.bodies, *self.brought["bodies"])), *self.points):
             found |= {f"{owner}.{c}": units.VELOCITY if c[0] == "v" else units.LENGTH for c in POINT_COMPONENTS}
         return found
+
+    def _all_motions(self) -> list[Motion]:
+        return [m for b in (*self.bodies, *self.brought["bodies"]) for m in b.motions]
 
     def _output(self, node: Node) -> None:
         for shown in node.children:

@@ -45,6 +45,9 @@ def with_values(system: System, values: Mapping[str, float]) -> System:
     parameters = []
     for own in system.parameters:
         value = values.get(own.name, own.value)
+        if own.counts and value != own.value:
+            text = f"Constant '{own.name}': repetitions of the text name it; give its value where the file is read: "
+            raise ModelError(f"{text}kn.load(..., constants={{'{own.name}': {value:g}}}).", own.location)
         if own.default is not None and own.name not in values:
             value = default_value(own.default, known)
             if value is None:

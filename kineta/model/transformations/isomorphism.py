@@ -15,7 +15,7 @@ from kineta.expr.walk import operands, reachable
 from kineta.model.body import GROUND
 from kineta.model.named_expressions import Outputs
 from kineta.model.parameters import Parameter, Parameters
-from kineta.model.reserved_symbols import MULTIPLIER
+from kineta.model.reserved_symbols import MULTIPLIER, owner
 from kineta.model.system import System
 from kineta.model.transformations.mapping import map_expressions
 from kineta.model.vectors import part
@@ -71,8 +71,8 @@ def named_as(names: Mapping[str, str], label: str) -> str:
     """The *label* of a row, ``foot.n``, or of its multiplier, of a system in which records have other *names*."""
     lead = MULTIPLIER if label.startswith(MULTIPLIER) else ""
     bare = label.removeprefix(lead)
-    head, dot, row = bare.partition(".")
-    return lead + (names[bare] if bare in names else f"{names.get(head, head)}{dot}{row}")
+    head = owner(bare, names)[0]
+    return lead + (names[bare] if bare in names else f"{names.get(head, head)}{bare[len(head) :]}")
 
 
 def _renamed(first: System, own: System, before: _Shape, after: _Shape) -> dict[str, str]:
@@ -152,16 +152,22 @@ class _Shape:
             own, rest = vector.vector, name.partition(")")[2]
             return own.kind, self._name(own.of), self._name(own.frame), name[0] == "|", rest
         if name.startswith(MULTIPLIER):  # of a record, a place, and a row
-            *named, row = name.removeprefix(MULTIPLIER).split(".")
-            return MULTIPLIER, tuple(map(self._name, named or [row])), row if named else ""
-        head = _head(name)
+            record, rest = owner(name.removeprefix(MULTIPLIER), self._known)
+            place, row = owner(rest, self._known)
+            named = (record, place) if row else (record,)
+            return MULTIPLIER, tuple(map(self._name, named)), row or rest
+        head = self._head(name)
         return self._name(head), name.removeprefix(head)
+
+    def _head(self, name: str) -> str:
+        """The part of the *name* of a symbol that names a record, a joint, a coordinate or a parameter."""
+        return owner(name.rstrip("'"), self._known)[0].rstrip("'")
 
     def _expression(self, value: Expr) -> Hashable:
         """The shape of an expression: its nodes in an order, and with signs, that do not depend on which symbol is older."""
         graph, own, places = value.graph, list[float](), dict[int, int]()
         order = reachable(graph, [value.ref])
-        known = {i: self.names.get(_head(graph.names[graph.lhs[i]])) for i in order if graph.op[i] == Op.SYMBOL}
+        known = {i: self.names.get(self._head(graph.names[graph.lhs[i]])) for i in order if graph.op[i] == Op.SYMBOL}
         below = _operands(graph, order, known)
         nodes: list[tuple[int, Any]] = []  # an operation, and a number, a symbol, or nodes with their signs
         stack = [value.ref >> 1]
@@ -227,8 +233,3 @@ def _operands(graph: Graph, order: Sequence[int], known: Mapping[int, int | None
             below = [(below[0][0], 0)]
         found[i] = _Node(hash((op, *((found[k].form, sign) for k, sign in below))), below, turned)
     return found
-
-
-def _head(name: str) -> str:
-    """The first part of the *name* of a symbol."""
-    return name.partition(".")[0].rstrip("'")

@@ -18,7 +18,7 @@ from kineta.model.elements.coordinate import Coordinate, Length
 from kineta.model.joints.joint import Joint
 from kineta.model.joints.motion import ElementaryMotion, Motion
 from kineta.model.name_inference import derivative_order
-from kineta.model.reserved_symbols import POINT_COMPONENTS, TIME
+from kineta.model.reserved_symbols import NAME, POINT_COMPONENTS, TIME
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from kineta.tasks.verification.taylor_series import Numbers, TaylorSeries, functions, integrate
@@ -33,7 +33,8 @@ Frame = tuple[Any, Vector]
 #: Names of vectors by their order of differentiation: of positions, and of angular velocities.
 _MOVES, _TURNS = ("r", "v", "a", "jerk"), ("w", "eps")
 _VECTOR = re.compile(
-    rf"\|?(?P<kind>{'|'.join((*_MOVES, *_TURNS))})\((?P<of>\w+)(?: in (?P<frame>\w+))?\)(?:\||\.(?P<part>[xyz]))(?P<primes>'*)"
+    rf"\|?(?P<kind>{'|'.join((*_MOVES, *_TURNS))})\((?P<of>{NAME.pattern})(?: in (?P<frame>{NAME.pattern}))?\)"
+    r"(?:\||\.(?P<part>[xyz]))(?P<primes>'*)"
 )
 
 

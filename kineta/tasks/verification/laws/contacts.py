@@ -124,7 +124,7 @@ REPEATED = 80
 
 def _seen_at(height: Expr, place: Any) -> dict[str, Any]:
     """The components of a *place* by the names that stand for it in a *height*."""
-    owners = {n.rpartition(".")[0] for n in height.symbols() if "." in n}
+    owners = {n.rpartition(".")[0] for n in height.symbols() if n.rpartition(".")[2] in ("x", "y", "z")}
     return {f"{owner}.{c}": x for owner in owners for c, x in zip("xyz", place, strict=True)}
 
 

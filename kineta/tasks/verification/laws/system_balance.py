@@ -9,6 +9,7 @@ from kineta.expr.graph import ONE
 from kineta.mechanics.algorithms.energy import mass_centre
 from kineta.mechanics.kinematics.kinematics import TreeKinematics
 from kineta.model.body import GROUND
+from kineta.model.name_inference import point_components
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
 from kineta.passes.differentiate import forward
@@ -60,8 +61,13 @@ def _off_the_ground(system: System) -> bool:
     return (
         apart
         and not system.elements
-        and not any({".", "("} & {*n} for c in held for e in c.expressions for n in e.symbols())
+        and not any(_is_measured(system, n) for c in held for e in c.expressions for n in e.symbols())
     )
+
+
+def _is_measured(system: System, name: str) -> bool:
+    """Return whether *name* is a component of a point or body, or part of a vector."""
+    return name in point_components(system) or "(" in name
 
 
 def _ideal(system: System) -> bool:

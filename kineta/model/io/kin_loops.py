@@ -1,0 +1,143 @@
+"""Repetition in the text language: ``for i in 1..6 : Link[i] ~ Link[i - 1] | Ry(q[i]) = m;``, and indices of names.
+
+A repetition is written out in the syntax tree: its statements once for each index, with whole numbers in place of the index. All
+tokens keep their places in the text, so that errors speak of what was written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from lark import Token, Tree
+
+from kineta.errors import Location, ModelError, did_you_mean
+from kineta.model.io.kin_expressions import Reader
+from kineta.passes.evaluate import evaluate
+
+#: The most statements that repetitions may stand for, and the most bodies of a model that uses others.
+MOST = 20_000
+#: The smallest and the largest index.
+LARGEST = 10**6
+#: Statements that a model has once.
+_SINGLE = ("model", "include", "gravity", "control")
+_INDEX = re.compile(r"\[([^\[\]]*)\]")
+_PLAIN = re.compile(r"\s*(?:(\d+)|([^\W\d]\w*)\s*(?:([+-])\s*(\d+))?)\s*")
+
+
+class Repetitions:
+    """Writes out the repetitions of a text: *parse* gives the syntax tree of an expression, *file* is the name in errors, and
+    *constants* are the values that indices and bounds may name.
+    """
+
+    def __init__(self, file: str, constants: Mapping[str, float], parse: Callable[[str], Tree[Token]]) -> None:
+        self.file = file
+        self.parse = parse
+        self.constants = constants
+        self.reader = Reader(file, {})
+        self.count = 0
+        #: Names of the constants that were asked for.
+        self.named: set[str] = set()
+
+    def written_out(
+        self, statements: Iterable[Tree[Token]], indices: Mapping[str, int] | None = None
+    ) -> Iterator[Tree[Token]]:
+        """The *statements* without repetitions, for these values of *indices*."""
+        own = indices or {}
+        for statement in statements:
+            if statement.data == "for":
+                yield from self._repeated(statement, own)
+            else:
+                if own:
+                    self._counted(1, statement)
+                    if statement.data in _SINGLE:
+                        text = f"'{statement.data}' stands once in a model, found it in a repetition."
+                        raise ModelError(text, self.reader.location(statement))
+                yield self._filled(statement, own)
+
+    def _counted(self, more: int, node: Tree[Token]) -> None:
+        self.count += more
+        if self.count > MOST:
+            text = f"the repetitions stand for more than {MOST} statements ({self.count} up to here); expected fewer."
+            raise ModelError(text, self.reader.location(node))
+
+    def _repeated(self, node: Tree[Token], indices: Mapping[str, int]) -> Iterator[Tree[Token]]:
+        name, first, _, last, *body = node.children
+        if name in indices or name in self.constants:
+            what = "a constant" if name in self.constants else "the index of another repetition around it"
+            raise ModelError(f"'{name}' is {what}; choose another name.", self.reader.location(name))
+        if not re.fullmatch(r"\w+", str(name)):
+            raise ModelError(f"expected a name for the index, found '{name}'.", self.reader.location(name))
+        low, high = (self._whole(bound, indices, "a bound") for bound in (first, last))
+        statements = [c for c in body if isinstance(c, Tree)]
+        if high < low - 1:
+            text = f"expected bounds of a repetition that rise, as in 1..6, found {low}..{high}."
+            raise ModelError(text, self.reader.location(first))
+        if (high - low + 1) * len(statements) > MOST:
+            text = (
+                f"the repetition stands for {(high - low + 1) * len(statements)} statements; expected {MOST} at most."
+            )
+            raise ModelError(text, self.reader.location(node))
+        for i in range(low, high + 1):
+            yield from self.written_out(statements, {**indices, str(name): i})
+
+    def _filled(self, tree: Tree[Token], indices: Mapping[str, int]) -> Tree[Token]:
+        """*tree* with numbers for *indices*; what holds none is shared."""
+        known: dict[int, Any] = {}
+        for part in tree.iter_subtrees():
+            children = [known[id(c)] if isinstance(c, Tree) else self._token(c, indices) for c in part.children]
+            made = part
+            if part.data == "name" and children[0] in indices:
+                number = children[0].update("QUANTITY", str(indices[children[0]]))
+                made = Tree("quantity", [number], part.meta)
+            elif any(new is not old for new, old in zip(children, part.children, strict=True)):
+                made = Tree(part.data, children, part.meta)
+            known[id(part)] = made
+        found: Tree[Token] = known[id(tree)]
+        return found
+
+    def _token(self, token: Any, indices: Mapping[str, int]) -> Any:
+        """*token* with whole numbers for its indices."""
+        if not isinstance(token, Token) or token.type not in ("NAME", "VECTOR") or "[" not in token:
+            return token
+        return token.update(value=_INDEX.sub(lambda found: f"[{self._index(found, token, indices)}]", token))
+
+    def _index(self, found: re.Match[str], token: Token, indices: Mapping[str, int]) -> int:
+        content, column = found[1], (token.column or 1) + found.start(1)
+        place = Location(self.file, token.line or 1, column)
+        plain = _PLAIN.fullmatch(content)
+        if plain is not None and (plain[1] or plain[2] in indices):
+            value = int(plain[1]) if plain[1] else indices[plain[2]] + int(f"{plain[3] or '+'}{plain[4] or 0}")
+        elif not content.strip():
+            raise ModelError(f"expected an index in the brackets of '{token}', found nothing.", place)
+        else:
+            try:
+                tree = self.parse(content)
+            except ModelError as error:
+                raise ModelError(str(error).partition(": ")[2], place) from None
+            value = self._evaluated(tree, indices, f"an index of '{token}'", place)
+        if not 0 <= value <= LARGEST:
+            raise ModelError(f"expected an index from 0 to {LARGEST} in '{token}', found {value}.", place)
+        return value
+
+    def _whole(self, node: Any, indices: Mapping[str, int], what: str) -> int:
+        return self._evaluated(node, indices, f"{what} of a repetition", self.reader.location(node))
+
+    def _evaluated(self, tree: Tree[Token], indices: Mapping[str, int], what: str, place: Location) -> int:
+        """The whole number of an expression of numbers, indices and constants."""
+        known = {**self.constants, **indices}
+        try:
+            value = self.reader.quantity(self._filled(tree, indices)).value
+        except ModelError as error:
+            raise ModelError(str(error).partition(": ")[2], place) from None
+        for name in value.symbols():
+            if name not in known:
+                near = did_you_mean(name, known)
+                text = f"expected {what} of whole numbers, indices and constants with a number, found '{name}'.{near}"
+                raise ModelError(text, place)
+        self.named |= {*value.symbols()} & self.constants.keys()
+        number = float(evaluate(value.graph, [value.ref], known)[0])
+        if not number.is_integer():
+            raise ModelError(f"expected a whole number for {what}, found {number:g}.", place)
+        return int(number)
