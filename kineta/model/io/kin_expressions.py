@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from kineta.expr.op import BINARY, FUNCTIONS, Op
 from kineta.model import units, vectors
 from kineta.model.coercion import Vector3
 from kineta.model.io import kin_vectors
+from kineta.model.io.kin_functions import DefinedFunction
 from kineta.model.io.kin_quantities import DimensionedExpr, Node, joined, opposite, plus, root, times
 from kineta.model.io.kin_vectors import DimensionedVector
 from kineta.model.units import NUMBER, Dimension
@@ -33,8 +34,8 @@ class Reader:
 
     ``dimensions`` are those of the parameters that were declared with a unit, ``moving`` those of coordinates, speeds and
     components of points, which count only beside what has a unit: numbers without one may stand for anything. ``lets`` are
-    the named expressions read so far. ``places`` are those where symbols were read, in order. Errors carry the place in
-    ``file``.
+    the named expressions read so far, ``functions`` those with arguments. ``places`` are those where symbols were read, in
+    order. Errors carry the place in ``file``.
     """
 
     def __init__(self, file: str, dimensions: Mapping[str, Dimension]) -> None:
@@ -42,6 +43,9 @@ class Reader:
         self.dimensions = dimensions
         self.moving: Mapping[str, Dimension] = {}
         self.lets: dict[str, DimensionedExpr] = {}
+        self.functions: dict[str, DefinedFunction] = {}
+        #: Arguments of the functions that are read now, innermost last.
+        self.arguments: list[Mapping[str, Any]] = [{}]
         self.places: dict[str, list[Location]] = {}
 
     def location(self, node: Tree[Token] | Token) -> Location:
@@ -80,7 +84,11 @@ class Reader:
             raise ModelError(text, self.location(node))
 
     def quantity(self, node: Tree[Token]) -> DimensionedExpr:
-        """The expression *node* with its dimension. Parts come before wholes, so that no depth of brackets is too deep."""
+        """The expression *node* with its dimension."""
+        return self._number(self._value(node))
+
+    def _value(self, node: Tree[Token]) -> Any:
+        """The number or the vector *node*. Parts come before wholes, so that no depth of brackets is too deep."""
         known: dict[int, Any] = {}
         for part in node.iter_subtrees():
             children = [known[id(c)] if isinstance(c, Tree) else c for c in part.children]
@@ -90,7 +98,7 @@ class Reader:
                 raise
             except (ExpressionError, ModelError) as error:
                 raise ModelError(str(error), self.location(part)) from None
-        return self._number(known[id(node)])
+        return known[id(node)]
 
     def _number(self, value: Any) -> DimensionedExpr:
         """*value*, if it is a number and no vector."""
@@ -105,6 +113,12 @@ class Reader:
 
     def _name(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
         name = str(children[0])
+        given = self.arguments[-1]
+        if name in given:
+            return given[name]  # type: ignore[no-any-return]  # a quantity or a vector
+        vector, _, axis = name.rpartition(".")
+        if vector in given and axis in ("x", "y", "z"):
+            return kin_vectors.component(given[vector], axis)
         if name in CONSTANTS:
             return DimensionedExpr(expr(CONSTANTS[name]), NUMBER)
         value, dimension = self.symbol(children[0]), self.dimensions.get(name)
@@ -181,9 +195,11 @@ class Reader:
             return self._called_vector(name, node)
         if name in kin_vectors.FUNCTIONS:
             return _of_vectors(name, arguments)
+        if name in self.functions:
+            return self.functions[name].value(arguments, self._with_arguments)  # type: ignore[no-any-return]  # either
         op = FUNCTIONS.get(name)
         if op is None:
-            raise ModelError(f"unknown function '{name}'.{_advice(name)}")
+            raise ModelError(f"unknown function '{name}'.{_advice(name, self.functions)}")
         arguments = [self._number(a) for a in arguments]
         wanted = 2 if op in BINARY else 1
         if len(arguments) != wanted:
@@ -198,6 +214,14 @@ class Reader:
         if op == Op.SQRT and first.dimension is not None:
             return root(first, value)
         return replace(first, value=value) if name in _KEEPS else DimensionedExpr(value, NUMBER, plain=True)
+
+    def _with_arguments(self, body: Tree[Token], arguments: Mapping[str, Any]) -> Any:
+        """What *body* is with *arguments* in place of their names."""
+        self.arguments.append(arguments)
+        try:
+            return self._value(body)
+        finally:
+            self.arguments.pop()
 
     def _called_vector(self, name: str, node: Tree[Token]) -> DimensionedVector:
         """The vector ``v(P)``, whose argument is a name."""
@@ -242,7 +266,7 @@ def _text(node: Tree[Token]) -> str:
 _RATE = "q'"
 
 
-def _advice(name: str) -> str:
+def _advice(name: str, functions: Iterable[str]) -> str:
     """Advice on an unknown function, perhaps a function of Python."""
     if name in ("pow", "power"):
         return " A power is x^y."
@@ -255,4 +279,4 @@ def _advice(name: str) -> str:
         return " A number of Python goes into a text as float(x) writes it, as in f'... = {float(x)};'."
     if meaning(own, (_RATE,)):
         return suggestion(own, (_RATE,))
-    return suggestion(own, [*FUNCTIONS, *vectors.KINDS, *kin_vectors.FUNCTIONS])
+    return suggestion(own, [*FUNCTIONS, *vectors.KINDS, *kin_vectors.FUNCTIONS, *functions])

@@ -11,11 +11,11 @@ from kineta.model import units
 from kineta.model.body import Inertia
 from kineta.model.coercion import vector
 from kineta.model.io.kin_expressions import Reader
+from kineta.model.io.kin_functions import KEYS
 from kineta.model.io.kin_quantities import Node
 
 _MOMENTS = {"Jx": 0, "Jy": 1, "Jz": 2}
 _PRODUCTS = {"Jxy": 0, "Jxz": 1, "Jyz": 2}
-_KEYS = ("m", *_MOMENTS, *_PRODUCTS)
 
 
 class InertiaList:
@@ -40,12 +40,12 @@ class InertiaList:
             raise self._error("the centre of mass is given twice", settings[1])
         self.unchecked = any(_is_word(c, "unchecked") for c in items)
         items = [c for c in items if not _is_word(c, "unchecked")]
-        keyed = [c for c in items if c.data == "call" and _key(c) in _KEYS]
+        keyed = [c for c in items if c.data == "call" and _key(c) in KEYS]
         if keyed and len(keyed) < len(items):
-            other = next(c for c in items if c.data != "call" or _key(c) not in _KEYS)
+            other = next(c for c in items if c.data != "call" or _key(c) not in KEYS)
             if other.data == "call" and (word := str(other.children[0])) not in FUNCTIONS:
-                near = did_you_mean(word, _KEYS)
-                known = f"the keys are {', '.join(_KEYS)}{'.' * bool(near)}{near}"
+                near = did_you_mean(word, KEYS)
+                known = f"the keys are {', '.join(KEYS)}{'.' * bool(near)}{near}"
                 raise self._error(f"'{word}' is no key of an inertia; {known}", other)
             raise self._error("entries with and without keys are mixed; write keys on all, as in m(m1), Jz(J1)", other)
         if keyed:

@@ -25,6 +25,7 @@ from kineta.model.coercion import Vector3, vector
 from kineta.model.dimensions import multiplier_dimensions
 from kineta.model.io.kin_diagnostics import check_depth, syntax_error
 from kineta.model.io.kin_expressions import Reader
+from kineta.model.io.kin_functions import function
 from kineta.model.io.kin_grammar import GRAMMAR, STARTS, Grammar, extended
 from kineta.model.io.kin_inertia import InertiaList
 from kineta.model.io.kin_loops import MOST, Repetitions
@@ -384,14 +385,27 @@ class _Statements:
         return self.models[key]
 
     def _let(self, node: Node) -> None:
-        self.lets += (tuple(definition.children) for definition in node.children)
+        for meaning in node.children:
+            name, formals, body = meaning.children
+            if formals is None:
+                self.lets.append((name, body))
+            elif str(name) in self.reader.functions:
+                before = self.reader.functions[str(name)].location
+                raise ModelError(f"the function '{name}' is given twice, first at {before}.", self._at(name))
+            else:
+                self.reader.functions[str(name)] = function(name, formals.children, body, self._at)
 
     def _define(self) -> None:
         """Read named expressions in the order of their dependencies."""
         trees = {str(name): tree for name, tree in self.lets}
         uses = {name: set(_names(tree)) for name, tree in trees.items()}
-        for name in dependency_order(uses, {str(n): self._at(n) for n, _ in self.lets}):
-            self.reader.lets[name] = self.reader.quantity(trees[name])
+        places = {str(n): self._at(n) for n, _ in self.lets}
+        for own in self.reader.functions.values():
+            uses[own.name] = {*uses.get(own.name, ()), *(set(_names(own.body)) - {*own.formals})}
+            places.setdefault(own.name, own.location)
+        for name in dependency_order(uses, places):
+            if name in trees:
+                self.reader.lets[name] = self.reader.quantity(trees[name])
 
     def _coordinates(self, node: Node) -> None:
         if self.coordinates is None:

@@ -1,0 +1,83 @@
+"""Named expressions with arguments: what calls stand for, and the sentences on what makes no sense in them."""
+
+from __future__ import annotations
+
+import pytest
+
+import kineta as kn
+from tests.support import reads_back
+
+HEAD = """
+parameters k = 100 N/m, k3 = 2 kN/m^3, d = 3 N*s/m;
+A | Sx(x) = 1 kg; B ~ A | Rz(q), Sx(0.5) = 1, 0, 0, 1;
+coordinates x, q;
+"""
+
+
+def read(text: str) -> kn.System:
+    return kn.loads(HEAD + text, "m.kin")
+
+
+def test_a_call_is_the_expression_with_its_arguments() -> None:
+    system = read(
+        "let spring(s) = k*s + k3*s^3, damped(s, rate) = -spring(s) - d*rate; let two = spring(2*x);"
+        "force f = damped(x, x') + two on x; force g on B = (drag(v(B)), 0, 0); let drag(u) = -d*|u|*u.x/(1 m/s);"
+    )
+    written = read(
+        "let two = k*(2*x) + k3*(2*x)^3;"
+        "force f = -(k*x + k3*x^3) - d*x' + two on x; force g on B = (-d*|v(B)|*v(B).x/(1 m/s), 0, 0);"
+    )
+    values = [
+        kn.derive(s).function("forward")(0.0, [0.2, 0.4], [0.3, 0.5], tau=[0, 0]).tolist() for s in (system, written)
+    ]
+    assert values[0] == pytest.approx(values[1], rel=1e-12)
+    assert system.lets.keys() == ["two"]
+    reads_back(system)
+
+
+def test_arguments_hide_names_of_the_model() -> None:
+    system = read("let f(x, k) = x*k + q; output o = f(3, 2);")
+    assert str(system.outputs["o"]) in ("6 + q", "q + 6")
+
+
+def test_functions_stand_in_repetitions() -> None:
+    system = read("let f(s) = 2*s; for i in 1..3 : output o[i] = f(i);")
+    assert [o.value.value for o in system.outputs] == [2, 4, 6]
+
+
+BAD = [
+    (
+        "let f(s) = k*s; force a = f(1 kg) on x;",
+        "m.kin:5:27: the value of force 'a' on a length [m] must be a force [kg*m/s^2], found a quantity [kg^2/s^2].",
+    ),
+    (
+        "let f(s) = s + 1 m;\nforce a = f(1 kg) on x;",
+        "m.kin:6:11: in f(s), m.kin:5:12: a mass [kg] and a length [m] cannot be added or compared.",
+    ),
+    ("let f(s) = s;\nforce a = f(1, 2) on x;", "m.kin:6:11: f(s) takes 1 argument, found 2."),
+    (
+        "let f(s) = g(s);\nlet g(s) = 2*f(s);",
+        "Let 'f' (m.kin:5:5): the name stands for itself: f = g = f. One must do without the others.",
+    ),
+    (
+        "let f(s) = f(s - 1);",
+        "Let 'f' (m.kin:5:5): the name stands for itself: f = f. One must do without the others.",
+    ),
+    ("let sin(s) = s;", "m.kin:5:5: 'sin' is a function of the language; choose another name."),
+    ("let m(s) = s;", "m.kin:5:5: 'm' is a key of inertia; choose another name."),
+    ("let f(s, s) = s;", "m.kin:5:10: the argument 's' is named twice."),
+    ("let f(s.x) = s;", "m.kin:5:7: expected the name of an argument, found 's.x'."),
+    ("let f(s) = s; let f(u) = u;", "m.kin:5:19: the function 'f' is given twice, first at m.kin:5:5."),
+    ("let sprung(s) = s; force a = sprong(x) on x;", "m.kin:5:30: unknown function 'sprong'. Did you mean 'sprung'?"),
+    (
+        "let f(s) = s.x; force a = f(2) on x;",
+        "m.kin:5:27: in f(s), m.kin:5:12: expected a vector before '.x', found the number '2'.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD, ids=lambda x: x[-40:])
+def test_a_wrong_function_is_refused_with_a_sentence(text: str, message: str) -> None:
+    with pytest.raises(kn.ModelError) as raised:
+        read(text)
+    assert str(raised.value) == message
