@@ -12,8 +12,10 @@ from kineta.model.appearance.mark import Mark
 from kineta.model.appearance.viewpoint import Viewpoint
 from kineta.model.body import GROUND, Body, Inertia
 from kineta.model.coercion import named_pairs, records, scalar
+from kineta.model.contacts.contact import Contact
 from kineta.model.description import Description, kinded
 from kineta.model.elements.axes import OWN
+from kineta.model.elements.compliant_contact import CompliantContact
 from kineta.model.joints.motion import Motion
 from kineta.model.motion_program import Control
 from kineta.model.named_expressions import Let, Output, substitute_names
@@ -137,7 +139,10 @@ class _Renaming:
         ):  # it shows what the name means in the other model
             return replace(value, name=self.dot + value.name, value=symbol(self.dot + value.name))
         if is_dataclass(value) and not isinstance(value, type | Location):
-            words = ("name",) if isinstance(value, Mark) else ()
+            words: tuple[str, ...] = ("name",) if isinstance(value, Mark) else ()
+            words += (
+                ("surface",) if isinstance(value, Contact | CompliantContact) else ()
+            )  # a shape, a body of what rolls
             own = (f.name for f in fields(value) if f.init and f.name not in words)
             changed = {n: self.record(getattr(value, n), n) for n in own}
             return replace(value, **changed)
