@@ -32,6 +32,8 @@ class ContactProblem(Record):
     block_start, block_speeds : (blocks + 1,), (speeds,) indices of the speeds of each block of the inertia
     inertia_start : (blocks + 1,) places of the n (n + 2) numbers of a block of n speeds: its matrix by rows, 1 for every
         multiplier, and room for R
+    fill_start, fill : (speeds + 1,), (entries,) for each speed of each block in their order, the places in the block of those
+        behind it whose entries in its row or column of the factors may not be zero
     row_start, row_speeds : (contacts + 1,), (entries,) indices of the speeds in the rows of each contact, all of whole blocks
     coupled_start, coupled_blocks : (contacts + 1,), (couplings,) blocks of these speeds
     has_normal : (contacts,) 1 for contacts, 0 for friction of joints, which is always closed and whose size is a force
@@ -46,6 +48,8 @@ class ContactProblem(Record):
     block_start: Integers
     block_speeds: Integers
     inertia_start: Integers
+    fill_start: Integers
+    fill: Integers
     row_start: Integers
     row_speeds: Integers
     coupled_start: Integers

@@ -317,6 +317,8 @@ def _problem(found: ContactTermsArrays, nv: int, touches: Sequence[UnilateralCon
         block_start=_starts(blocks),
         block_speeds=_flat(blocks),
         inertia_start=_integers([0, *accumulate(len(b) * (len(b) + 2) for b in blocks)]),
+        fill_start=_starts(found.fill),
+        fill=_flat(found.fill),
         row_start=_starts(rows),
         row_speeds=_flat(rows),
         coupled_start=_starts(coupled),

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 #: Steps between two stall checks, and the largest number of steps that the rest of a run may need at its present pace.
 CHECK_INTERVAL, MAX_STEPS_LEFT = 100_000, 1e11
+#: What gives a run by time stepping more time.
+ALLOWED = "max_steps allows more steps, and a larger max_step needs fewer"
 #: Largest number of steps of time stepping: beyond it their times are no longer different.
 MAX_STEPPED = 1e15
 
@@ -327,7 +329,7 @@ def _integrate(
     if isinstance(run, SampledRun) and run.ended is not None:
         return EVENT, outcomes.stopped(record.reached, run.ended)
     if record.reached != problem.t1:
-        edge = _crowd(task, run) or domain.edge(last=True)
+        edge = _crowd(task, run) or domain.edge(last=True) or ALLOWED * (task.method == MOREAU)
         return OUT_OF_STEPS, outcomes.out_of_steps(record.reached, record.steps, record.last_step, edge)
     return DONE, outcomes.done(problem.t1)
 

@@ -454,6 +454,7 @@ def test_a_short_allowance_of_steps() -> None:
     run = kn.simulate(kn.loads(BALL), 1.0, method="moreau", max_steps=100)
     assert run.t[-1] == pytest.approx(0.1)
     assert "out of steps" in run.message
+    assert "max_steps allows more steps, and a larger max_step needs fewer" in run.message
 
 
 def test_a_part_without_contacts_moves_as_alone() -> None:

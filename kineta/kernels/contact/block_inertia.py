@@ -60,14 +60,54 @@ def substitute(A: Reals, n: int, x: Reals) -> None:
 
 
 @kernel
-def solve(A: Reals, n: int, x: Reals, rest: Reals) -> None:
-    """The solution x without R for the factors A, by iterative refinement; *rest* (n,) is working memory."""
-    substitute(A, n, x)
+def factor_block(problem: ContactProblem, b: int, A: Reals) -> None:
+    """LU factors of the block b, as :func:`factor`, of the entries in its pattern alone."""
+    first = problem.block_start[b]
+    n = problem.block_start[b + 1] - first
+    massive = n
+    while massive > 0 and A[n * n + massive - 1] > 0.0:
+        massive -= 1
+    for k in range(n):
+        if k == massive:
+            for i in range(k, n):
+                A[n * n + n + i] = REGULARISATION * fabs(A[i * n + i]) + tolerances.LEAST_DIVISOR
+                A[i * n + i] -= A[n * n + n + i]
+        A[k * n + k] = 1.0 / A[k * n + k]
+        start, end = problem.fill_start[first + k], problem.fill_start[first + k + 1]
+        for at in range(start, end):
+            i = problem.fill[at]
+            A[i * n + k] *= A[k * n + k]
+            for to in range(start, end):
+                j = problem.fill[to]
+                A[i * n + j] -= A[i * n + k] * A[k * n + j]
+
+
+@kernel
+def substitute_block(problem: ContactProblem, b: int, A: Reals, x: Reals) -> None:
+    """Forward and backward substitution: x becomes the solution for the factors A of the block b."""
+    first, fill = problem.block_start[b], problem.fill
+    n = problem.block_start[b + 1] - first
+    for k in range(n):
+        for at in range(problem.fill_start[first + k], problem.fill_start[first + k + 1]):
+            x[fill[at]] -= A[fill[at] * n + k] * x[k]
+    for turn in range(n):
+        k = n - 1 - turn
+        s = x[k]
+        for at in range(problem.fill_start[first + k], problem.fill_start[first + k + 1]):
+            s -= A[k * n + fill[at]] * x[fill[at]]
+        x[k] = s * A[k * n + k]
+
+
+@kernel
+def solve(problem: ContactProblem, b: int, A: Reals, x: Reals, rest: Reals) -> None:
+    """The solution x without R for the factors A of the block b, by iterative refinement; *rest* (n,) is working memory."""
+    n = problem.block_start[b + 1] - problem.block_start[b]
+    substitute_block(problem, b, A, x)
     if A[n * n + n - 1] > 0.0:
         for i in range(n):
             rest[i] = -A[n * n + n + i] * x[i] if A[n * n + i] > 0.0 else 0.0
         for _ in range(REFINEMENTS):
-            substitute(A, n, rest)
+            substitute_block(problem, b, A, rest)
             for i in range(n):
                 x[i] += rest[i]
                 rest[i] = -A[n * n + n + i] * rest[i] if A[n * n + i] > 0.0 else 0.0
@@ -77,7 +117,7 @@ def solve(A: Reals, n: int, x: Reals, rest: Reals) -> None:
 def factor_blocks(problem: ContactProblem, inertia: Reals) -> None:
     """Factors of all blocks, in place."""
     for b in range(problem.blocks):
-        factor(inertia[problem.inertia_start[b] :], problem.block_start[b + 1] - problem.block_start[b])
+        factor_block(problem, b, inertia[problem.inertia_start[b] :])
 
 
 @kernel
@@ -104,44 +144,48 @@ def accelerations(problem: ContactProblem, inertia: Reals, force: Reals, work: R
         n = problem.block_start[b + 1] - first
         for k in range(n):
             work[k] = force[speeds[first + k]]
-        solve(inertia[problem.inertia_start[b] :], n, work, work[n:])
+        solve(problem, b, inertia[problem.inertia_start[b] :], work, work[n:])
         for k in range(n):
             found[speeds[first + k]] = work[k]
 
 
 @kernel
-def substitute_three(A: Reals, n: int, x: Reals, y: Reals, z: Reals) -> None:
-    """Substitution, as :func:`substitute`, in three right sides at once: a pass over the factors for all."""
-    for i in range(1, n):
-        s, u, w = x[i], y[i], z[i]
-        for k in range(i):
+def substitute_three(problem: ContactProblem, b: int, A: Reals, x: Reals, y: Reals, z: Reals) -> None:
+    """Substitution, as :func:`substitute_block`, in three right sides at once: a pass over the factors for all."""
+    first, fill = problem.block_start[b], problem.fill
+    n = problem.block_start[b + 1] - first
+    for k in range(n):
+        s, u, w = x[k], y[k], z[k]
+        for at in range(problem.fill_start[first + k], problem.fill_start[first + k + 1]):
+            i = fill[at]
             a = A[i * n + k]
-            s -= a * x[k]
-            u -= a * y[k]
-            w -= a * z[k]
-        x[i], y[i], z[i] = s, u, w
+            x[i] -= a * s
+            y[i] -= a * u
+            z[i] -= a * w
     for turn in range(n):
-        i = n - 1 - turn
-        s, u, w = x[i], y[i], z[i]
-        for k in range(i + 1, n):
-            a = A[i * n + k]
-            s -= a * x[k]
-            u -= a * y[k]
-            w -= a * z[k]
-        a = A[i * n + i]
-        x[i], y[i], z[i] = s * a, u * a, w * a
+        k = n - 1 - turn
+        s, u, w = x[k], y[k], z[k]
+        for at in range(problem.fill_start[first + k], problem.fill_start[first + k + 1]):
+            i = fill[at]
+            a = A[k * n + i]
+            s -= a * x[i]
+            u -= a * y[i]
+            w -= a * z[i]
+        a = A[k * n + k]
+        x[k], y[k], z[k] = s * a, u * a, w * a
 
 
 @kernel
-def solve_three(A: Reals, n: int, x: Reals, y: Reals, z: Reals, rest: Reals) -> None:
+def solve_three(problem: ContactProblem, b: int, A: Reals, x: Reals, y: Reals, z: Reals, rest: Reals) -> None:
     """Solutions, as :func:`solve`, for three right sides at once; *rest* (3 n,) is working memory."""
-    substitute_three(A, n, x, y, z)
+    n = problem.block_start[b + 1] - problem.block_start[b]
+    substitute_three(problem, b, A, x, y, z)
     if A[n * n + n - 1] > 0.0:
         for i in range(n):
             R = A[n * n + n + i] if A[n * n + i] > 0.0 else 0.0
             rest[i], rest[n + i], rest[2 * n + i] = -R * x[i], -R * y[i], -R * z[i]
         for _ in range(REFINEMENTS):
-            substitute_three(A, n, rest, rest[n:], rest[2 * n :])
+            substitute_three(problem, b, A, rest, rest[n:], rest[2 * n :])
             for i in range(n):
                 R = A[n * n + n + i] if A[n * n + i] > 0.0 else 0.0
                 x[i] += rest[i]
@@ -176,7 +220,7 @@ def respond(problem: ContactProblem, terms: ContactTerms, solution: ContactSolut
                 square += w * w
                 loose[i] += w * w * max(0.0, A[k * size + k])
         if square != 0.0:
-            solve_three(A, size, Y[at:], Y[n + at :], Y[2 * n + at :], work)
+            solve_three(problem, b, A, Y[at:], Y[n + at :], Y[2 * n + at :], work)
         at += size
     for i in range(3):
         for j in range(3):

@@ -24,13 +24,15 @@ ALWAYS_CLOSED = -1.0
 class ContactTermsArrays:
     """Expressions of the terms, with their sparsity.
 
-    blocks : indices of the speeds and multipliers of each block of the inertia
+    blocks : indices of the speeds and multipliers of each block of the inertia, in the order of elimination
+    fill : for each of these, the places in its block of those behind it that its elimination couples
     coupled : for each contact, the blocks that its rows depend on
     inertia, force, jacobian, velocity, bias, law, gap, level : numbers in the order of
         :class:`~kineta.kernels.contact.problem.ContactTerms`
     """
 
     blocks: tuple[tuple[int, ...], ...]
+    fill: tuple[tuple[int, ...], ...]
     coupled: tuple[tuple[int, ...], ...]
     inertia: Sequence[Ref]
     force: Sequence[Ref]
@@ -55,7 +57,8 @@ def contact_terms(d: Derivation, beside: Iterable[tuple[int, int]] = ()) -> Cont
     """Terms of all contacts of a derivation. Speeds of the pairs *beside* are in one block, too."""
     g, nv, bound = d.graph, len(d.symbols.v), d.rows
     M = _inertia(d)
-    blocks = _blocks(nv + len(bound), (*M, *beside))
+    entries = (*M, *beside)
+    blocks, fill = eliminated(_blocks(nv + len(bound), entries), entries, nv)
     home = {k: b for b, block in enumerate(blocks) for k in block}
     coupled = list[tuple[int, ...]]()
     jacobian, velocity, bias, law, gap, level = (list[Ref]() for _ in range(6))
@@ -81,7 +84,7 @@ def contact_terms(d: Derivation, beside: Iterable[tuple[int, int]] = ()) -> Cont
         )
     ]
     force = [*net_forces(d), *(row.rest for row in bound)]
-    return ContactTermsArrays(blocks, tuple(coupled), inertia, force, jacobian, velocity, bias, law, gap, level)
+    return ContactTermsArrays(blocks, fill, tuple(coupled), inertia, force, jacobian, velocity, bias, law, gap, level)
 
 
 def net_forces(d: Derivation) -> list[Ref]:
@@ -114,6 +117,33 @@ def _blocks(n: int, entries: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...]
             seen |= block
             found.append(tuple(sorted(block)))
     return tuple(found)
+
+
+def eliminated(
+    blocks: Iterable[tuple[int, ...]], entries: Iterable[tuple[int, int]], speeds: int
+) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:
+    """The *blocks* of a symmetric pattern in an order of elimination of least degree, multipliers, from number *speeds* on, behind
+    the speeds; and for each number in it the places in its block of those behind it that it couples.
+    """
+    near: dict[int, set[int]] = {k: set() for block in blocks for k in block}
+    for i, j in entries:
+        if i != j:
+            near[i].add(j)
+            near[j].add(i)
+    ordered, fill = [], list[tuple[int, ...]]()
+    for block in blocks:
+        order, coupled, left = list[int](), list[set[int]](), {*block}
+        while left:
+            k = min(left, key=lambda k: (k >= speeds, len(near[k]), k))
+            left.remove(k)
+            order.append(k)
+            coupled.append(near[k])
+            for i in near[k]:
+                near[i] = (near[i] | near[k]) - {i, k}
+        place = {k: i for i, k in enumerate(order)}
+        ordered.append(tuple(order))
+        fill += (tuple(sorted(place[i] for i in some)) for some in coupled)
+    return tuple(ordered), tuple(fill)
 
 
 def _dense(row: Row | None, speeds: Sequence[int]) -> list[Ref]:

@@ -100,6 +100,7 @@ def problem_of(
     used = [[k for b in some for k in own[b]] for some in touched]
     starts_of = lambda rows: integers(np.cumsum([0, *map(len, rows)]))  # noqa: E731
     flat = lambda rows: integers([k for row in rows for k in row])  # noqa: E731
+    behind = [[*range(k + 1, len(block))] for block in own for k in range(len(block))]
     problem = ContactProblem(
         speeds=number,
         multipliers=multipliers,
@@ -108,6 +109,8 @@ def problem_of(
         block_start=starts_of(own),
         block_speeds=flat(own),
         inertia_start=starts_of(entries),
+        fill_start=starts_of(behind),
+        fill=flat(behind),
         row_start=starts_of(used),
         row_speeds=flat(used),
         coupled_start=starts_of(touched),
