@@ -1,4 +1,5 @@
-"""Contact: what impacts, stick and slip cost and how well runs keep to the laws, beside MuJoCo's steps of 2 ms and 0.2 ms.
+"""Contact: what impacts, stick and slip cost and how well runs keep to the laws, by events and by time stepping, beside MuJoCo's
+steps of 2 ms and 0.2 ms.
 
 Each row runs in a process of its own that ends after a time, so that one that hangs says so. A first run goes from the text
 to the end of the span, with nothing cached. The energy error of kineta is its balance, in which the work of contacts is
@@ -42,21 +43,22 @@ def best(call: Callable[[], object], seconds: float = 1.0) -> float:
     return min(found)
 
 
-def kineta_row(scene: Scene) -> Row:
+def kineta_row(scene: Scene, **given: Any) -> Row:
+    """What a run of kineta takes, with the method and step *given*, or else by default."""
     import kineta as kn
 
     text, span = scene.text(), scene.span
     began = time.perf_counter()
     system = kn.loads(text)
-    run = kn.simulate(system, span, samples=3)
+    run = kn.simulate(system, span, samples=3, **given)
     first = time.perf_counter() - began
     if run.status not in (0, 3):
         return {"first": first, "said": run.message}
-    seconds = best(lambda: kn.simulate(system, span, samples=3))
+    seconds = best(lambda: kn.simulate(system, span, samples=3, **given))
     depths = [0.0]
     if scene.gaps:
         shown = ", ".join(f"gap{k} = {gap}" for k, gap in enumerate(scene.gaps))
-        watched = kn.simulate(kn.loads(f"{text}\noutput {shown};"), span)
+        watched = kn.simulate(kn.loads(f"{text}\noutput {shown};"), span, **given)
         depths += [float(-watched[f"gap{k}"].min()) for k in range(len(scene.gaps))]
     return {
         "first": first,
@@ -195,6 +197,7 @@ def contestants(name: str) -> dict[str, Callable[[], Row]]:
     """Who runs a scene, by name."""
     scene = SCENES[name]
     found: dict[str, Callable[[], Row]] = {"kineta": lambda: kineta_row(scene)}
+    found |= {"kineta, moreau, 2 ms": lambda: kineta_row(scene, method="moreau", max_step=STEPS[0])}
     if scene.peer is not None:
         found |= {f"MuJoCo, {1e3 * s:g} ms": partial(mujoco_row, scene, s) for s in STEPS}
     if name.startswith("ball"):

@@ -173,6 +173,31 @@ def peer_stack(count: int) -> Callable[[float], str]:
     return model
 
 
+# A wall of bricks, each on two of the row below, whose rows may slide.
+BRICK = (0.1, 0.05, 0.04)
+
+
+def wall(sliding: float) -> Callable[[], str]:
+    def text() -> str:
+        (a, b, c), said = BRICK, GRAVITY
+        J = f"{(b * b + c * c) / 3}, {(a * a + c * c) / 3}, {(a * a + b * b) / 3}"
+        for row, bricks in enumerate((6, 5, 4, 3, 2)):
+            for i in range(bricks):
+                k = f"B{row}_{i}"
+                said += f"{k} | Free(f{k}) = 1, {J};\n"
+                for s, (u, v) in enumerate(((-0.9, -1), (-0.9, 1), (0.9, -1), (0.9, 1))):
+                    said += f"point {k}p{s} on {k} = ({u * a}, {v * b}, {-c});\n"
+                for side in (0, 1):
+                    below = f"B{row - 1}_{i + side} at (0, 0, {c})" if row else "ground"
+                    some = f"{k}p{2 * side}, {k}p{2 * side + 1}"
+                    said += f"contact c{k}{side} : point between {some} and {below} axis (0, 0, 1), friction = 0.6;\n"
+                x, z = 2.05 * a * (i + row / 2), c * (2 * row + 1) + 0.005 * (row + 1)
+                said += f"initial f{k}.x = {x}, f{k}.z = {z}, f{k}.qw = 1, f{k}.vx = {sliding * row};\n"
+        return said
+
+    return text
+
+
 # A table on four sprung feet, pushed aside.
 FEET = [(0.0, 0.5), (0.0, -0.5), (1.5, 0.5), (1.5, -0.5)]
 
@@ -288,6 +313,8 @@ SCENES = {
     **{f"{n} boxes": Scene(1.5, boxes(n), corners(n), peer_boxes(n)) for n in (1, 3, 10, 30)},
     "20 rods": Scene(1.5, rods(20), gaps(*(f"E{k}_{e}" for k in range(20) for e in (0, 1))), peer_rods(20)),
     "stack of 3": Scene(1.0, stack(3), gaps("C0_0", "C0_1", "C0_2", "C0_3"), peer_stack(3)),
+    "wall of 20 bricks": Scene(1.5, wall(0.0)),
+    "rows of a wall slide": Scene(0.5, wall(-1.0)),
     "sprung table": Scene(4.0, table, gaps("F0", "F1", "F2", "F3"), peer_table, driven=True),
     "Talos on his feet": Scene(0.5, talos, gaps("L0", "L1", "L2", "L3", "R0", "R1", "R2", "R3"), peer_talos),
     "rimless wheel": Scene(

@@ -122,8 +122,8 @@ def _blocks(n: int, entries: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...]
 def eliminated(
     blocks: Iterable[tuple[int, ...]], entries: Iterable[tuple[int, int]], speeds: int
 ) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:
-    """The *blocks* of a symmetric pattern in an order of elimination of least degree, multipliers, from number *speeds* on, behind
-    the speeds; and for each number in it the places in its block of those behind it that it couples.
+    """The *blocks* of a symmetric pattern in an order of elimination of least degree, with multipliers, which are numbered from
+    *speeds* on, behind speeds; and for each number in it the places in its block of those behind it that it couples.
     """
     near: dict[int, set[int]] = {k: set() for block in blocks for k in block}
     for i, j in entries:
