@@ -67,7 +67,10 @@ class _Reader:
             mark = self.tokens.pop()
             marks[mark] = self.piece()
         base = self._marked(base, marks)
-        return f"{base}<mo>&#x2061;</mo>" if called else base
+        if not called:
+            return base
+        apart = "" if self.tokens and self.tokens[-1].startswith(r"\left") else '<mspace width="0.17em"/>'
+        return f"{base}<mo>&#x2061;</mo>{apart}"
 
     @staticmethod
     def _marked(base: str, marks: Mapping[str, str]) -> str:

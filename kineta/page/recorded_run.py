@@ -27,7 +27,7 @@ def recorded_run(run: Result) -> Recorded:
     kept = np.unique(np.linspace(0, len(run.t) - 1, min(len(run.t), SAMPLES)).round().astype(int))
     kept = kept[np.argsort(run.t[kept], kind="stable")]
     series = {n: x for n, x in run.series.items() if np.ndim(x) == 1}
-    thinned = f"{len(run.t)} samples, of which every {len(run.t) / len(kept):.3g}th is shown" * (len(kept) < len(run.t))
+    thinned = f"{len(run.t)} samples, of which one in {len(run.t) / len(kept):.3g} is shown" * (len(kept) < len(run.t))
     return {
         "t": packed(run.t[kept]),
         "columns": {n: packed(np.asarray(x, float)[kept]) for n, x in series.items()},

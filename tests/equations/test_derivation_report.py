@@ -141,7 +141,7 @@ def test_pages_stand_alone_and_are_well_formed(formalism: str) -> None:
 def test_mathml_of_a_formula() -> None:
     # A power of a function is one element with two children: else browsers draw none of it.
     assert mathml(r"\cos^{2} x") == (
-        "<math><mrow><msup><mi>cos</mi><mn>2</mn></msup><mo>&#x2061;</mo><mi>x</mi></mrow></math>"
+        '<math><mrow><msup><mi>cos</mi><mn>2</mn></msup><mo>&#x2061;</mo><mspace width="0.17em"/><mi>x</mi></mrow></math>'
     )
     # Brackets are as high as what they hold.
     assert 'stretchy="false"' in mathml(r"\left(a\right)")

@@ -183,6 +183,66 @@ def test_a_telephone_shows_the_page_and_names_are_no_markup(chromium: Any, tmp_p
         assert tab.said == []
 
 
+#: Whatever can be worked that a reader of the page aloud has no name for.
+NAMELESS = """() => [...document.querySelectorAll("button, input, select, textarea, #view, [role]")].filter((e) => e.id !== "told"
+    && !(e.getAttribute("aria-label") || e.title || e.textContent.trim() || e.labels?.length)).map((e) => e.outerHTML)"""
+
+
+def test_a_page_is_worked_by_keys_and_read_aloud(chromium: Any, tmp_path: Path) -> None:
+    with opened(chromium, shown(tmp_path, "thrown_box", 1.0)) as tab:
+        tab.computed()
+        assert tab.do(NAMELESS) == []
+        assert not tab.do("() => kineta.playing")  # who wants little motion starts it
+        found = []
+        for key in ("ArrowRight", "Shift+ArrowRight", "ArrowLeft", "End", "r"):
+            tab.page.keyboard.press(key)
+            found.append(round(tab.do("() => kineta.t"), 12))
+        assert found == [0.01, 0.11, 0.1, 1.0, 0.0]
+        tab.page.keyboard.press("ArrowRight")
+        tab.page.wait_for_function("() => document.getElementById('time').getAttribute('aria-valuetext') === '0.01 s'")
+        chip = tab.page.locator("#left .chip").first
+        chip.click()
+        assert chip.get_attribute("aria-pressed") == "false"
+        tab.page.keyboard.press("Space")  # on a chip that is in focus, which is pressed by it
+        assert chip.get_attribute("aria-pressed") == "true"
+        tab.page.focus("#view")
+        for key, button in (("p", "flat"), ("t", "trail"), ("l", "loop")):
+            before = tab.page.get_attribute(f"#{button}", "aria-pressed")
+            tab.page.keyboard.press(key)
+            assert tab.page.get_attribute(f"#{button}", "aria-pressed") != before
+        assert tab.said == []
+
+
+def test_a_window_of_another_shape_shows_all_of_the_machine(chromium: Any, tmp_path: Path) -> None:
+    outside = """() => {
+        const { machine, stage } = kineta, { min, max } = machine.box();
+        stage.camera.updateMatrixWorld();
+        return Math.max(...[0, 1, 2, 3, 4, 5, 6, 7].map((k) => {
+            const at = min.clone().set(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z).project(stage.camera);
+            return Math.max(Math.abs(at.x), Math.abs(at.y));
+        }));
+    }"""
+    with opened(chromium, shown(tmp_path, "fourbar", 1.0), 1200, 500) as tab:
+        assert tab.do(outside) < 1.0
+        tab.page.keyboard.press("x")
+        tab.page.set_viewport_size({"width": 380, "height": 1000})
+        tab.page.wait_for_function("() => Math.abs(kineta.stage.camera.aspect - 380 / 460) < 0.05")
+        assert tab.do(outside) < 1.0
+        assert tab.said == []
+
+
+def test_a_browser_without_webassembly_shows_what_can_be_read(chromium: Any, tmp_path: Path) -> None:
+    page = chromium.new_page()
+    page.add_init_script("delete window.WebAssembly")
+    page.goto(shown(tmp_path, "simple_pendulum", 1.0).as_uri())
+    assert page.inner_text(".sorry").startswith("This browser has no WebAssembly, by which the machine moves.")
+    assert page.inner_text("#model").startswith("model simple_pendulum;")
+    assert not page.is_visible(".tools")
+    page.click("text=Equations")
+    assert "Equations of motion" in page.inner_text("#equations")
+    page.close()
+
+
 def test_a_browser_that_cannot_draw_says_so(tmp_path: Path) -> None:
     path = shown(tmp_path, "simple_pendulum", 1.0)
     script = "import sys; from tests.page.test_browser import told_without_graphics as t; print(t(sys.argv[1]))"

@@ -186,6 +186,7 @@ class Page {
     const [from] = this.span, part = (t) => `${(100 * (t - from)) / (this.end - from)}%`, time = $("time");
     time.max = this.end;
     time.value = this.t;
+    time.setAttribute("aria-valuetext", `${this.t.toFixed(2)} s`);
     time.style.setProperty("--part", part(this.t));
     time.style.setProperty("--known", part(this.track.last));
     $("clock").textContent = this.t.toFixed(2);
@@ -281,11 +282,6 @@ class Page {
       this.machine.show();
     });
     for (const name of ["trail", "velocity", "forces", "cones"]) toggle(name, (now) => { this.overlay.shown[name] = now; });
-    on("theme", () => {
-      const root = document.documentElement;
-      root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
-      this.dress();
-    });
     on("png", () => {
       this.stage.render();
       $("view").toBlob((blob) => save(blob, `${NAME}.png`));
@@ -299,16 +295,6 @@ class Page {
     });
     $("time").oninput = () => this.seek(Number($("time").value));
     $("speed").onchange = () => { this.speed = Number($("speed").value); };
-    for (const tab of document.querySelectorAll(".side .tab")) {
-      tab.onclick = () => {
-        for (const other of document.querySelectorAll(".side .tab")) {
-          other.classList.toggle("on", other === tab);
-          other.setAttribute("aria-selected", String(other === tab));
-          $(other.dataset.page).classList.toggle("on", other === tab);
-        }
-        if (data.asked && tab.dataset.page === "equations") askForEquations();
-      };
-    }
     addEventListener("keydown", (e) => this.key(e));
     const resized = () => {
       this.stage.resize();
@@ -377,8 +363,27 @@ class Page {
 
 const root = document.documentElement;
 root.dataset.theme ||= matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-/** A sentence in place of the machine. @param {string} text */
-const sorry = (text) => $("view").replaceWith(el("p", "sorry", text));
+$("theme").onclick = () => {
+  root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
+  window.kineta?.dress();
+};
+const tabs = document.querySelectorAll(".side .tab");
+for (const tab of tabs) {
+  tab.onclick = () => {
+    for (const other of tabs) {
+      other.classList.toggle("on", other === tab);
+      other.setAttribute("aria-selected", String(other === tab));
+      $(other.dataset.page).classList.toggle("on", other === tab);
+    }
+    if (data.asked && tab.dataset.page === "equations") askForEquations();
+  };
+}
+/** A sentence in place of the machine, beside what can be read without it. @param {string} text */
+function sorry(text) {
+  $("view").replaceWith(el("p", "sorry", text));
+  root.classList.add("bare");
+  [...tabs].find((tab) => tab.dataset.page === "model").click();
+}
 if (typeof WebAssembly !== "object") sorry("This browser has no WebAssembly, by which the machine moves. Any of the last years has.");
 else if (!document.createElement("canvas").getContext("webgl2")) sorry("This browser has no WebGL, by which the machine is drawn; it may be switched off in its settings.");
 else {

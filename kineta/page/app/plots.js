@@ -37,6 +37,7 @@ export class Pane {
     const tabs = el("div", "tabs"), row = el("div", "plotrow");
     tabs.setAttribute("role", "tablist");
     this.body = el("div", "plot");
+    this.body.setAttribute("role", "img");
     this.legend = el("div", "legend");
     row.append(this.body, this.legend);
     host.append(tabs, row);
@@ -98,9 +99,12 @@ export class Pane {
       return [low - room, high + room];
     };
     const phase = Boolean(group.phase);
+    this.body.setAttribute("aria-label", phase ? `${group.phase[1]} over ${group.phase[0]}` : `${group.title} over time`);
+    // A value that never changes lies in the middle of its own size.
+    const flat = (x) => 0.1 * Math.abs(x) || 1;
     const scales = phase
       ? { x: { time: false, range: () => between(this.values[1]) }, y: { range: () => between(this.values[2]) } }
-      : { x: { time: false, range: () => [page.span[0], page.end] } };
+      : { x: { time: false, range: () => [page.span[0], page.end] }, y: { range: (_, low, high) => (low === high && low !== null ? [low - flat(low), low + flat(low)] : uPlot.rangeNum(low, high, 0.1, true)) } };
     this.values = this.data();
     this.plot = new uPlot(
       {
@@ -108,7 +112,7 @@ export class Pane {
         legend: { show: false }, padding: [10, 18, 0, 0], scales,
         cursor: { points: { show: false }, x: false, y: false, drag: { x: false, y: false } },
         axes: [{ ...axis, size: 22, values: (_, v) => v.map((x) => short(x) + (!phase && x === v[v.length - 1] ? " s" : "")) }, { ...axis, size: 54, values: (_, v) => v.map(short) }],
-        series: [{}, ...this.lines.map((l) => ({ stroke: l.colour, width: 1.6, show: !phase && !this.hidden.has(l.name), points: { show: false } }))],
+        series: [{}, ...this.lines.map((l) => ({ stroke: l.colour, width: 1.6, pxAlign: 0, show: !phase && !this.hidden.has(l.name), points: { show: false } }))],
         hooks: { draw: [(u) => (phase ? this.portrait(u) : this.cursor(u))] },
       },
       this.values, this.body,
@@ -151,8 +155,9 @@ export class Pane {
     const at = (x, y) => [u.valToPos(x, "x", true), u.valToPos(y, "y", true)];
     ctx.save();
     ctx.lineWidth = 1.4 * devicePixelRatio;
-    for (const [colour, until] of [[css("--line"), Infinity], [COLOURS[0], page.t]]) {
+    for (const [colour, until, strength] of [[css("--soft"), Infinity, 0.45], [COLOURS[0], page.t, 1]]) {
       ctx.strokeStyle = colour;
+      ctx.globalAlpha = strength;
       ctx.beginPath();
       for (let i = 0; i < t.length && t[i] <= until; i++) ctx.lineTo(...at(a[i], b[i]));
       ctx.stroke();
@@ -190,10 +195,12 @@ export class Pane {
       chip.append(dot, pretty(l.name), value);
       chip.title = l.unit ? `${l.name} [${l.unit}]` : l.name;
       chip.classList.toggle("off", this.hidden.has(l.name));
+      chip.setAttribute("aria-pressed", String(!this.hidden.has(l.name)));
       chip.onclick = () => {
         const on = this.plot.series[i + 1].show;
         this.plot.setSeries(i + 1, { show: !on });
         chip.classList.toggle("off", on);
+        chip.setAttribute("aria-pressed", String(!on));
         this.hidden[on ? "add" : "delete"](l.name);
       };
       this.legend.append(chip);

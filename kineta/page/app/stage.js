@@ -29,6 +29,7 @@ export class Stage {
     this.orbit.dampingFactor = 0.14;
     this.changed = true;
     this.orbit.addEventListener("change", () => { this.changed = true; });
+    this.orbit.addEventListener("start", () => { this.from = null; });
   }
 
   /** Floor, light and the first view of a machine. @param {import("./machine.js").Machine} machine @param {THREE.Box3} all what its motion spans @param {number | null} height of a floor that the model has */
@@ -91,6 +92,8 @@ export class Stage {
 
   /** Look from a direction, by default as at first. @param {THREE.Vector3} [from] */
   view(from = this.first()) {
+    /** Where the view comes from, until somebody turns or zooms it. */
+    this.from = from;
     const tangent = Math.tan(THREE.MathUtils.degToRad(this.camera.fov / 2));
     if (from.clone().normalize().cross(this.up).length() < 1e-3) from = from.clone().addScaledVector(new THREE.Vector3(0.3, -1, 0.2).cross(this.up), 1e-3);
     // So far away that all corners are seen.
@@ -155,6 +158,7 @@ export class Stage {
     this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
+    if (this.from) this.view(this.from); // all of the machine in a window of another shape, too
     this.camera.updateProjectionMatrix();
     this.changed = true;
   }
