@@ -7,7 +7,7 @@ import dataclasses
 import sys
 import typing
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import cache, lru_cache, wraps
+from functools import lru_cache, wraps
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -20,6 +20,7 @@ from kineta.codegen.target import host
 from kineta.errors import ArgumentError, shown
 from kineta.kernels.language import Kernel, static_text
 from kineta.memory import BOOLEAN, INTEGER, NOTHING, REAL, MemoryType, ScalarType, memory_address, memory_type
+from kineta.threads import computed_once
 
 _STORED: dict[MemoryType, Any] = {REAL: np.float64, INTEGER: np.int64, BOOLEAN: np.int64}
 _NUMBERS: dict[MemoryType, Any] = {
@@ -80,13 +81,16 @@ class CompiledKernel:
 
 
 def _once(make: Callable[..., R]) -> Callable[..., R]:
-    """*make*, a function of kernels and static values, called once for values of the same texts."""
+    """*make*, a function of kernels and static values, called once for values of the same texts.
+
+    Threads wait for each other: of two results the machine code of one would go, while addresses in it are in use.
+    """
     made: dict[tuple[Any, ...], R] = {}
 
     @wraps(make)
     def known(*values: Any) -> R:
         key = tuple(x if isinstance(x, Kernel) else _text(_Itself(x)) for x in values)
-        return made.get(key) or made.setdefault(key, make(*values))
+        return computed_once(made, key, lambda: make(*values))
 
     return known
 
@@ -97,7 +101,7 @@ def machine_code(kernel: Callable[..., Any], *static: Hashable) -> CompiledKerne
     return _function(_loaded([(kernel, *static)], 1), kernel)
 
 
-@cache
+@_once
 def machine_unit(*kernels: Callable[..., Any]) -> Mapping[str, CompiledKernel]:
     """Several *kernels* without static parameters, compiled together, so that what they share is compiled once: as
     :func:`machine_code`, by name.

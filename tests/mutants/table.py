@@ -179,8 +179,8 @@ _CLOSURES = (
 _CONTACTS = _rows(
     "mechanics/contact/unilateral_rows.py",
     (
-        "sight.position(contact.end))), geometry.height)",
-        "sight.position(contact.end))), neg(geometry.height))",
+        "on.graph.sub(n.dot(way), geometry.height)",
+        "on.graph.add(n.dot(way), geometry.height)",
         "contacts",
     ),
     ("velocity = drift + sight.turning", "velocity = drift - sight.turning", "contacts"),
@@ -219,8 +219,8 @@ _CONTACTS = _rows(
         "contacts",
     ),
     (
-        "position(point) - on.kinematics.position(contact.end)",
-        "position(point) + on.kinematics.position(contact.end)",
+        "at + arm - on.kinematics.position(contact.end)",
+        "at + arm + on.kinematics.position(contact.end)",
         "contacts",
     ),
     (

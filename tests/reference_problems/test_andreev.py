@@ -33,7 +33,10 @@ def test_values_at_given_states(name: str) -> None:
     data = vectors(name)
     tolerance = data["tolerance"]["relative"]
     equations = kn.derive(system_of(data, "gravity g;"))
-    f = {n: equations.function(n) for n in equations.quantities}
+    f = {
+        n: equations.function(n)
+        for n in ("mass_matrix", "bias", "inverse", "forward", "kinetic_energy", "potential_energy")
+    }
     for case in data["cases"]:
         state = case.get("t", 0.0), case["q"], case["qd"]
         bias = np.subtract(case["bias"], case["gravity_generalized_force"])

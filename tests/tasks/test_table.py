@@ -57,11 +57,14 @@ def test_options_have_readers_and_name_options_of_their_verb(task: Task) -> None
 
 @pytest.mark.parametrize("task", VERBS, ids=lambda task: task.verb)
 def test_results_say_themselves(task: Task) -> None:
-    functions = [task.object(n) for n in (task.function or task.verb, *(x.calls for x in task.flat)) if n]
-    for function in functions:
+    plotless = {x.calls for x in task.flat if "plot" in x.excludes[0]}
+    for name in (task.function or task.verb, *(x.calls for x in task.flat)):
+        if not name:
+            continue
+        function = task.object(name)
         record = inspect.get_annotations(function, eval_str=True)["return"]
         kind = task.object(task.record) if task.record and not hasattr(record, "lines") else record
         assert callable(kind.lines)
         assert callable(kind.as_dict)
-        if any(x.kind == "plot" and not x.needs[0] for x in task.flat):
+        if name not in plotless and any(x.kind == "plot" and not x.needs[0] for x in task.flat):
             assert issubclass(kind, tuple(FIGURES))

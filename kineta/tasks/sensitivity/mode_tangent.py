@@ -19,7 +19,7 @@ from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations
-from kineta.numerics.linear_algebra import inv, norm, pinv
+from kineta.numerics.linear_algebra import det, inv, norm, pinv
 from kineta.runtime.compiled import BoundSystem
 from kineta.tasks.sensitivity.mode_equations import ModeFunctions, mode_functions
 
@@ -163,7 +163,7 @@ def _inverses(K: FloatArray, nv: int) -> FloatArray:
     scaled = K * column[:, None, :]
     row = 1.0 / np.abs(scaled).max(axis=2, initial=tolerances.LEAST_DIVISOR)
     scaled = scaled * row[:, :, None]
-    singular = np.abs(np.linalg.det(scaled)) <= tolerances.LEAST_DIVISOR
+    singular = np.abs(det(scaled)) <= tolerances.LEAST_DIVISOR
     found = np.empty_like(scaled)
     plain = ~singular
     if plain.any():

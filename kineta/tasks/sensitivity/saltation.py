@@ -21,6 +21,7 @@ from kineta.arrays import FloatArray
 from kineta.errors import SimulationError, excerpt
 from kineta.integration.contact_records import ALONG as DIRECTION
 from kineta.integration.contact_records import CLOSED, FLAGS, SLIPS, STUCK
+from kineta.numerics.linear_algebra import norm
 from kineta.results.impacts import Impact
 from kineta.runtime.compiled import BoundSystem
 from kineta.tasks.sensitivity.mode_equations import (
@@ -192,7 +193,7 @@ class Saltation:
                 found.append(Guard(f"'{contact.name}'", x_z[places[c, 0]]))
             elif a[STUCK] and b[SLIPS]:
                 rubs = [places[c, i + 1] for i in range(len(contact.tangents))]
-                size = max(float(np.linalg.norm(x[rubs])), tolerances.LEAST_DIVISOR)
+                size = max(float(norm(x[rubs])), tolerances.LEAST_DIVISOR)
                 pushed, pushed_z = (
                     (1.0, 0.0 * x_z[0]) if contact.normal is None else (x[places[c, 0]], x_z[places[c, 0]])
                 )
@@ -202,7 +203,7 @@ class Saltation:
                 )
             elif a[SLIPS] and (b[STUCK] or reverses):
                 way = old.values[own + SLIP : own + SLIP + 2]
-                if not np.linalg.norm(way) > 0 or len(contact.tangents) == 1:
+                if not norm(way) > 0 or len(contact.tangents) == 1:
                     way = a[DIRECTION : DIRECTION + 2]
                 found.append(Guard(f"'{contact.name}'", way @ old.slopes[own + SLIP : own + SLIP + 2]))
         return found
