@@ -18,6 +18,7 @@ from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, slip_di
 from kineta.kernels.contact.mode_search import (
     agrees,
     begin_candidates,
+    begun_slips,
     closed_candidates,
     pivot_modes,
     search_modes,
@@ -30,8 +31,8 @@ from kineta.memory import Integers, Reals
 TOGETHER = 0.5
 #: Largest number of sweeps.
 SWEEPS = 2000
-#: Parts of static friction that are tried one after the other.
-SHARES = (0.01, 0.3, 0.6, 0.9, 0.98, 0.996)
+#: Parts of static friction that are tried one after the other, the least first.
+LEAST_SHARE, SHARES = 0.01, (0.3, 0.6, 0.9, 0.98, 0.996)
 #: Largest number of turns in which loads of friction are levelled, and the part of the room left that a turn has to win.
 LEVELLINGS, WON = 100, 1e-4
 #: Change of levelled forces, relative to the largest, from which on they are not undetermined: rows that nearly depend on each
@@ -241,6 +242,32 @@ def balanced_mode(
 
 
 @kernel
+def shared_mode(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    near: Integers,
+    count: int,
+    free: Reals,
+    a: Reals,
+) -> bool:
+    """The mode under forces with the least of the SHARES of static friction that agrees; whether there is one. What holds with a
+    share holds with more: where something begins to slip with the largest, none holds.
+    """
+    found = balanced_mode(problem, terms, solution, contacts, work, near, count, LEAST_SHARE, free, a)
+    holds = found
+    if not found:
+        found = balanced_mode(problem, terms, solution, contacts, work, near, count, SHARES[-1], free, a)
+        holds, found = begun_slips(contacts, near, count) == 0, False
+    for share in SHARES:
+        if holds and not found:
+            found = balanced_mode(problem, terms, solution, contacts, work, near, count, share, free, a)
+    return found
+
+
+@kernel
 def even_mode(
     problem: ContactProblem,
     terms: ContactTerms,
@@ -384,9 +411,8 @@ def mode_of_island(
 ) -> bool:
     """The modes, forces and accelerations a of the contacts of an island; whether there are any."""
     found = even_mode(problem, terms, solution, contacts, work, near, count, free, a)
-    for share in SHARES:
-        if not found:
-            found = balanced_mode(problem, terms, solution, contacts, work, near, count, share, free, a)
+    if not found:
+        found = shared_mode(problem, terms, solution, contacts, work, near, count, free, a)
     if not found:
         found = level_mode(problem, terms, solution, contacts, work, near, count, free, a)
     if not found:

@@ -195,6 +195,12 @@ def solve_three(problem: ContactProblem, b: int, A: Reals, x: Reals, y: Reals, z
 
 
 @kernel
+def has_one_row(problem: ContactProblem, c: int) -> bool:
+    """Whether the contact c is friction of a joint, whose row is the second."""
+    return problem.has_normal[c] == 0 and problem.tangents[c] == 1
+
+
+@kernel
 def respond(problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, c: int, work: Reals) -> None:
     """Responses to unit forces along the rows of the contact c, and its Delassus operator: zero for what constraints hold.
     *work* has room for three times the speeds.
@@ -219,7 +225,10 @@ def respond(problem: ContactProblem, terms: ContactTerms, solution: ContactSolut
                 w = W[i * n + at + k]
                 square += w * w
                 loose[i] += w * w * max(0.0, A[k * size + k])
-        if square != 0.0:
+        single = has_one_row(problem, c)
+        if square != 0.0 and single:
+            solve(problem, b, A, Y[n + at :], work)
+        elif square != 0.0:
             solve_three(problem, b, A, Y[at:], Y[n + at :], Y[2 * n + at :], work)
         at += size
     for i in range(3):
@@ -247,6 +256,10 @@ def rates_along(problem: ContactProblem, terms: ContactTerms, c: int, v: Reals, 
     start = problem.row_start[c]
     n = problem.row_start[c + 1] - start
     row, speeds, s, u, w = terms.jacobian[3 * start :], problem.row_speeds[start:], 0.0, 0.0, 0.0
+    single = has_one_row(problem, c)
+    if single:
+        rates[0], rates[1], rates[2] = 0.0, rate_along(problem, terms, c, 1, v), 0.0
+        return
     for k in range(n):
         rate = v[speeds[k]]
         s += row[k] * rate
@@ -275,5 +288,9 @@ def push(
     start = problem.row_start[c]
     n = problem.row_start[c + 1] - start
     Y, speeds = solution.response[3 * start :], problem.row_speeds[start:]
+    if n_impulse == 0.0 and w_impulse == 0.0:
+        for k in range(n):
+            v[speeds[k]] += Y[n + k] * u_impulse
+        return
     for k in range(n):
         v[speeds[k]] += Y[k] * n_impulse + Y[n + k] * u_impulse + Y[2 * n + k] * w_impulse
