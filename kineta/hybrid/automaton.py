@@ -173,8 +173,8 @@ class HybridRun(SampledRun):
                 later.append((row, partial(made.with_flags, flags)))
                 before = after
             self.control.made = later[-1][1]() if later else made
-        segment = replace(segment, mode=made, later=later, jumped=jumped, held=held)
-        if self.bounded and self._fault is None and (later or made.flags.any()):
+        segment = segment.within(made, later, jumped=jumped, held=held)
+        if self.bounded and self._fault is None and made.code.layout.touches:
             self._check_pace(segment)
         return segment
 

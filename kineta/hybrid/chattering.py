@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 
 from kineta.arrays import FloatArray, Mask
@@ -42,10 +44,12 @@ class ChatterWatch:
 
     def begin(self) -> None:
         """Begin anew: steps so far are none."""
-        self._times = np.empty(0)
+        self._times: deque[float] = deque(maxlen=CROWD)
 
     def first(self, segment: Segment) -> tuple[int, FloatArray] | None:
         """The first step of a *segment* that is too many, and the flags of its mode; None for none."""
+        if self._passes(segment):
+            return None
         crowded = self._crowded(segment)
         for part, mode in segment.rows(len(segment.t)) if crowded.any() else ():
             rows = np.flatnonzero(crowded[part])
@@ -55,16 +59,26 @@ class ChatterWatch:
 
     def count(self, segment: Segment) -> int:
         """The number of steps of a *segment* that are too many."""
+        if self._passes(segment):
+            return 0
         crowded = self._crowded(segment)
         if not crowded.any():
             return 0
         return sum(int(crowded[part].sum()) for part, mode in segment.rows(len(segment.t)) if mode.flags.any())
 
+    def _passes(self, segment: Segment) -> bool:
+        """Whether nothing is closed in a *segment*."""
+        if segment.later or any(segment.mode.flags.tolist()):
+            return False
+        self._times.extend(segment.t[-CROWD:].tolist())
+        return True
+
     def _crowded(self, segment: Segment) -> Mask:
         """Which steps of a *segment* end less than ``short`` after the one that is CROWD steps before."""
         moved = np.append(segment.t0, segment.t[:-1]) < segment.t
-        known, times = len(self._times), np.append(self._times, segment.t[moved])
-        self._times = times[-CROWD:]
+        own, known = segment.t[moved], len(self._times)
+        times = np.append(self._times, own)
+        self._times.extend(own[-CROWD:].tolist())
         found = np.zeros(len(segment.t), dtype=np.bool_)
         found[np.flatnonzero(moved)[CROWD - known :]] = times[CROWD:] - times[:-CROWD] < self._short
         return found

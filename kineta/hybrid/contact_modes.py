@@ -59,7 +59,7 @@ class ContactModes:
         self.until, self.constraints = until, constraints
         self.motion, self.work = self.compiled.motion(made.h), self.compiled.transitions(same, until)
         self.data = loop_contacts(made, self.motion, self.work, watched, first, work)
-        self.log = log
+        self.log, self._own_flags = log, self.motion.array("flags")
         self.brought = ""
         self.fault: ModeError | None = None
         self._gaps = first + np.flatnonzero(self.compiled.guard_rows == NORMAL)
@@ -82,9 +82,9 @@ class ContactModes:
 
     def are_open(self, events: FloatArray) -> bool:
         """Whether no contact is closed, and by the values of all *events* none is near."""
-        if not self._may_open or self.motion.array("flags").any():
+        if not self._may_open or any(self._own_flags.tolist()):
             return False
-        return bool(events[self._gaps].min() > self.work.same)
+        return min(events[self._gaps].tolist()) > self.work.same
 
     def flight(self) -> float:
         """Time until the first contact that separated in the last transition may return."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 
@@ -133,7 +132,7 @@ class SampledRun:
         while True:
             reached = None
             for segment in self._run:
-                yield replace(segment, mode=self.control.made, held=held)
+                yield segment.within(self.control.made, held=held)
                 if segment.end:
                     return
                 held = False

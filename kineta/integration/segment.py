@@ -58,6 +58,18 @@ class Segment:
     jumped: bool = False
     held: bool = False
 
+    def within(
+        self,
+        mode: Any,
+        later: Sequence[tuple[int, Callable[[], Any]]] = (),
+        *,
+        jumped: bool = False,
+        held: bool = False,
+    ) -> Segment:
+        """The segment in a *mode*, and in *later* ones."""
+        own = self.t0, self.y0, self.t, self.y, self.solution, self.end, self.odd, self.zeros, self.changed, self.problem
+        return Segment(*own, mode, later, jumped, held)  # dataclasses.replace takes longer than a sample may
+
     def modes(self, t: FloatArray) -> Iterator[tuple[slice, Any]]:
         """The modes of the sorted times *t*, as slices; a time of transition belongs to the mode before it."""
         if not self.later:

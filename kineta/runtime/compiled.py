@@ -258,7 +258,8 @@ class BoundSystem:
     def with_forces(self, constant: FloatArray) -> BoundSystem:
         """The system bound to other constant forces (nv,)."""
         h = np.concatenate((self.code.setup_call(np.concatenate([self.p, constant])), self.flags))
-        return replace(self, h=h, forces=replace(self.forces, constant=constant))
+        forces = AppliedForces(constant, self.forces.expressions, self.forces.sampled)
+        return BoundSystem(self.code, self.p, h, forces, self.flags)  # dataclasses.replace takes longer than a sample may
 
     def with_flags(self, flags: FloatArray) -> BoundSystem:
         """The system in another mode, with the *flags* (contacts, flags) of all contacts."""
