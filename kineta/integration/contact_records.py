@@ -133,7 +133,8 @@ class ModeWork(Record):
 
     force : (3 contacts,) forces along the rows; toward : (2 contacts,) directions of slip
     speeds : (2 speeds,); rows : (6 contacts,) contact and row of each equation; matrix : (18 contacts^2,), factors behind it
-    right, found, centre, proximity : (3 contacts,), the last the diagonal of R; order : (6 contacts,)
+    right, found, centre, proximity, missed : (3 contacts,), the fourth the diagonal of R; order : (6 contacts,)
+    place : (speeds,) numbers of the speeds that rows have
     ease : (contacts,) R of the tangents without its factor, where forces are undetermined; else 0
     weight : (contacts,) its multiple where the load of friction is levelled; else 1
     """
@@ -147,7 +148,9 @@ class ModeWork(Record):
     found: Reals
     centre: Reals
     proximity: Reals
+    missed: Reals
     order: Integers
+    place: Integers
     ease: Reals
     weight: Reals
 

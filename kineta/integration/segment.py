@@ -67,7 +67,18 @@ class Segment:
         held: bool = False,
     ) -> Segment:
         """The segment in a *mode*, and in *later* ones."""
-        own = self.t0, self.y0, self.t, self.y, self.solution, self.end, self.odd, self.zeros, self.changed, self.problem
+        own = (
+            self.t0,
+            self.y0,
+            self.t,
+            self.y,
+            self.solution,
+            self.end,
+            self.odd,
+            self.zeros,
+            self.changed,
+            self.problem,
+        )
         return Segment(*own, mode, later, jumped, held)  # dataclasses.replace takes longer than a sample may
 
     def modes(self, t: FloatArray) -> Iterator[tuple[slice, Any]]:

@@ -259,7 +259,9 @@ class BoundSystem:
         """The system bound to other constant forces (nv,)."""
         h = np.concatenate((self.code.setup_call(np.concatenate([self.p, constant])), self.flags))
         forces = AppliedForces(constant, self.forces.expressions, self.forces.sampled)
-        return BoundSystem(self.code, self.p, h, forces, self.flags)  # dataclasses.replace takes longer than a sample may
+        return BoundSystem(
+            self.code, self.p, h, forces, self.flags
+        )  # dataclasses.replace takes longer than a sample may
 
     def with_flags(self, flags: FloatArray) -> BoundSystem:
         """The system in another mode, with the *flags* (contacts, flags) of all contacts."""

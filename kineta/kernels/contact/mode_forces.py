@@ -42,6 +42,8 @@ SEEN = 1e-6
 DEPENDENT = 1e-3
 #: Pivot, relative to the diagonal, of a row that nearly depends on others.
 WEAK = 1e-3
+#: Pivot of a speed, in parts of R, from which on rows hold it.
+HOLDING = 1e4
 #: Least friction, relative to the largest of an island, that counts in shares.
 LEAST_SHARE = 1e-4
 #: Number of times that undetermined friction is shared anew by the normal forces found.
@@ -139,12 +141,20 @@ def forces_of_island(
     for k in range(count):
         work.ease[active[k]] = 0.0
     assemble_rows(problem, terms, solution, contacts, work, n, bias, a)
-    solve_rows(solution, work, n, reference)
-    eased = is_undetermined(work, n)
+    speeds = place_speeds(problem, work, n)
+    crowded = n * n >= 2 * n * speeds + speeds * speeds
+    if crowded:
+        gather_rows(problem, terms, solution, contacts, work, n, speeds)
+        crowded = solve_by_speeds(solution, work, n, speeds, reference)
+    if not crowded:
+        solve_rows(solution, work, n, reference)
+    eased = crowded or is_undetermined(work, n)
     for _ in range(EASINGS):
         if eased:
             eased = ease_tangents(problem, terms, solution, work, active, count, n)
-        if eased:
+        if eased and crowded:
+            crowded = solve_by_speeds(solution, work, n, speeds, reference)
+        if eased and not crowded:
             solve_rows(solution, work, n, reference)
     for j in range(n):
         c = rows[2 * j]
@@ -178,8 +188,9 @@ def hold_rows(
         for i in range(k + 1, n):
             part = S[i * n + k] * S[k * n + k]
             S[i * n + k] = part
-            for j in range(k + 1, n):
-                S[i * n + j] -= part * S[k * n + j]
+            if part != 0.0:
+                for j in range(k + 1, n):
+                    S[i * n + j] -= part * S[k * n + j]
     substitute(S, n, x)
     for j in range(n):
         apply_force(problem, terms, solution, contacts, work, rows[2 * j], rows[2 * j + 1], x[j], a)
@@ -239,13 +250,139 @@ def solve_rows(solution: ContactSolution, work: ModeWork, n: int, reference: Rea
     """The forces *found* (n,) in the equations of an island near a *reference*."""
     A = work.matrix[n * n :]
     copy(work.matrix, A, n * n)
+    begin_near(solution, work, n, reference)
+    for j in range(n):
+        A[j * n + j] += work.proximity[j]
+    approach_forces(work, A, n, reference)
+
+
+@kernel
+def begin_near(solution: ContactSolution, work: ModeWork, n: int, reference: Reals) -> None:
+    """R of n rows, and their forces of the *reference*."""
     for j in range(n):
         c, i = work.rows[2 * j], work.rows[2 * j + 1]
         eased = i > 0 and work.ease[c] > 0.0
         work.proximity[j] = PROXIMITY * (work.ease[c] if eased else solution.delassus[9 * c + 4 * i])
-        A[j * n + j] += work.proximity[j]
         work.found[j] = reference[3 * c + i]
-    approach_forces(work, A, n, reference)
+
+
+@kernel
+def place_speeds(problem: ContactProblem, work: ModeWork, n: int) -> int:
+    """Number the speeds that n rows have; their number."""
+    speeds = 0
+    for turn in range(2):
+        for j in range(n):
+            c = work.rows[2 * j]
+            if j == 0 or c != work.rows[2 * j - 2]:
+                for k in range(problem.row_start[c], problem.row_start[c + 1]):
+                    if turn == 0:
+                        work.place[problem.row_speeds[k]] = -1
+                    elif work.place[problem.row_speeds[k]] < 0:
+                        work.place[problem.row_speeds[k]] = speeds
+                        speeds += 1
+    return speeds
+
+
+@kernel
+def gather_rows(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    n: int,
+    speeds: int,
+) -> None:
+    """The factors W (n, speeds) of S = W Y', by rows, and behind it Y, the changes of the speeds by unit forces."""
+    W = work.matrix[n * n :]
+    Y = W[n * speeds :]
+    for k in range(2 * n * speeds):
+        W[k] = 0.0
+    for j in range(n):
+        c, i = work.rows[2 * j], work.rows[2 * j + 1]
+        start = problem.row_start[c]
+        size = problem.row_start[c + 1] - start
+        clear(problem, c, work.speeds)
+        apply_force(problem, terms, solution, contacts, work, c, i, 1.0, work.speeds)
+        for k in range(size):
+            speed = problem.row_speeds[start + k]
+            W[j * speeds + work.place[speed]] = terms.jacobian[3 * start + i * size + k]
+            Y[j * speeds + work.place[speed]] = work.speeds[speed]
+
+
+@kernel
+def solve_by_speeds(solution: ContactSolution, work: ModeWork, n: int, speeds: int, reference: Reals) -> bool:
+    """The forces *found* (n,), as :func:`solve_rows`, where rows are many more than speeds: (S + R)^-1 = R^-1 - R^-1 W
+    (1 + Y' R^-1 W)^-1 Y' R^-1 (Woodbury), applied to what the rows miss; whether they hold all speeds. What they do not hold
+    would cost digits.
+    """
+    b, x, R = work.right, work.found, work.proximity
+    W = work.matrix[n * n :]
+    Y, core = W[n * speeds :], W[2 * n * speeds :]
+    u, z = work.speeds, work.speeds[speeds:]
+    begin_near(solution, work, n, reference)
+    for p in range(speeds):
+        for q in range(speeds):
+            core[p * speeds + q] = 1.0 if p == q else 0.0
+    for j in range(n):
+        for p in range(speeds):
+            part = Y[j * speeds + p] / R[j]
+            for q in range(speeds):
+                core[p * speeds + q] += part * W[j * speeds + q]
+    least = factor_core(core, speeds)
+    if not least > HOLDING:
+        return False
+    turns, last, change, size = 0, 0.0, 0.0, 0.0
+    while is_approaching(turns, last, change, size):
+        for p in range(speeds):
+            u[p], z[p] = 0.0, 0.0
+        for j in range(n):
+            for p in range(speeds):
+                u[p] += Y[j * speeds + p] * x[j]
+        for j in range(n):
+            missed = b[j]
+            for p in range(speeds):
+                missed -= W[j * speeds + p] * u[p]
+            work.missed[j] = missed
+            for p in range(speeds):
+                z[p] += Y[j * speeds + p] * (missed / R[j])
+        substitute(core, speeds, z)
+        last, change, size = change, 0.0, 0.0
+        for j in range(n):
+            missed = work.missed[j]
+            for p in range(speeds):
+                missed -= W[j * speeds + p] * z[p]
+            x[j] += missed / R[j]
+            change += missed * (missed / R[j])
+            size += R[j] * x[j] * x[j]
+        if turns == 0:
+            follow_normals(work, n, reference)
+        turns += 1
+    return True
+
+
+@kernel
+def factor_core(A: Reals, n: int) -> float:
+    """LU factors of A (n, n) in place, with reciprocals of the pivots; the least pivot."""
+    least = 1.0 / tolerances.LEAST_DIVISOR
+    for k in range(n):
+        least = min(least, A[k * n + k])
+        A[k * n + k] = 1.0 / A[k * n + k]
+        for i in range(k + 1, n):
+            part = A[i * n + k] * A[k * n + k]
+            A[i * n + k] = part
+            for j in range(k + 1, n):
+                A[i * n + j] -= part * A[k * n + j]
+    return least
+
+
+@kernel
+def is_approaching(turns: int, last: float, change: float, size: float) -> bool:
+    """Whether the proximal iteration goes on after so many *turns*, of which the *last* one and that before it made changes, in
+    the square, of forces of a *size*.
+    """
+    gains = change > tolerances.ROUNDING_TOLERANCE**2 * size and change < STALLED * last
+    return turns < FEWEST or (turns < MOST and gains)
 
 
 @kernel
@@ -316,9 +453,7 @@ def approach_forces(work: ModeWork, A: Reals, n: int, reference: Reals) -> None:
     copy(R, centre, n)
     eliminate(A, n, centre, work.order)
     turns, last, change, size = 0, 0.0, 0.0, 0.0
-    while turns < FEWEST or (
-        turns < MOST and change > tolerances.ROUNDING_TOLERANCE**2 * size and change < STALLED * last
-    ):
+    while is_approaching(turns, last, change, size):
         for j in range(n):
             centre[j] = x[j]
             x[j] = b[j] + R[j] * x[j]

@@ -95,6 +95,14 @@ def keeps_limits(motion: ContactMotion, work: TransitionWork, time: Reals, y: Re
 
 
 @kernel
+def stay_open(motion: ContactMotion, work: TransitionWork) -> None:
+    """Let loose the contacts near that were open: they close where they would be pressed, not where friction holds already."""
+    for c in range(motion.problem.contacts):
+        if work.near[c] != 0 and work.closed[c] == 0 and motion.problem.has_normal[c] != 0 and work.loose[c] == 0:
+            work.loose[c] = 1
+
+
+@kernel
 def transit(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> None:
     """The state y after a transition, and the flags of the next mode; nothing where its status is that there is none."""
     problem, made = motion.problem, work.made
@@ -120,6 +128,7 @@ def transit(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) 
             turn += 1
             going = status == CHANGED and turn <= CASCADE
     if status == CHANGED and not settled:
+        stay_open(motion, work)
         held = settle(motion, work, time, y, False)
         if not held:
             status = NO_FORCES

@@ -175,8 +175,9 @@ def mode_memory(
         speeds=np.zeros(3 * speeds),
         rows=np.zeros(6 * m, dtype=np.int64),
         matrix=np.zeros(18 * m * m),
-        **{name: np.zeros(3 * m) for name in ("right", "found", "centre", "proximity")},
+        **{name: np.zeros(3 * m) for name in ("right", "found", "centre", "proximity", "missed")},
         order=np.zeros(6 * m, dtype=np.int64),
+        place=np.zeros(speeds, dtype=np.int64),
         ease=np.zeros(m),
         weight=np.ones(m),
     )

@@ -73,6 +73,41 @@ def test_forces_of_a_mode_keep_its_rows(seed: int, way: Callable[[Any], Any]) ->
             assert x[c, 1:] == pytest.approx(-0.3 * x[c, 0] * toward[c], abs=1e-5 * abs(x[c, 0]))
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_rows_that_are_many_more_than_speeds_have_the_forces_of_elimination(
+    seed: int, way: Callable[[Any], Any]
+) -> None:
+    rng = np.random.default_rng(seed)
+    p, m = random_problem(seed, blocks=1, contacts=6, tied=False, mu=0.3), 6
+    slip = rng.normal(size=(m, 2))
+    toward = slip / np.linalg.norm(slip, axis=1, keepdims=True)
+    contacts, work = mode_memory(m, len(p.K), [STICKING] * 4 + [SLIPPING] * 2, toward)
+    way(mode_forces.mode_accelerations)(p.problem, p.terms, p.solution, contacts, work, np.zeros(len(p.K)))
+    work.ease[:] = rng.choice([0.0, 1.0, 30.0], m)
+    n = way(mode_forces.independent_rows)(contacts, p.solution, np.arange(m), m, work.rows)
+    assert n == 4 * 3 + 2
+    bias, a = p.W @ rng.normal(size=len(p.K)), np.zeros(len(p.K))
+    reference = np.abs(rng.normal(size=3 * m))
+    way(mode_forces.assemble_rows)(p.problem, p.terms, p.solution, contacts, work, n, bias, a)
+    way(mode_forces.solve_rows)(p.solution, work, n, reference)
+    eliminated = work.found[:n].copy()
+    speeds = way(mode_forces.place_speeds)(p.problem, work, n)
+    assert speeds == len(p.K)
+    way(mode_forces.gather_rows)(p.problem, p.terms, p.solution, contacts, work, n, speeds)
+    assert way(mode_forces.solve_by_speeds)(p.solution, work, n, speeds, reference)
+    assert work.found[:n] == pytest.approx(eliminated, abs=1e-7 * np.abs(eliminated).max())
+
+
+def test_speeds_that_many_rows_do_not_hold_are_left_to_elimination() -> None:
+    p = random_problem(0, blocks=1, contacts=6, tied=True, mu=0.3)
+    contacts, work = mode_memory(6, len(p.K), [STICKING] * 6)
+    mode_forces.mode_accelerations(p.problem, p.terms, p.solution, contacts, work, np.zeros(len(p.K)))
+    n = mode_forces.independent_rows(contacts, p.solution, np.arange(6), 6, work.rows)
+    speeds = mode_forces.place_speeds(p.problem, work, n)
+    mode_forces.gather_rows(p.problem, p.terms, p.solution, contacts, work, n, speeds)
+    assert not mode_forces.solve_by_speeds(p.solution, work, n, speeds, np.zeros(18))
+
+
 def test_forces_over_dependent_rows_are_those_near_the_reference() -> None:
     """A beam on three supports: their sum and moment are given, the rest is that of the reference."""
     p = random_problem(0, blocks=1, contacts=3, tied=False, tangents=0)
