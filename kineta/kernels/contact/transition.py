@@ -96,9 +96,11 @@ def keeps_limits(motion: ContactMotion, work: TransitionWork, time: Reals, y: Re
 
 @kernel
 def stay_open(motion: ContactMotion, work: TransitionWork) -> None:
-    """Let loose the contacts near that were open: they close where they would be pressed, not where friction holds already."""
-    for c in range(motion.problem.contacts):
-        if work.near[c] != 0 and work.closed[c] == 0 and motion.problem.has_normal[c] != 0 and work.loose[c] == 0:
+    """Let loose the limits near that were open: they close where they would be pressed, not where friction holds already."""
+    problem = motion.problem
+    for c in range(problem.contacts):
+        limit = problem.has_normal[c] != 0 and problem.tangents[c] == 0
+        if limit and work.near[c] != 0 and work.closed[c] == 0 and work.loose[c] == 0:
             work.loose[c] = 1
 
 
