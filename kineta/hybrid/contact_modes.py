@@ -84,7 +84,7 @@ class ContactModes:
         """Whether no contact is closed, and by the values of all *events* none is near."""
         if not self._may_open or any(self._own_flags.tolist()):
             return False
-        return min(events[self._gaps].tolist()) > self.work.same
+        return bool(min(events[self._gaps].tolist()) > self.work.same)
 
     def flight(self) -> float:
         """Time until the first contact that separated in the last transition may return."""
