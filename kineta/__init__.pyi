@@ -154,6 +154,10 @@ from kineta.tasks.motions.inverse_kinematics import Placement as Placement
 from kineta.tasks.motions.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from kineta.tasks.motions.kinematics import Kinematics as Kinematics
 from kineta.tasks.motions.kinematics import kinematics as kinematics
+from kineta.tasks.periodic_motions.family_of_motions import PeriodicFamily as PeriodicFamily
+from kineta.tasks.periodic_motions.family_of_motions import periodic_family as periodic_family
+from kineta.tasks.periodic_motions.periodic_motion import Periodic as Periodic
+from kineta.tasks.periodic_motions.periodic_motion import periodic as periodic
 from kineta.tasks.posture import Posture as Posture
 from kineta.tasks.posture import posture as posture
 from kineta.tasks.report import Report as Report

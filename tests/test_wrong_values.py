@@ -86,6 +86,9 @@ EQUATIONS = kn.derive(SYSTEM)
 MOVED = kn.kinematics(SYSTEM, {"q": "t"}, t=[0.0, 1.0])
 BASE = kn.base_parameters(SYSTEM)
 SPRUNG = kn.loads("parameters k = 1; B | Rz(q) = Jz(1); spring s = k on q;")
+CYCLES = kn.periodic_family(
+    kn.loads("A | Sx(q) = 1; parameters k = 1; force f = -q - 0.1*q' + k*cos(t) on q;"), "k", 1.1, 2 * np.pi, points=2
+)
 FAMILY = kn.family(SPRUNG, "k", 2.0, points=3)
 HELD = SYSTEM.replace(programs=(kn.program("path", q - kn.sin(kn.symbol("t"))),))
 SERVO = kn.servo(HELD, 0.1, actuators=["q'"], samples=3)
@@ -324,6 +327,28 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         | {"p": {"k": 1.0}, "tau": [0.0], "sigma": 1.0, "bounds": {"k": (0, 9)}, "level": 0.9, "rtol": 1e-6, "atol": 1e-9},
     ),
     "response, time": (lambda **given: kn.response(SPRUNG, **given), {"time": [1.0]}),
+    "periodic": (
+        lambda **given: kn.periodic(**{"system": SPRUNG, "guess": 2.0, "section": None, "keep": ["q"], **given}),
+        {
+            "system": SPRUNG,
+            "guess": 2.0,
+            "section": "floor",
+            "q": None,
+            "v": None,
+            "p": None,
+            "tau": None,
+            "drifts": ["q"],
+            "keep": ["q"],
+            "t0": 0.0,
+            "rtol": 1e-9,
+            "atol": 1e-12,
+        },
+    ),
+    "periodic_family": (
+        lambda **given: kn.periodic_family(**{"system": SPRUNG, "parameter": "k", "to": 2.0, "guess": 2.0, **given}),
+        {"system": SPRUNG, "parameter": "k", "to": 2.0, "guess": 2.0, "points": 3},
+    ),
+    "PeriodicFamily": (CYCLES.__getitem__, {"name": "q"}),
     "family": (
         lambda **given: kn.family(**{"system": SPRUNG, "parameter": "k", "to": 2.0, "points": 3, **given}),
         {"system": SPRUNG, "parameter": "k", "to": 2.0, "q": [0.1], "v": [0.1], "p": {"k": 1.0}, "tau": [0.0]}
@@ -420,6 +445,7 @@ MADE = {
         "Linear",
         "LinearFormulas",
         "Modes",
+        "Periodic",
     ),
     *(
         "Fit",

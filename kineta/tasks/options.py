@@ -232,6 +232,29 @@ FAMILY = (
     ),
     plot("A picture of the family, or of the machine where it rests (.png, .svg, .pdf)."),
 )
+#: A family of periodic motions.
+MOTIONS_ALONG = (
+    whole(
+        "points",
+        2,
+        10**6,
+        "Points of a family at most; 200, if not given.",
+        needs=(("along",), "; the points are those of a family"),
+    ),
+    OptionGroup(
+        "destination",
+        (
+            Option(
+                "text",
+                "along",
+                "Follow it to this value of a parameter.",
+                metavar="NAME=VALUE",
+                calls="kineta.tasks.periodic_motions.family_of_motions:periodic_family",
+            ),
+        ),
+    ),
+    plot("A picture of the motion over a period, or of the family (.png, .svg, .pdf)."),
+)
 #: Frequencies, or the times after a step.
 RESPONSE_GRID = OptionGroup(
     "response_grid",

@@ -125,6 +125,42 @@ TASKS = (
         passed="reached",
     ),
     Task(
+        "kineta.tasks.periodic_motions.periodic_motion",
+        "Periodic periodic",
+        SMALL,
+        "Guckenheimer and Holmes 1.5",
+        verb="periodic",
+        help="""Find a periodic motion, and whether it is stable.
+
+        By shooting from the guess, with Floquet multipliers; of smooth motions, and of gaits from section to section.
+
+        kineta periodic hopper.kin --section airborne --drifts x
+        kineta periodic double_pendulum.kin --period 2.6 --q q1=0.2,q2=0.28 --keep q1
+        kineta periodic hopper.kin --section airborne --drifts x --along d=21
+        """,
+        options=(
+            o.time("guess", "A guess of the period; the period itself, where forces depend on the time.", "period"),
+            Option(
+                "expression",
+                "section",
+                "Where a period ends: a switch, a contact that strikes, or what rises through zero.",
+                metavar="EXPRESSION",
+            ),
+            o.state("q", "A guess of coordinates"),
+            o.state("v", "A guess of speeds"),
+            o.names("drifts", "Coordinates that may have moved on after a period."),
+            o.names("keep", "Initial values that stay as they are."),
+            *o.MOTIONS_ALONG,
+        ),
+        passed="reached",
+    ),
+    Task(
+        "kineta.tasks.periodic_motions.family_of_motions",
+        "PeriodicFamily periodic_family",
+        SMALL,
+        "Kuznetsov 5.3, 10.1",
+    ),
+    Task(
         "kineta.tasks.linear.linearize",
         "linearize",
         SMALL,

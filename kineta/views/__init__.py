@@ -22,6 +22,8 @@ from kineta.tasks.linear.linear_system import Linear
 from kineta.tasks.linear.modes import Modes
 from kineta.tasks.linear.response import Response
 from kineta.tasks.motions.inverse_kinematics import Placements
+from kineta.tasks.periodic_motions.family_of_motions import PeriodicFamily
+from kineta.tasks.periodic_motions.periodic_motion import Periodic
 from kineta.tasks.posture import Posture
 from kineta.tasks.sensitivity.fit import Fit
 from kineta.tasks.sensitivity.sensitivity import Sensitivity
@@ -32,6 +34,8 @@ FIGURES.update(
         Result: series.plot,
         Series: series.plot,
         Family: branches.plot,
+        Periodic: lambda found, *names: series.plot(found.run, *names),
+        PeriodicFamily: branches.motions,
         Linear: linear.eigenvalues,
         Modes: linear.modes,
         Response: linear.response,

@@ -1,4 +1,4 @@
-"""Pictures of families of equilibria."""
+"""Pictures of families of equilibria, and of periodic motions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from kineta.views.series import picture, pyplot, with_unit
 
 if TYPE_CHECKING:
     from kineta.tasks.equilibria.branches import Branch, Family
+    from kineta.tasks.periodic_motions.family_of_motions import PeriodicFamily
 
 #: Most coordinates in a picture.
 MOST = 6
 #: Change below which a coordinate counts as constant.
 STILL = 1e-9
 #: Marks of special points.
-_MARKS = {"fold": "s", "bifurcation": "o"}
+_MARKS = {"fold": "s", "bifurcation": "o", "period doubling": "D", "torus": "^"}
 #: Line styles of stable, unstable and undecided parts.
 _STYLES = {1.0: "-", 0.0: "--", -1.0: ":"}
 
@@ -49,6 +50,29 @@ def plot(family: Family, name: str | None = None, *, ax: Any = None) -> Any:
             ax.plot([s.parameter for s in points], places, mark, color="C3", label=what, markersize=5)
     ax.set_xlabel(with_unit(family.parameter, family.units))
     ax.set_ylabel(with_unit(chosen, family.units))
+    ax.grid(alpha=0.3)
+    ax.legend(fontsize="small", framealpha=0.8)
+    return ax
+
+
+def motions(family: PeriodicFamily, name: str = "period", *, ax: Any = None) -> Any:
+    """Draw the period, or a coordinate or speed at the start, of a *family* of motions over its parameter; returns the axes."""
+    values = family[name]
+    if ax is not None and not isinstance(ax, pyplot().Axes):
+        raise ArgumentError(f"Expected axes of Matplotlib for ax, found {shown(ax)}.")
+    ax = pyplot().subplots(layout="constrained")[1] if ax is None else ax
+    labels = {1.0: "stable", 0.0: "unstable", -1.0: "undecided"}
+    kinds = np.nan_to_num(family.stable, nan=-1.0)
+    cuts = [0, *(np.flatnonzero(np.diff(kinds)) + 1).tolist(), len(kinds)]
+    for a, b in pairwise(cuts):
+        kind, part = float(kinds[a]), slice(a, min(b + 1, len(kinds)))
+        ax.plot(family.values[part], values[part], _STYLES[kind], color="C0", label=labels.pop(kind, None))
+    for what in dict.fromkeys(s.kind for s in family.special):
+        points = [s for s in family.special if s.kind == what]
+        places = [s.period if name == "period" else s.initial[name] for s in points]
+        ax.plot([s.parameter for s in points], places, _MARKS[what], color="C3", label=what, markersize=5)
+    ax.set_xlabel(with_unit(family.parameter, family.units))
+    ax.set_ylabel("period [s]" if name == "period" else with_unit(name, family.units))
     ax.grid(alpha=0.3)
     ax.legend(fontsize="small", framealpha=0.8)
     return ax

@@ -162,6 +162,21 @@ def initial_sensitivities(
     return S, stay
 
 
+def independent_variations(equations: Equations, t: float, q: FloatArray, v: FloatArray, p: FloatArray) -> FloatArray:
+    """Return independent variations (nq + nv, k) of a state that keep to the constraints and to the length of quaternions."""
+    system = equations.system
+    values = named_values(system.parameters, p.tolist())
+    at = values | dict(zip((*system.q_names, *system.v_names), (*q.tolist(), *v.tolist()), strict=True)) | {"t": t}
+    with equations.shared() as d:
+        D = _turned(d, at)
+    nb = D.shape[1]
+    X: FloatArray = np.eye(nb + system.nv)
+    if system.constraints:
+        found, chosen = independent_values(equations, Varied((), frozenset(), frozenset()), t, q, v, p)
+        X = chosen.all_states(NUMBERS, found)[:, : len(chosen.places)]
+    return np.concatenate([D @ X[:nb], X[nb:]])
+
+
 def _stated(system: System, by: Varied, stated: Mapping[str, Expr], values: Mapping[str, float]) -> FloatArray:
     """Return the derivatives of the stated initial values by parameters, (nq + nv, m)."""
     found = np.zeros((system.nq + system.nv, len(by.names)))

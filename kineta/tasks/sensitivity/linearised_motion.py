@@ -17,7 +17,7 @@ from kineta.integration.contact_records import CLOSED, FLAGS, STUCK
 from kineta.integration.error_control import StepControl
 from kineta.numerics.roots import PARTS, root, sign_change
 from kineta.numerics.tableaux import TABLEAUX
-from kineta.results.outcomes import check_complete
+from kineta.results.outcomes import EVENT, check_complete
 from kineta.runtime import run_arguments
 from kineta.runtime.events import Event
 from kineta.runtime.recorder import bytes_per_step
@@ -60,28 +60,53 @@ class LinearisedMotion:
     passed: list[float] = field(default_factory=list, compare=False, repr=False)
 
     @property
+    def stopped(self) -> bool:
+        """Whether an event has ended the motion."""
+        return int(self.solution.status[0]) == EVENT
+
+    @property
     def end(self) -> MotionPiece:
         """The last piece."""
         return self.pieces[-1]
 
-    def check_start(self, X: FloatArray) -> None:
-        """Raise :class:`SimulationError` for variations *X* of the start that what is closed or sticks does not allow."""
-        first = self.pieces[0]
+    def held(self) -> list[tuple[str, FloatArray]]:
+        """Return what is zero at the start since it is closed or sticks: in words, and its derivatives (n_z,)."""
+        first, found = self.pieces[0], list[tuple[str, FloatArray]]()
         if not first.mode.flags.any():
-            return
+            return found
         at = end_of(self.tangent, first.mode, float(first.t[0]), first.y[0])
         for c, contact in enumerate(self.tangent.functions.contacts):
             flags, own = at.mode.flags[FLAGS * c : FLAGS * (c + 1)], WATCHED * c
-            held = [(GAP, "touches"), (RATE, "touches")] * bool(flags[CLOSED])
-            held += [(SLIP, "sticks"), (SLIP + 1, "sticks")] * bool(flags[STUCK])
-            for place, what in held:
-                slopes = at.slopes[own + place]
-                moved = np.abs(self.tangent.by_state(slopes, X)).max(initial=0.0)
-                if moved > tolerances.STATE_TOLERANCE * np.abs(slopes).max(initial=0.0) * np.abs(X).max(initial=0.0):
-                    raise SimulationError(
-                        f"'{contact.name}' {what} at the start, and what varies would part, press in or move it there: there is "
-                        "no derivative. Vary what leaves the start at the contact, or begin a little before it touches"
-                    )
+            places = [(GAP, "touches"), (RATE, "touches")] * bool(flags[CLOSED])
+            places += [(SLIP, "sticks"), (SLIP + 1, "sticks")] * bool(flags[STUCK])
+            found += [(f"'{contact.name}' {what}", at.slopes[own + place]) for place, what in places]
+        return found
+
+    def check_start(self, X: FloatArray) -> None:
+        """Raise :class:`SimulationError` for variations *X* of the start that what is closed or sticks does not allow."""
+        for what, slopes in self.held():
+            moved = np.abs(self.tangent.by_state(slopes, X)).max(initial=0.0)
+            if moved > tolerances.STATE_TOLERANCE * np.abs(slopes).max(initial=0.0) * np.abs(X).max(initial=0.0):
+                raise SimulationError(
+                    f"{what} at the start, and what varies would part, press in or move it there: there is no derivative. Vary "
+                    "what leaves the start at the contact, or begin a little before it touches"
+                )
+
+    def _saltation(self) -> Saltation:
+        contacts = len(self.tangent.functions.contacts)
+        return Saltation(self.tangent, [w.name for w in self.tangent.equations.system.switches], {}, np.zeros(contacts))
+
+    def through(self, X: FloatArray, until: int) -> tuple[FloatArray, Saltation]:
+        """Return the variations at the end of the pieces before the number *until*, which are *X* at the start, and the changes
+        so far. Raises :class:`SimulationError` where a change has no derivative.
+        """
+        salt = self._saltation()
+        for k, piece in enumerate(self.pieces[:until]):
+            if k:
+                X = salt.behind(self.pieces[k - 1], piece, X)
+            for _, moved in self._piece(piece, X, np.empty(0), salt):
+                X = moved
+        return X, salt
 
     def along(self, X: FloatArray, t: FloatArray | None) -> Iterator[Variations]:
         """Yield the variations at the times *t* (k,), or at the ends of all steps, which are *X* at the start.
@@ -89,8 +114,7 @@ class LinearisedMotion:
         Raises :class:`SimulationError` where a change has no derivative.
         """
         first = self.pieces[0]
-        contacts = len(self.tangent.functions.contacts)
-        salt = Saltation(self.tangent, [w.name for w in self.tangent.equations.system.switches], {}, np.zeros(contacts))
+        salt = self._saltation()
         start = float(first.t[0])
         if t is None or (len(t) and t[0] == start):
             yield Variations(start, first.y[0], first, X)
@@ -228,16 +252,26 @@ class LinearisedMotion:
         return values[0], self.tangent.by_state(slopes[0], at.X)
 
     @property
+    def changes(self) -> list[str]:
+        """What changes along the motion, in order and in words."""
+        steps, until = [(t, "a force steps") for t in self.passed], float(self.end.t[-1])
+        known = sorted([*self.solution.changes[0], *steps], key=lambda change: change[0])
+        return [f"{what} at {t:.6g} s" for t, what in known if t <= until]
+
+    @property
+    def sequence(self) -> str:
+        """The changes in words, the first ones of many; ``''`` for none."""
+        said = self.changes
+        return ", ".join(said[:LISTED]) + (f", and {len(said) - LISTED} more" if len(said) > LISTED else "")
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """A sentence on the sequence of changes for which the derivatives hold."""
-        steps = [(t, "a force steps") for t in self.passed]
-        said = [f"{what} at {t:.6g} s" for t, what in sorted([*self.solution.changes[0], *steps], key=lambda x: x[0])]
-        if not said:
+        count = len(self.changes)
+        if not count:
             return ()
-        if len(said) == 1:
-            return (f"the derivatives hold for this change: {said[0]}",)
-        more = f", and {len(said) - LISTED} more" if len(said) > LISTED else ""
-        return (f"the derivatives hold for these {len(said)} changes in this order: {', '.join(said[:LISTED])}{more}",)
+        these = "this change" if count == 1 else f"these {count} changes in this order"
+        return (f"the derivatives hold for {these}: {self.sequence}",)
 
 
 def linearised_motion(

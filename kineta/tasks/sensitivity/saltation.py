@@ -12,7 +12,7 @@ Aizerman and Gantmakher, *On the stability of periodic motions*, PMM 22 (1958); 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -91,13 +91,14 @@ def end_of(tangent: ModeTangent, mode: BoundSystem, t: float, y: FloatArray) -> 
 @dataclass
 class Saltation:
     """The changes of a motion with the *tangent*, one after the other; ``left`` are speeds after the last impact by contact,
-    ``speeds`` the fastest rates of gaps so far.
+    ``speeds`` the fastest rates of gaps so far, ``delays`` (columns,) the changes of the time of the last event.
     """
 
     tangent: ModeTangent
     switches: Sequence[str]
     left: dict[str, float]
     speeds: FloatArray
+    delays: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def behind(self, before: MotionPiece, after: MotionPiece, X: FloatArray) -> FloatArray:
         """Return the variations behind the change from the piece *before* to that *after*, which are *X* ahead of it.
@@ -122,7 +123,8 @@ class Saltation:
             raise SimulationError(
                 f"at t = {old.t:.6g} s nothing tells when the mode changes, so that it has no derivative"
             )
-        return self._jumped(old, new, steps, X, self.delay(old, guards, X))
+        self.delays = self.delay(old, guards, X)
+        return self._jumped(old, new, steps or (), X, self.delays)
 
     def delay(self, old: End, guards: Sequence[Guard], X: FloatArray) -> FloatArray:
         """Return the changes dt (columns,) of the time at which the *guards* are zero. Raises :class:`SimulationError` for a

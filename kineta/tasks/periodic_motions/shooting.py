@@ -1,0 +1,370 @@
+"""Shooting: a periodic motion as a zero of the change of the state over a period, or from section to section.
+
+With the state z at the start, its independent variations S, and the monodromy matrix M along the motion, Newton's method solves::
+
+    [ S^+ M S - 1   S^+ f ] [change of z]     [ S^+ (end - z) ]
+    [ (S^+ f)^T     0     ] [change of T] = - [ 0             ]
+
+The last row, the phase condition, and the last column are there where the period T is unknown. The end of a motion from section
+to section is where it comes back to the section: its M has the change of the time in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from kineta import tolerances
+from kineta.algebra.expression import Expr
+from kineta.arrays import FloatArray
+from kineta.equations.equations import Equations
+from kineta.errors import SimulationError
+from kineta.expr.walk import reachable
+from kineta.numerics.linear_algebra import lstsq, norm, null_space, pinv
+from kineta.runtime.events import Event
+from kineta.runtime.projection import normalise
+from kineta.tasks.assemble import assemble
+from kineta.tasks.sensitivity.initial_sensitivity import independent_variations
+from kineta.tasks.sensitivity.linearised_motion import LinearisedMotion, linearised_motion
+from kineta.tasks.sensitivity.saltation import Guard, end_of
+from kineta.tasks.sensitivity.smooth_part import smooth_part
+
+#: What errors call what is computed here.
+WAY = "the way to the periodic motion"
+#: Newton steps, and halvings of each.
+STEPS, HALVINGS = 40, 8
+#: Ratios to the largest singular value at which directions are left alone, as those of a family of periodic motions: of Newton's
+#: own step, and of others that are tried where it is long.
+CUTS = (1e-7, 1e-4, 1e-2)
+#: Largest change of the period in a step, and of the state, as a fraction of it and of the size of the motion.
+STRETCH = 0.3
+#: Periods after which a motion is near a stable one.
+SETTLING = 12
+#: Time in which a section has to come again, in periods.
+PATIENCE = 2.5
+#: Times at which forces are compared a period later.
+COMPARED = 5
+
+
+@dataclass(frozen=True)
+class Orbit:
+    """A state z (n,) at the start of a period ``T`` [s], with the parameters p."""
+
+    z: FloatArray
+    T: float
+    p: FloatArray
+
+
+@dataclass(frozen=True)
+class Passage:
+    """The motion over a period: its ``end`` (n,); the independent variations S (n, k) of the start; the map M (n, k + m) of these
+    and of the parameters that vary; the rates at start and end (n,); the period T and its derivatives T_by (k + m,).
+    """
+
+    end: FloatArray
+    S: FloatArray
+    M: FloatArray
+    f_start: FloatArray
+    f_end: FloatArray
+    T: float
+    T_by: FloatArray
+    motion: LinearisedMotion
+
+    @property
+    def size(self) -> float:
+        """The largest distance of a state from the start."""
+        y = np.concatenate([piece.y[:, : len(self.end)] for piece in self.motion.pieces])
+        return float(np.abs(y - y[0]).max(initial=0.0))
+
+
+@dataclass
+class Shooting:
+    """Periodic motions of *equations* from the time *t0* under the forces *tau*.
+
+    section : an expression that rises through zero, or the name of a switch or of a contact that strikes; None for none
+    drifts : places of coordinates that may have moved on after a period; kept : places of initial values that stay
+    varied : names of parameters that vary; longest : time in which the section has to come, ``least`` the shortest period [s]
+    """
+
+    equations: Equations
+    t0: float
+    tau: FloatArray
+    section: Expr | str | None
+    drifts: Sequence[int]
+    kept: Sequence[int]
+    varied: tuple[str, ...]
+    longest: float
+    rtol: float
+    atol: float
+    least: float = 0.0
+    runs: int = 0
+    _known: dict[bytes, Passage] = field(default_factory=dict)
+
+    @property
+    def forced(self) -> bool:
+        """Whether the equations depend on the time."""
+        return depends_on_time(self.equations)
+
+    @property
+    def timed(self) -> bool:
+        """Whether the period is unknown, and no section tells it."""
+        return self.section is None and not self.forced
+
+    def passage(self, at: Orbit) -> Passage:
+        """Return the motion over a period from *at*. Raises :class:`SimulationError` where there is none."""
+        key = b"".join(np.asarray(x, dtype=np.float64).tobytes() for x in (at.z, at.T, at.p))
+        if key not in self._known:
+            self._known = {key: self._passage(at)}
+            # What has come to the section once does so again about then.
+            self.longest = min(self.longest, PATIENCE * self._known[key].T)
+        return self._known[key]
+
+    def _passage(self, at: Orbit) -> Passage:
+        if self.least > at.T:
+            raise SimulationError(f"the period falls below {self.least:g} s")
+        self.runs += 1
+        nq, section = self.equations.system.nq, self.section
+        span = self.t0, self.t0 + (at.T if section is None else self.longest)
+        events, shown = tuple[Event, ...](), tuple[Expr, ...]()
+        if isinstance(section, Expr):
+            events, shown = (Event(section, True, 1, "section"),), (section,)
+        motion = linearised_motion(
+            self.equations,
+            span,
+            (at.z[:nq], at.z[nq:], at.p, self.tau),
+            self.varied,
+            shown=shown,
+            rtol=self.rtol,
+            atol=self.atol,
+            events=events,
+        )
+        self._check_moves(motion, at)
+        S = self._variations(motion, at)
+        X = np.zeros((motion.tangent.states + len(motion.tangent.varied), S.shape[1] + len(self.varied)))
+        n, k = S.shape
+        X[:n, :k] = S
+        for i in range(len(self.varied)):
+            X[n + i, k + i] = 1.0
+        begin = end_of(motion.tangent, motion.pieces[0].mode, self.t0, motion.pieces[0].y[0])
+        if isinstance(section, str):
+            return self._to_change(motion, section, S, X, begin.f)
+        X, salt = motion.through(X, len(motion.pieces))
+        last = end_of(motion.tangent, motion.end.mode, float(motion.end.t[-1]), motion.end.y[-1])
+        delays = np.zeros(X.shape[1])
+        if isinstance(section, Expr):
+            if not motion.stopped:
+                raise SimulationError(self._never(f"'{section}' does not rise through zero"))
+            _, slopes = motion.tangent.shown_values(motion.end.mode, np.array([last.t]), last.y[None], last.rates)
+            delays = salt.delay(last, [Guard(f"'{section}'", slopes[0, 0])], X)
+        M = X[:n] + np.outer(last.f, delays)
+        return Passage(last.y, S, M, begin.f, last.f, last.t - self.t0, delays, motion)
+
+    def _check_moves(self, motion: LinearisedMotion, at: Orbit) -> None:
+        """Raise :class:`SimulationError` for a rest, before it is varied: a guess of its period may be as long as one likes."""
+        y = np.concatenate([piece.y[:, : len(at.z)] for piece in motion.pieces])
+        size = max(1.0, float(np.abs(at.z).max(initial=0.0)))
+        if not self.forced and np.abs(y - y[0]).max(initial=0.0) <= tolerances.STATE_TOLERANCE * size:
+            raise SimulationError(
+                f"Model '{self.equations.system.name}': the state is a rest, which no period has; begin with one that moves."
+            )
+
+    def _to_change(
+        self, motion: LinearisedMotion, section: str, S: FloatArray, X: FloatArray, f: FloatArray
+    ) -> Passage:
+        """The motion up to the change that is the *section*, with what it does."""
+        names = [w.name for w in self.equations.system.switches]
+        heard = self.equations.system.impacts.get(section, (section,))
+        for k, piece in enumerate(motion.pieces):
+            for step in piece.steps or () if k else ():
+                if (step.switch >= 0 and names[step.switch] == section) or any(
+                    i.contact in heard for i in step.impacts
+                ):
+                    X, salt = motion.through(X, k)
+                    X = salt.behind(motion.pieces[k - 1], piece, X)
+                    at = end_of(motion.tangent, piece.mode, float(piece.t[0]), piece.y[0])
+                    M = X[: len(S)] + np.outer(at.f, salt.delays)
+                    cut = replace(motion, pieces=motion.pieces[:k])
+                    return Passage(at.y, S, M, f, at.f, at.t - self.t0, salt.delays, cut)
+        raise SimulationError(self._never(f"'{section}' does not come"))
+
+    def _never(self, what: str) -> str:
+        return (
+            f"Model '{self.equations.system.name}': the motion comes to no section: {what} within {self.longest:g} s; begin "
+            "elsewhere, or give a longer period as the guess."
+        )
+
+    def _variations(self, motion: LinearisedMotion, at: Orbit) -> FloatArray:
+        """Independent variations (n, k) of the start: on the constraints, and at contacts that are closed."""
+        n = len(at.z)
+        first = motion.pieces[0].y[0, :n]
+        nq = self.equations.system.nq
+        S = independent_variations(smooth_part(self.equations).equations, self.t0, first[:nq], first[nq:], at.p)
+        rows = [slopes[:n] for _, slopes in motion.held()]
+        for i in self.drifts:  # a coordinate of its own, so that the others keep their places
+            S = S[:, S[i] == 0] if np.count_nonzero(S[i]) == 1 else S @ null_space(S[i : i + 1], what=WAY)
+        if rows:
+            S = S @ null_space(np.array(rows) @ S, what=WAY, rcond=tolerances.RANK_TOLERANCE)
+        return np.asarray(S)
+
+    def off(self, at: Orbit) -> FloatArray:
+        """Return the change (n,) of the state over a period, zero for coordinates that may drift."""
+        found = self.passage(at).end - at.z
+        found[list(self.drifts)] = 0.0
+        return found
+
+    def system_of(self, at: Orbit) -> tuple[FloatArray, FloatArray]:
+        """Return the residuals, and their derivatives by independent variations, the period where it is unknown, and the
+        parameters that vary.
+        """
+        passage, S = self.passage(at), self.passage(at).S
+        k, back = S.shape[1], self._back(S)
+        J = back @ passage.M
+        J[:, :k] -= np.eye(k)
+        r = back @ self.off(at)
+        rows = list[FloatArray]()
+        if self.timed:
+            J = np.concatenate([J[:, :k], (back @ passage.f_end)[:, None], J[:, k:]], axis=1)
+        more = J.shape[1] - k
+        if self.timed and not self.kept:
+            phase = back @ passage.f_start
+            size = max(float(norm(phase)), tolerances.LEAST_DIVISOR)
+            rows.append(np.concatenate([phase / size, np.zeros(more)]))
+        J = np.vstack([J, *rows]) if rows else J
+        return np.concatenate([r, np.zeros(len(rows))]), np.delete(J, self._held(S), axis=1)
+
+    def _held(self, S: FloatArray) -> list[int]:
+        """Places of the variations S (n, k) that do not change, since they are those of initial values that stay."""
+        return [j for j in range(S.shape[1]) if np.abs(S[list(self.kept), j]).max(initial=0.0) > 0]
+
+    def monodromy(self, at: Orbit) -> FloatArray:
+        """Return the monodromy matrix (k, k) in the independent variations."""
+        passage = self.passage(at)
+        return np.asarray(self._back(passage.S) @ passage.M[:, : passage.S.shape[1]])
+
+    def _back(self, S: FloatArray) -> FloatArray:
+        rows = np.ones(len(S))
+        rows[list(self.drifts)] = 0.0
+        return np.asarray(pinv(S * rows[:, None], what=WAY) * rows)
+
+    def moved(self, at: Orbit, change: FloatArray) -> Orbit:
+        """Return the orbit after a *change* of the unknowns of :meth:`system_of`."""
+        S, system = self.variations(at), self.equations.system
+        k = S.shape[1]
+        z, T, p = at.z + S @ change[:k], at.T, at.p.copy()
+        if self.timed:
+            T += float(change[k])
+        for name, x in zip(self.varied, change[len(change) - len(self.varied) :], strict=True):
+            p[system.parameter_names.index(name)] += x
+        row = z[None].copy()
+        normalise(row, list(system.quaternions.values()))
+        z = row[0]
+        if system.constraints:
+            found = assemble(smooth_part(self.equations).equations.system, z[: system.nq], z[system.nq :], p, t=self.t0)
+            z = np.concatenate([found.q, found.v])
+        return Orbit(z, T, p)
+
+    def variations(self, at: Orbit) -> FloatArray:
+        """Return the variations (n, k) of the start that change."""
+        S = self.passage(at).S
+        return np.delete(S, self._held(S), axis=1)
+
+    def solved(self, at: Orbit) -> Orbit:
+        """Return the periodic motion nearest to *at*, by damped Newton steps; where they end, from where the motion itself has
+        led to after some periods. Raises :class:`SimulationError` for none.
+        """
+        found, off = self._nearest(at)
+        if not off <= 1e3 * self._accuracy(found) and not self.timed:
+            try:
+                for _ in range(SETTLING):
+                    at = self._period_later(at)
+                found, off = self._nearest(at)
+            except SimulationError:
+                pass  # what leads nowhere is no better guess
+        if not off <= 1e3 * self._accuracy(found):
+            raise SimulationError(
+                f"Model '{self.equations.system.name}': no periodic motion was found near the guess; the nearest state differs "
+                f"by {off:.3g} after {self.passage(found).T:.6g} s. Give a better guess of the state or of the period."
+            )
+        return found
+
+    def _period_later(self, at: Orbit) -> Orbit:
+        """The state a period after *at*, where coordinates that drift have not moved."""
+        passage = self.passage(at)
+        z = passage.end.copy()
+        z[list(self.drifts)] = at.z[list(self.drifts)]
+        return Orbit(z, passage.T, at.p)
+
+    def _nearest(self, at: Orbit) -> tuple[Orbit, float]:
+        """The end of the damped Newton steps from *at*, and its residual."""
+        off = float(norm(self.system_of(at)[0]))
+        for _ in range(STEPS):
+            following = self._following(at, off)
+            if following is None:
+                break
+            at, off, size = following
+            if size <= self._accuracy(at):
+                break
+        return at, off
+
+    def _following(self, at: Orbit, off: float) -> tuple[Orbit, float, float] | None:
+        """The orbit after a step from *at*, whose residual is *off*, its residual, and the size of the whole step; None where no
+        step is better.
+        """
+        r, J = self.system_of(at)
+        S, reach = self.variations(at), STRETCH * max(self.passage(at).size, tolerances.LEAST_DIVISOR)
+        own = J[:, : J.shape[1] - len(self.varied)]
+        tried = list[tuple[FloatArray, float]]()
+        for cut in CUTS:
+            change = -lstsq(own, r, what=WAY, rcond=cut)
+            far = float(np.abs(S @ change[: S.shape[1]]).max(initial=0.0)) / reach
+            far = max(1.0, far, abs(change[-1]) / (STRETCH * at.T) if self.timed else 0.0)
+            tried.append((change, 1.0 / far))
+        # Whole steps first, then parts of Newton's own.
+        whole = [(change, 1.0) for change, share in tried if share == 1.0]
+        parts = [(tried[0][0], tried[0][1] * 0.5**k) for k in range(HALVINGS)]
+        for change, share in (*whole, *parts):
+            size = float(np.abs(change).max(initial=0.0))
+            try:
+                trial = self.moved(at, np.concatenate([share * change, np.zeros(len(self.varied))]))
+                left = float(norm(self.system_of(trial)[0]))
+            except SimulationError:
+                continue
+            if left < off or (share == 1.0 and size <= self._accuracy(at)):
+                return trial, left, size
+        return None
+
+    def _accuracy(self, at: Orbit) -> float:
+        return tolerances.NEWTON_TOLERANCE * max(1.0, float(np.abs(at.z).max(initial=0.0)), self.passage(at).size)
+
+    def check_forces(self, at: Orbit) -> None:
+        """Raise :class:`SimulationError` where forces a period later are others."""
+        if not self.forced:
+            return
+        motion = self.passage(at).motion
+        for piece in motion.pieces:
+            which = np.unique(np.linspace(0, len(piece.t) - 1, COMPARED).astype(int))
+            t, y = piece.t[which], piece.y[which]
+            now, then = (motion.tangent.rates(piece.mode, t + x, y).f for x in (0.0, self.passage(at).T))
+            if np.abs(now - then).max(initial=0.0) > tolerances.WRITTEN_TOLERANCE * np.abs(now).max(initial=1.0):
+                raise SimulationError(
+                    f"Model '{self.equations.system.name}': forces depend on the time, and {self.passage(at).T:g} s later they "
+                    "are others: give a period of theirs."
+                )
+
+
+def depends_on_time(equations: Equations) -> bool:
+    """Return whether accelerations, contacts or switches of *equations* depend on the time."""
+    return equations.memo("depends on time", lambda: _depends_on_time(equations))
+
+
+def _depends_on_time(equations: Equations) -> bool:
+    with equations.shared() as d:
+        refs = [*d["inverse"].refs, *(x for row in d.rows for x in (row.rest, *row.gradient.values()))]
+        for contact in d.contacts:
+            refs += [contact.bound, contact.static, contact.restitution, contact.active]
+            refs += [x for row in contact.rows for x in (*row.levels, row.rest)]
+        switches = equations.system.switches
+        refs += d.expression(*(w.watched for w in switches), *(value for w in switches for _, value in w.sets))
+        return d.symbols.t >> 1 in reachable(d.graph, refs)
