@@ -362,9 +362,7 @@ export class Machine {
       } else this.add(s, shapes.box(6 * this.radius, 6 * this.radius, 6 * this.radius), this.colour(s), this.value(s, "at"), this.turn(s));
       return;
     }
-    const scale = this.value(s, "scale"), geometry = shapes.mesh(s.skin).scale(scale.x, scale.y, scale.z);
-    geometry.computeVertexNormals();
-    this.add(s, geometry, this.colour(s), this.value(s, "at"), this.turn(s));
+    this.add(s, shapes.mesh(s.skin, this.value(s, "scale")), this.colour(s), this.value(s, "at"), this.turn(s));
   }
 
   /** A solid between two frames. @param {Solid} s */
@@ -479,7 +477,8 @@ export class Machine {
         if (list.length < 2) continue;
         const placed = list.map((x) => {
           x.updateMatrix();
-          const own = x.geometry.index ? x.geometry.toNonIndexed() : x.geometry.clone();
+          const own = x.geometry.clone();
+          if (!own.index) own.setIndex(Array.from({ length: own.getAttribute("position").count }, (_, k) => k));
           for (const name of Object.keys(own.attributes)) if (name !== "position" && name !== "normal") own.deleteAttribute(name);
           return own.applyMatrix4(x.matrix);
         });

@@ -2,7 +2,7 @@
 import * as THREE from "three";
 import { ConvexGeometry } from "three/examples/jsm/geometries/ConvexGeometry.js";
 import { RoundedBoxGeometry } from "three/examples/jsm/geometries/RoundedBoxGeometry.js";
-import { mergeGeometries, toCreasedNormals } from "three/examples/jsm/utils/BufferGeometryUtils.js";
+import { mergeGeometries, mergeVertices, toCreasedNormals } from "three/examples/jsm/utils/BufferGeometryUtils.js";
 import { bytes, data } from "./data.js";
 
 /** Bodies beyond which a machine is a crowd, whose solids are plain, and each of equal sizes is made once. */
@@ -71,15 +71,17 @@ export function hull(points) {
   return found.getAttribute("position")?.count ? found : sphere(0);
 }
 
-/** A mesh of a file. @param {{low: number[], size: number, vertices: string, triangles: string}} skin */
-export function mesh(skin) {
+/** A mesh of a file, its edges sharp, its vertices each once. @param {{low: number[], size: number, vertices: string, triangles: string}} skin @param {THREE.Vector3} scale which may mirror it */
+export function mesh(skin, scale) {
   const words = (text) => new Uint16Array(bytes(text).buffer);
   const from = words(skin.vertices), position = new Float32Array(from.length);
-  for (let k = 0; k < from.length; k++) position[k] = skin.low[k % 3] + (from[k] / 65535) * skin.size;
+  for (let k = 0; k < from.length; k++) position[k] = from[k] / 65535;
   const made = new THREE.BufferGeometry();
   made.setAttribute("position", new THREE.BufferAttribute(position, 3));
   made.setIndex(new THREE.BufferAttribute(words(skin.triangles), 1));
-  return toCreasedNormals(made, 0.6);
+  const whole = mergeVertices(toCreasedNormals(made, 0.6), 1e-5); // less than a step of 16 bits
+  if (scale.x * scale.y * scale.z < 0) whole.getIndex().array.reverse();
+  return whole.scale(skin.size, skin.size, skin.size).translate(...skin.low).scale(scale.x, scale.y, scale.z);
 }
 
 /** Solids by kind, from their sizes. */

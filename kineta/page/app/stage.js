@@ -11,7 +11,7 @@ const WIDE = 30, NARROW = 1.5;
 /** What a motion spans, in sizes of the machine, beyond which the eye goes with the machine. */
 const FAR = 9;
 /** Distances in which the lines of the floor fade, and to which shadows fall, in the reach of the machine. */
-const LINES = 9, SHADOWS = 5.5;
+const LINES = 9, SHADOWS = 3.7;
 
 export class Stage {
   /** @param {HTMLCanvasElement} canvas */
@@ -64,8 +64,8 @@ export class Stage {
     this.sun.position.copy(center).addScaledVector(up, 3.2 * reach).addScaledVector(side, 2.6 * reach);
     this.sun.target.position.copy(center);
     this.sun.castShadow = !crowded;
-    this.sun.shadow.mapSize.set(2048, 2048);
-    this.sun.shadow.radius = 5;
+    this.sun.shadow.mapSize.set(1024, 1024);
+    this.sun.shadow.radius = 2.5;
     this.sun.shadow.bias = -4e-4;
     this.sun.shadow.normalBias = 0.01 * reach;
     Object.assign(this.sun.shadow.camera, { left: -2.6 * reach, right: 2.6 * reach, top: 2.6 * reach, bottom: -2.6 * reach, near: 0.01 * reach, far: 12 * reach });

@@ -12,6 +12,8 @@ const { principal } = await import("../linear.js");
 const { digits, printed } = await import("../words.js");
 const { Track, recordedTrack } = await import("../track.js");
 const { RATES, cause } = await import("../diagnosis.js");
+const { mesh } = await import("../shapes.js");
+const { Vector3 } = await import("three");
 
 const near = (a, b, slack = 1e-12) => assert.ok(Math.abs(a - b) <= slack, `${a} is not ${b}`);
 
@@ -67,4 +69,21 @@ test("the cause of a failure is told from the states", () => {
   assert.match(cause(engine((x) => Math.max(x * x, 1e-9)), 10, states(() => -0.1)), /singular there: a force on x' meets no inertia/);
   assert.match(cause(engine(() => 1), 10, states((k) => 10 ** k)), /without bound there: x' has come to/);
   assert.match(cause(engine(() => 1), 10, states(() => 1)), /leave its domain/);
+});
+
+test("meshes have sharp edges, each vertex once, and look outwards when they are mirrored", () => {
+  const packed = (x) => Buffer.from(Uint16Array.from(x).buffer).toString("base64");
+  const corners = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((k) => [k & 1, (k >> 1) & 1, k >> 2].map((x) => 65535 * x));
+  const sides = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+  const cube = { low: [-1, -1, -1], size: 2, vertices: packed(corners), triangles: packed(sides.flatMap(([a, b, c, d]) => [a, b, c, a, c, d])) };
+  for (const scale of [new Vector3(1, 1, 1), new Vector3(-2, 2, 2)]) {
+    const made = mesh(cube, scale), at = made.getAttribute("position"), normal = made.getAttribute("normal"), [...index] = made.getIndex().array;
+    assert.equal(at.count, 24);
+    const [p, n] = [at, normal].map((x) => (k) => new Vector3().fromBufferAttribute(x, k));
+    for (let k = 0; k < index.length; k += 3) {
+      const [a, b, c] = index.slice(k, k + 3), face = p(b).sub(p(a)).cross(p(c).sub(p(a))).normalize();
+      near(n(a).dot(face), 1, 1e-6);
+      near(p(a).dot(face), Math.abs(scale.x), 1e-5);
+    }
+  }
 });
