@@ -73,6 +73,10 @@ def test_values_are_those_of_the_lagrangian() -> None:
         ),
         ("Disk | Rz(q) = Jz(1); damper c = 1 on q';", "has no ignorable coordinate"),
         ("Disk | Rz(q) = Jz(1); spring c = 1 on q;", "has no ignorable coordinate"),
+        (
+            "Disk | Rz(q) = Jz(1); Bead ~ Disk | Sz(s) = 1; coordinates q, s; force f = cos(q) on s;",
+            "has no ignorable coordinate",
+        ),
         ("P | Sx(x), Sy(y) = 1; constraint c : x' = y';", "Routh's function is for the speeds of the motions"),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 import kineta as kn
@@ -81,3 +83,10 @@ def test_a_wrong_function_is_refused_with_a_sentence(text: str, message: str) ->
     with pytest.raises(kn.ModelError) as raised:
         read(text)
     assert str(raised.value) == message
+
+
+def test_functions_that_call_others_twice_are_read_once_for_equal_arguments() -> None:
+    chain = "".join(f"let f{i}(s) = sin(f{i + 1}(s)) + cos(f{i + 1}(s)); " for i in range(40))
+    system = kn.loads(f"coordinates x; B | Sx(x) = 1; {chain} let f40(s) = s; output o = f38(x) + f38(2*x);")
+    values = {x: math.sin(math.sin(x) + math.cos(x)) + math.cos(math.sin(x) + math.cos(x)) for x in (0.3, 0.6)}
+    assert kn.derive(system).function("outputs")(0.0, [0.3], [0.0])[0] == pytest.approx(sum(values.values()), rel=1e-14)

@@ -221,3 +221,13 @@ def test_a_wrong_use_is_refused_with_a_sentence(folder: Path, text: str, message
     with pytest.raises(kn.ModelError) as raised:
         read(folder, text)
     assert str(raised.value).replace(f"{folder}/", "") == message.format("")
+
+
+def test_constants_of_a_used_model_are_given_where_the_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "row.kin").write_text("constants J = 2, N = 3; for i in 1..N : B[i] | Rz(q[i]) = Jz(J*i);")
+    (tmp_path / "two.kin").write_text('use "row.kin" as a; use "row.kin" as b with J = 5; force f = 1 on a.q[1];')
+    model = tmp_path / "two.kin"
+    system = kn.load(model, constants={"a.J": 4, "b.N": 1, "b.J": 7})
+    assert [b.name for b in system.bodies] == ["a.B[1]", "a.B[2]", "a.B[3]", "b.B[1]"]
+    inertia = kn.derive(system).function("mass_matrix")(0.0, [0.0] * 4, [0.0] * 4)
+    assert inertia.diagonal().tolist() == [4.0, 8.0, 12.0, 7.0]

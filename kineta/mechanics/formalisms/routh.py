@@ -38,13 +38,14 @@ def ignorable(d: Derivation) -> dict[int, Ref]:
     slope = gradient(g, lagrangian, set(s.q))
     elastic = gradient(g, d.elements.potential, set(s.q))
     forces = generalized_forces(d.elements)
+    vary = [gradient(g, Q, set(s.q)) for Q in forces]
     found: dict[int, Ref] = {}
     for q, rate in zip(s.q, s.qdot, strict=True):
         if rate not in s.v:
             continue
         k = s.v.index(rate)
         driven = g.add(forces[k], elastic.get(q, ZERO))
-        if all(opened.shorter(x) == ZERO for x in (slope.get(q, ZERO), driven)):
+        if all(opened.shorter(x) == ZERO for x in (slope.get(q, ZERO), driven, *(by.get(q, ZERO) for by in vary))):
             found[k] = q
     if not found:
         raise ModelError(

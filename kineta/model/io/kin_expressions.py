@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -46,6 +46,8 @@ class Reader:
         self.functions: dict[str, DefinedFunction] = {}
         #: Arguments of the functions that are read now, innermost last.
         self.arguments: list[Mapping[str, Any]] = [{}]
+        #: Values of the calls within the outermost call, with their arguments.
+        self.calls: dict[tuple[str, tuple[Hashable, ...]], tuple[Any, list[Any]]] = {}
         self.places: dict[str, list[Location]] = {}
 
     def location(self, node: Tree[Token] | Token) -> Location:
@@ -196,7 +198,7 @@ class Reader:
         if name in kin_vectors.FUNCTIONS:
             return _of_vectors(name, arguments)
         if name in self.functions:
-            return self.functions[name].value(arguments, self._with_arguments)  # type: ignore[no-any-return]  # either
+            return self._called(self.functions[name], arguments)
         op = FUNCTIONS.get(name)
         if op is None:
             raise ModelError(f"unknown function '{name}'.{_advice(name, self.functions)}")
@@ -214,6 +216,17 @@ class Reader:
         if op == Op.SQRT and first.dimension is not None:
             return root(first, value)
         return replace(first, value=value) if name in _KEEPS else DimensionedExpr(value, NUMBER, plain=True)
+
+    def _called(self, function: DefinedFunction, arguments: list[Any]) -> Any:
+        """What a call of *function* stands for. Equal calls within a call are read once: a chain of functions of which each calls
+        the next one twice is no tree of calls.
+        """
+        if len(self.arguments) == 1:
+            self.calls.clear()  # what names mean may have changed
+        key = function.name, tuple(_identity(a) for a in arguments)
+        if key not in self.calls:
+            self.calls[key] = function.value(arguments, self._with_arguments), arguments
+        return self.calls[key][0]
 
     def _with_arguments(self, body: Tree[Token], arguments: Mapping[str, Any]) -> Any:
         """What *body* is with *arguments* in place of their names."""
@@ -264,6 +277,13 @@ def _text(node: Tree[Token]) -> str:
 
 #: The vocabulary's example of a rate.
 _RATE = "q'"
+
+
+def _identity(argument: Any) -> Hashable:
+    """What tells whether two arguments are equal: the node of a number with its dimension, or the object itself."""
+    if isinstance(argument, DimensionedExpr):
+        return argument.value.ref, argument.dimension, argument.plain, argument.shown
+    return id(argument)
 
 
 def _advice(name: str, functions: Iterable[str]) -> str:

@@ -347,11 +347,13 @@ class _Statements:
         file, prefix, on, at, values = node.children
         pairs = [d.children for d in values.children] if values is not None else []
         known = {str(name): self.reader.quantity(tree) for name, tree in pairs}
+        own_values = {n.removeprefix(f"{prefix}."): x for n, x in self.given.items() if n.startswith(f"{prefix}.")}
+        known = {name: x for name, x in known.items() if str(name) not in own_values}
         numbers = {name: x.value.value for name, x in known.items() if x.value.value is not None}
-        system = self._model_in(file, numbers)
+        system = self._model_in(file, numbers | own_values)
         own = {p.name: p for p in system.parameters}
         for name, tree in pairs:
-            if str(name) in own and known[str(name)].shown:
+            if str(name) in own and str(name) in known and known[str(name)].shown:
                 self.reader.expect(tree, known[str(name)], own[str(name)].dimension, f"the value of '{name}'")
         place, where = self._motions(at), self._at(prefix)
         given = tuple((name, x.value) for name, x in known.items())

@@ -196,8 +196,11 @@ class LinearisedMotion:
     ) -> FloatArray:
         """Variations behind kinks and steps between the times *a* and *b*, which are *X* ahead of them."""
         beside = BESIDE * max(1.0, abs(b))
-        y = states(piece, np.array([max(a - beside, piece.t[0]), min(b + beside, piece.t[-1])]))
-        old, new = (end_of(self.tangent, piece.mode, at, row) for at, row in zip((a, b), y, strict=True))
+        times = max(a - beside, float(piece.t[0])), min(b + beside, float(piece.t[-1]))
+        old, new = (
+            end_of(self.tangent, piece.mode, at, row)
+            for at, row in zip(times, states(piece, np.array(times)), strict=True)
+        )
         size = float(np.abs([old.f, new.f]).max(initial=1.0))
         if np.abs(new.f - old.f).max(initial=0.0) <= tolerances.WRITTEN_TOLERANCE * size:
             return X

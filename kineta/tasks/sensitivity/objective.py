@@ -165,5 +165,5 @@ def objective(
     limits = Limits(one_of(method, TABLEAUX, "a native method"), rtol, atol)
     begun = varied_start(equations, by, span[0], q, v, p, tau, met=True)
     back = len(begun.by.names) >= MANY if adjoint is None else flag("adjoint", adjoint)
-    back = back and not may_jump(equations)
+    back = back and not may_jump(equations, [e for e in parts[:1] if e is not None])
     return Objective(begun, span, parts[0], parts[1], limits, back=back)

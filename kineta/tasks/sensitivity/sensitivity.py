@@ -135,7 +135,7 @@ def sensitivity(
     Parameters
     ----------
     by : names of parameters, of coordinates and speeds for their initial values, and ``tau.q1'`` for the force on a speed. A
-        quaternion varies by small rotations ``b.Rx`` about the axes of its body
+        quaternion varies by small rotations ``b.Rx`` about the axes of its body, a free body also by shifts ``b.Sx`` along them
     keep : under constraints, names of the initial values held fixed; by default, where *by* names none either, the initial
         speeds stated by the model, with their coordinates. The others are dependent; ``kept`` of the result names the fixed ones
     goals : expressions that are integrated over the time, by name
@@ -180,7 +180,7 @@ def carried(
     limits: Limits,
 ) -> tuple[Sensitivity, Equations]:
     """Return :func:`sensitivity` of checked arguments, with series *shown*, and the equations without redundant rows."""
-    if not may_jump(equations):
+    if not may_jump(equations, goals.values()):
         return _smooth(equations, by, span, begun, goals, shown, grid, limits)
     model, smooth = equations.system, smooth_part(equations)
     seen = {o.name: o.value for o in model.expanded.outputs} | dict(shown)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kineta.algebra.expression import Expr
@@ -43,9 +43,13 @@ def smooth_part(equations: Equations) -> SmoothPart:
     return SmoothPart(smooth, names, dict.fromkeys((f"{MULTIPLIER}{n}" for n in contact_rows(system)), 0.0))
 
 
-def may_jump(equations: Equations) -> bool:
-    """Return whether motions of *equations* may jump, or their accelerations: at contacts, switches, or steps of forces."""
+def may_jump(equations: Equations, goals: Iterable[Expr] = ()) -> bool:
+    """Return whether motions of *equations* may jump, or their accelerations, or *goals* to be integrated: at contacts, switches,
+    or steps of forces.
+    """
     if equations.system.contacts or equations.system.switches:
+        return True
+    if any(e.graph.op[i] in STEPS for e in goals for i in reachable(e.graph, [e.ref])):
         return True
     return equations.memo("steps of forces", lambda: _steps(equations))
 

@@ -195,3 +195,30 @@ def test_where_there_is_no_derivative_there_is_a_sentence(call: Callable[[], Any
     with pytest.raises(kn.KinetaError) as caught:
         call()
     assert message in str(caught.value)
+
+
+SPRUNG = """parameters k = 4, a = 0.2, b = 0.9, F = 3; B | Sx(x) = 1; coordinates x;
+spring s = k on x; force f = {} on x; initial x = 1;"""
+
+
+@pytest.mark.parametrize(
+    ("force", "size"),
+    [("F*step(t - a)", -1.0), ("F*step(a - t)", 1.0), ("F*sign(t - a)", -2.0), ("F*step(t - a)*step(b - t)", -1.0)],
+)
+def test_steps_in_time_move_the_motion(force: str, size: float) -> None:
+    """x changes by an impulse of the step at the time a: dx/da = size F sin(w (T - a))/w."""
+    system, T = kn.loads(SPRUNG.format(force)), 1.4
+    expected = size * 3 * np.sin(2 * (T - 0.2)) / 2
+    found = kn.sensitivity(system, T, by=["a"])
+    assert found["x"][-1, 0] == pytest.approx(expected, rel=1e-8)
+    assert "a force steps at 0.2 s" in found.notes[0]
+    value = kn.objective(system, T, by=["a"], final=kn.symbol("x"))
+    assert value.gradient([0.2]) == pytest.approx([expected], rel=1e-8)
+
+
+def test_goals_that_step_are_derived_through_the_step() -> None:
+    """The time at which x = cos(2 t) is above a is acos(a)/2; with x(0) as a factor acos(a/x0)/2."""
+    system = kn.loads("parameters k = 4, a = 0.2; B | Sx(x) = 1; coordinates x; spring s = k on x; initial x = 1;")
+    found = kn.sensitivity(system, 1.5, by=["a", "x"], goals={"above": kn.step(kn.symbol("x") - kn.symbol("a"))})
+    slope = 1 / (2 * np.sqrt(1 - 0.2**2))
+    assert found["above"][-1] == pytest.approx([-slope, 0.2 * slope], rel=1e-8)
