@@ -47,7 +47,7 @@ class Reader:
         #: Arguments of the functions that are read now, innermost last.
         self.arguments: list[Mapping[str, Any]] = [{}]
         #: Values of the calls within the outermost call, with their arguments.
-        self.calls: dict[tuple[str, tuple[Hashable, ...]], tuple[Any, list[Any]]] = {}
+        self.calls: dict[tuple[str, tuple[Hashable, ...]], tuple[DimensionedExpr | DimensionedVector, list[Any]]] = {}
         self.places: dict[str, list[Location]] = {}
 
     def location(self, node: Tree[Token] | Token) -> Location:
@@ -217,7 +217,7 @@ class Reader:
             return root(first, value)
         return replace(first, value=value) if name in _KEEPS else DimensionedExpr(value, NUMBER, plain=True)
 
-    def _called(self, function: DefinedFunction, arguments: list[Any]) -> Any:
+    def _called(self, function: DefinedFunction, arguments: list[Any]) -> DimensionedExpr | DimensionedVector:
         """What a call of *function* stands for. Equal calls within a call are read once: a chain of functions of which each calls
         the next one twice is no tree of calls.
         """
