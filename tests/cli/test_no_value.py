@@ -134,7 +134,7 @@ def test_what_nobody_foresaw_is_one_sentence(
     def broken(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("kineta.model.io.load", broken)
+    monkeypatch.setattr("kineta.model.io.loads", broken)
     got = kineta("check", EXAMPLES / "fourbar.kin", "--json")
     assert got.code == 1
     assert got.out == ""

@@ -18,6 +18,7 @@ from kineta.errors import ArgumentError, ModelError, SimulationError, did_you_me
 from kineta.model.dimensions import varied_units
 from kineta.model.system import System
 from kineta.numerics.continuation import POINTS, STUCK, Curve, CurvePoint, follow
+from kineta.numerics.linear_algebra import lstsq
 from kineta.runtime.parameter_checks import check_parameters
 from kineta.tasks.periodic_motions import floquet
 from kineta.tasks.periodic_motions.periodic_motion import found_orbit, shooting_of
@@ -299,7 +300,7 @@ class _Way:
         n = len(a.tangent)
         way = np.zeros(n)
         S = self.shooting.variations(a.state)
-        way[: S.shape[1]] = np.linalg.lstsq(S, b.state.z - a.state.z, rcond=None)[0]
+        way[: S.shape[1]] = lstsq(S, b.state.z - a.state.z, what="the way between two orbits")
         if self.shooting.timed:
             way[S.shape[1]] = b.state.T - a.state.T
         way[-1] = (b.state.p[self.place] - a.state.p[self.place]) / self.reach
