@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,14 +34,17 @@ found = {}
 for path in map(Path, sys.argv[1:]):
     page = browser.page(path.read_text() if path.suffix == ".kin" else dumps(load(path)))["page"]
     found[path.stem] = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
-    assert not {"numpy", "scipy", "llvmlite"} & {n for n, m in sys.modules.items() if getattr(m, "__file__", None)}
 print(json.dumps(found))
 """
+BARE = 'assert not {"numpy", "scipy", "llvmlite"} & {n for n, m in sys.modules.items() if getattr(m, "__file__", None)}'
 
 
-def made(text: str) -> dict[str, Any]:
-    page = browser.page(text)["page"]
-    found: dict[str, Any] = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])  # type: ignore[index]
+def pages(program: str, files: Sequence[Path]) -> dict[str, Any]:
+    """The data of the pages of *files* by a *program* in a process of its own: operands have the order in which they came up."""
+    run = [sys.executable, "-c", program, *map(str, files)]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=500, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
@@ -52,21 +56,15 @@ def made(text: str) -> dict[str, Any]:
     ],
     ids=["loop, rolling", "all"],
 )
-def test_modules_have_the_same_bytes_without_numpy(tmp_path: Any, names: list[str]) -> None:
-    from kineta.model.io import dumps, load
-
+def test_modules_have_the_same_bytes_without_numpy(tmp_path: Path, names: list[str]) -> None:
     robot = tmp_path / "finger.urdf"
     robot.write_text(FINGER)
     files = [robot, *(EXAMPLES / f"{name}.kin" for name in names)]
-    run = [sys.executable, "-c", WITHOUT + MADE, *map(str, files)]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=500, check=False)
-    assert done.returncode == 0, done.stderr
-    for name, found in json.loads(done.stdout).items():
-        path = next(f for f in files if f.stem == name)
-        wanted = made(dumps(load(path)) if path is robot else path.read_text(encoding="utf-8"))
-        assert found["wasm"] == wanted["wasm"], name
-        assert found["module"] == wanted["module"], name
-        assert found["scene"].keys() == wanted["scene"].keys()
+    wanted = pages(f"from kineta.playground import browser\n{MADE}", files)
+    for name, found in pages(f"{WITHOUT}{MADE}{BARE}", files).items():
+        assert found["wasm"] == wanted[name]["wasm"], name
+        assert found["module"] == wanted[name]["module"], name
+        assert found["scene"].keys() == wanted[name]["scene"].keys()
 
 
 def test_a_mistake_has_its_place() -> None:
