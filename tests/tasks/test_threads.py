@@ -76,6 +76,11 @@ CALLS: dict[str, tuple[str, Callable[[kn.Equations], Any]]] = {
     ),
     "verify": ("double_pendulum", lambda e: kn.verify(e.system, states=4, digits=0).laws),
     "first_integrals": ("fourbar", kn.first_integrals),
+    "periodic": ("double_pendulum", lambda e: kn.periodic(e, 2.6, q={"q1": 0.2, "q2": 0.28}, keep=["q1"])),
+    "periodic_family": (
+        "double_pendulum",
+        lambda e: kn.periodic_family(e, "m2", 1.02, 2.6, q={"q1": 0.2, "q2": 0.28}, keep=["q1"]),
+    ),
     "structure_matrices": ("double_pendulum", kn.structure_matrices),
     "augmented_bodies": ("double_pendulum", kn.augmented_bodies),
     "freedom": ("four_bars", freedom),
@@ -84,7 +89,7 @@ CALLS: dict[str, tuple[str, Callable[[kn.Equations], Any]]] = {
 
 
 #: What takes a second or more.
-LONG = ("simulate", "simulate switches", "base_parameters", "verify", "identify")
+LONG = ("simulate", "simulate switches", "base_parameters", "verify", "identify", "periodic", "periodic_family")
 
 
 def bits(x: Any) -> Any:

@@ -26,7 +26,9 @@ from kineta.passes.substitute import substitute
 
 
 def ignorable(d: Derivation) -> dict[int, Ref]:
-    """The ignorable coordinates by the places of their rates among the speeds. Raise :class:`ModelError` for none."""
+    """The ignorable coordinates by the places of their rates among the speeds. Raise :class:`ModelError` for none
+    of several coordinates.
+    """
     s, g, system = d.symbols, d.graph, d.symbols.system
     if system.quasi or system.constraints:
         raise ModelError(
@@ -47,7 +49,7 @@ def ignorable(d: Derivation) -> dict[int, Ref]:
         driven = g.add(forces[k], elastic.get(q, ZERO))
         if all(opened.shorter(x) == ZERO for x in (slope.get(q, ZERO), driven, *(by.get(q, ZERO) for by in vary))):
             found[k] = q
-    if not found:
+    if not found and s.q:
         raise ModelError(
             f"Model '{system.name}' has no ignorable coordinate: the Lagrangian or a force contains "
             f"{excerpt(system.q_names)}. Routh's function and the effective potential need one whose momentum stays constant."
@@ -57,6 +59,8 @@ def ignorable(d: Derivation) -> dict[int, Ref]:
 
 def _routhian(d: Derivation) -> Array:
     s, g, places = d.symbols, d.graph, ignorable(d)
+    if not places:
+        return d["lagrangian"]
     still = {s.names[k]: ZERO for k in places}
     rest = substitute(g, [d["momentum"].refs[k] for k in places], still)
     right = [g.sub(s.momenta[k], c) for k, c in zip(places, rest, strict=True)]
