@@ -304,7 +304,7 @@ def test_a_table_on_sprung_feet_is_pushed_aside() -> None:
     assert np.abs(result["y"]).max() < 0.5
 
 
-@pytest.mark.parametrize("seed", quick_but([k for k in range(20) if k != 13], [0, *range(4, 20)]))
+@pytest.mark.parametrize("seed", quick_but(range(1, 4), [k for k in (0, *range(4, 20)) if k != 13]))
 def test_tables_at_random(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p = body_and_springs(rng) | {"mu": rounded(rng, 0.2, 1), "f": rounded(rng, -600, 600)}

@@ -37,7 +37,7 @@ ENOUGH = 8
 #: Change along a run, relative to the terms of an integral, that the tolerances of the run explain.
 DRIFT = 1e-6
 #: Nodes of an integral, and characters of its formula, at most for which the formula is listed.
-LONG, READ = 600, 240
+LONG, READ = 120, 240
 
 
 @public
