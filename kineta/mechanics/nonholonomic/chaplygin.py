@@ -15,17 +15,11 @@ from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.narration import Step
 from kineta.mechanics.nonholonomic.form import (
     NonholonomicForm,
-    energy_steps,
-    entries,
-    lagrangian_part,
-    momenta,
-    momentum_step,
+    less_transposition,
     only_rates,
-    partials,
     transposition,
-    weighted,
+    transposition_steps,
 )
-from kineta.mechanics.nonholonomic.voronets import dependent_speeds
 from kineta.passes.differentiate import gradient
 from kineta.passes.expand import SumsOfProducts
 
@@ -57,26 +51,8 @@ def _terms(d: Derivation) -> list[list[Ref]]:
     return transposition(d, along)
 
 
-def _residual(d: Derivation) -> list[Ref]:
-    lost = weighted(d.graph, momenta(d), _terms(d))
-    return [d.graph.sub(x, y) for x, y in zip(lagrangian_part(d), lost, strict=True)]
-
-
 def _steps(d: Derivation) -> Iterator[Step]:
-    places = dependent_speeds(d)
-    yield from energy_steps(d)
-    yield momentum_step(d, places)
-    yield Step(
-        "Rates of the dependent coordinates by the independent ones",
-        "α_ds = ∂q̇_d/∂w_s",
-        shown=entries(d, "alpha", partials(d), places),
-    )
-    yield Step(
-        "Chaplygin's coefficients",
-        "b_ds = d/d t α_ds − ∂q̇_d/∂q_s",
-        note="They vanish where the constraints can be integrated. Those that are not shown are zero.",
-        shown=entries(d, "b", _terms(d), places),
-    )
+    yield from transposition_steps(d, _terms(d), "Chaplygin's coefficients", "b_ds = d/d t α_ds − ∂q̇_d/∂q_s")
     yield Step(
         "Chaplygin's equations",
         "d/d t ∂T*/∂w_s − ∂(T* − V)/∂q_s − ∑ p_d b_ds = Q_s + τ_s",
@@ -87,7 +63,7 @@ def _steps(d: Derivation) -> Iterator[Step]:
 CHAPLYGIN = NonholonomicForm(
     name="chaplygin",
     source="Chaplygin (1897)",
-    residual=_residual,
+    residual=lambda d: less_transposition(d, _terms(d)),
     steps=_steps,
     refusal=_refusal,
     plain=True,

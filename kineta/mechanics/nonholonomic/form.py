@@ -104,6 +104,35 @@ def weighted(graph: Graph, p: Sequence[Ref], rows: Sequence[Sequence[Ref]]) -> l
     return [graph.sum(graph.mul(x, y) for x, y in zip(p, column, strict=True)) for column in zip(*rows, strict=True)]
 
 
+def dependent_speeds(d: Derivation) -> list[int]:
+    """The places of the dependent speeds among the speeds of the motions."""
+    return [i for i, v in enumerate(d.symbols.speeds) if v not in d.symbols.v]
+
+
+def less_transposition(d: Derivation, terms: Sequence[Sequence[Ref]]) -> list[Ref]:
+    """Lagrange's part of the equations, less the sums of p_i b_is for the *terms* b_is."""
+    lost = weighted(d.graph, momenta(d), terms)
+    return [d.graph.sub(x, y) for x, y in zip(lagrangian_part(d), lost, strict=True)]
+
+
+def transposition_steps(d: Derivation, terms: Sequence[Sequence[Ref]], title: str, law: str) -> Iterator[Step]:
+    """The steps up to the *terms* b_is of the dependent speeds, which have this *title* and *law*."""
+    places = dependent_speeds(d)
+    yield from energy_steps(d)
+    yield momentum_step(d, places)
+    yield Step(
+        "Rates of the dependent coordinates by the independent ones",
+        "α_ds = ∂q̇_d/∂w_s",
+        shown=entries(d, "alpha", partials(d), places),
+    )
+    yield Step(
+        title,
+        law,
+        note="They vanish where the constraints can be integrated. Those that are not shown are zero.",
+        shown=entries(d, "b", terms, places),
+    )
+
+
 def energy_steps(d: Derivation) -> Iterator[Step]:
     """The steps from the energies in independent speeds to Lagrange's part of the equations."""
     g, s = d.graph, d.symbols
