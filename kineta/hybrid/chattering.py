@@ -18,7 +18,7 @@ CROWD, CROWDED = 500, 0.5
 #: Changes without an impact within one step of time stepping that are too many.
 PILE = 100
 #: Steps, and changes, that may be too many in a motion by events alone: some seconds for a table on sprung feet, or a humanoid.
-MOST_STEPS, MOST_CHANGES = 200_000, 3000
+MOST_STEPS, MOST_CHANGES = 150_000, 3000
 
 
 def step_size(task: SimulationProblem) -> float:

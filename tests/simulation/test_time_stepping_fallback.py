@@ -211,7 +211,7 @@ def test_tables_that_events_do_not_end_are_ended(seed: int) -> None:
 
 
 @pytest.mark.slow
-def test_talos_goes_on_where_his_joints_chatter_at_their_limits() -> None:
+def test_talos_goes_on_where_his_joints_stop_at_their_limits() -> None:
     rng = np.random.default_rng(12)
     joints = [n for n in talos().equations().system.q_names if not n.startswith("root.")]
     bent = dict(zip(joints, np.zeros(len(joints)), strict=True))
@@ -222,6 +222,6 @@ def test_talos_goes_on_where_his_joints_chatter_at_their_limits() -> None:
     names = ("root.vx", "root.vy", "root.wz")
     speeds = dict(zip(names, (rounded(rng, -0.3, 0.3), rounded(rng, -0.3, 0.3), rounded(rng, -0.5, 0.5)), strict=True))
     with within(20):
-        run = kn.simulate(talos().equations(), 0.09, samples=19, q=bent | start, v=speeds)
+        run = kn.simulate(talos().equations(), 0.3, samples=61, q=bent | start, v=speeds)
     judge(talos(), run)
-    assert spells(run)
+    assert len(run.changes) > 500
