@@ -1,6 +1,6 @@
 """Equations of a system, the result of :func:`kineta.derive`: formulas, numeric functions, operation counts, and the derivation
 report.
 
-Reading order: ``equations``, ``formulas``, ``function``, ``argument_layout``, ``result_arrays``, ``matrix_form``,
-``derivation_report``, ``written_start``, ``initial_values``, ``case_arguments``.
+Reading order: ``equations``, ``formulas``, ``function``, ``converted_calls``, ``argument_layout``, ``result_arrays``,
+``matrix_form``, ``derivation_report``, ``written_start``, ``initial_values``, ``case_arguments``.
 """

@@ -11,8 +11,9 @@ import numpy as np
 from kineta import entry_points
 from kineta.arrays import FloatArray
 from kineta.calls import public
-from kineta.codegen.compiled_functions import CompiledFunctions
+from kineta.codegen.compiled_functions import CALLS, CompiledFunctions
 from kineta.equations import argument_layout
+from kineta.equations.converted_calls import PLAIN, ConvertedCall, declined
 from kineta.equations.result_arrays import filled, shaped, tuple_of
 from kineta.errors import ArgumentError, did_you_mean, nearest_or_listed, one_of, shown
 from kineta.expr.program import StraightLineProgram
@@ -79,6 +80,7 @@ class Function:
         self.main = main
         self.p = p
         self._own: FloatArray | None = None
+        self._setups = 0
         self._last: tuple[tuple[object, ...], FloatArray] | None = None
         self.__call__ = self._checked
         self.__signature__ = argument_layout.signature(self.arguments)
@@ -131,12 +133,17 @@ class Function:
         blocks, out = self._blocks(values), values["out"]
         one = all(b.ndim == 1 for b in blocks)
         flat = self._scalar(*blocks) if one else self._rows(blocks)
-        if one and values["p"] is None and self.backend == "llvm":
+        if one and self.backend == "llvm" and (values["p"] is None or self._valued):
             self.__call__ = self._compiled_call  # for the following states
         arrays = shaped(flat, self.main.outputs)
         if out is not None:
             arrays = filled(out, arrays)
         return arrays[0] if len(arrays) == 1 else self._tuple(*arrays)
+
+    @once
+    def _valued(self) -> bool:
+        """Whether every parameter has a value without a call's."""
+        return self.p is not None or all(q.value is not None for q in self.system.parameters)
 
     @property
     def _tuple(self) -> Any:
@@ -158,18 +165,64 @@ class Function:
             "v": ArgumentKind.ARRAY,
             "momentum": ArgumentKind.ARRAY,
             "tau": ArgumentKind.EITHER,
-            "h": ArgumentKind.BOUND,
             **dict.fromkeys(DERIVATIVES, ArgumentKind.ARRAY),
         }
-        return call_wrapper(
+
+        def builtin(fallback: Callable[..., Any], h: ArgumentKind) -> Callable[..., Any]:
+            return call_wrapper(
+                fallback,
+                self._native,
+                [{**kinds, "h": h}[block.name] for block in self.main.inputs],
+                self.hoisted(),
+                units=tuple(self.system.quaternions.values()),
+                rounding=argument_layout.UNIT_ROUNDING,
+                wrap=self._tuple,
+            )
+
+        converted = ConvertedCall(
             self._checked,
-            self._native,
-            [kinds[block.name] for block in self.main.inputs],
-            self.hoisted(),
-            units=tuple(self.system.quaternions.values()),
-            rounding=argument_layout.UNIT_ROUNDING,
-            wrap=self._tuple,
+            builtin(declined, ArgumentKind.BOUND),
+            builtin(declined, ArgumentKind.ARRAY),
+            self._plain_block,
+            [argument_layout.DEFAULTS.get(name) for name in self.arguments],
+            self.main.outputs[0].shape if len(self.main.outputs) == 1 else (),
         )
+        return builtin(converted, ArgumentKind.BOUND)
+
+    @once
+    def _plain_parameters(self) -> tuple[dict[str, int], FloatArray] | None:
+        """Places and values of the parameters, where those of a call need no check but of their type."""
+        names = self.system.parameter_names
+        if any(n in names for _, axis in self.system.directions for a in axis for n in a.symbols()):
+            return None
+        return {name: k for k, name in enumerate(names)}, self._parameters(None)
+
+    def _plain_block(self, p: Any) -> FloatArray | None:
+        """The block ``h`` for an array of parameters or a dict of names and numbers; None for others."""
+        if (known := self._plain_parameters) is None:
+            return None
+        places, own = known
+        if type(p) is dict:
+            values = own.copy()
+            for name, value in p.items():
+                if type(value) not in PLAIN or type(name) is not str or name not in places:
+                    return None
+                values[places[name]] = value
+        elif type(p) is np.ndarray and p.dtype == np.float64 and p.shape == own.shape:
+            values = p
+        else:
+            return None
+        if not self.setup.n_outputs:
+            return np.empty(0)
+        self._setups += 1
+        return (self._setup if self._setups <= CALLS else self._native_setup)(values)
+
+    @once
+    def _native_setup(self) -> Callable[..., FloatArray]:
+        """The block ``h`` from one set of parameters in machine code."""
+        from kineta.codegen.python_call import state_wrapper
+
+        return state_wrapper(CompiledFunctions([self.setup])[self.setup.name])
 
     def bind(self, p: Any) -> Function:
         """This function with the default parameters *p* in place of the values of the model.

@@ -17,8 +17,9 @@ from scipy.integrate import nquad, quad, solve_ivp
 
 import kineta as kn
 from kineta.codegen import python_abi
+from kineta.codegen.compiled_functions import CALLS
 from kineta.equations import argument_layout
-from kineta.equations.function import BACKENDS
+from kineta.equations.function import BACKENDS, parameter_values
 from kineta.errors import ArgumentError
 from tests.support import EXAMPLES
 
@@ -95,6 +96,54 @@ def test_what_people_write_takes_the_short_way(direct: Callable[..., Any]) -> No
     same(direct(inverse, 0.0, q, v, vdot=expected), inverse(0.0, q, v, expected.tolist()))
     y = np.concatenate([q, v])
     same(direct(forward, 0.0, y[: ARM.system.nq], y[ARM.system.nq :]), free)
+
+
+@pytest.mark.parametrize("model", ["puma_andreev", "spinning_top", "hopping_robot_stance"])
+@pytest.mark.parametrize("quantity", ["forward", "energy", "mass_and_bias"])
+def test_lists_other_parameters_and_few_rows_are_not_checked_anew(
+    model: str, quantity: str, direct: Callable[..., Any]
+) -> None:
+    f = kn.derive(kn.load(EXAMPLES / f"{model}.kin")).function(quantity)
+    q, v = state(f.system)
+    more = rest(f)
+    f(0.3, q, v, *more)
+    same(direct(f, 0.3, q.tolist(), tuple(v), *(x.tolist() for x in more)), f(0.3, q, v, *more))
+    if names := f.system.parameter_names:
+        values = parameter_values(f.system)
+        for k in range(2 * CALLS):  # interpreted at first, then in machine code
+            values[0] = 1.0 + 0.1 * k
+            found, checked = (
+                direct(f, 0.3, q, v, *more, p={names[0]: values[0]}),
+                f._checked(0.3, q, v, *more, p=values),
+            )
+            for one, other in zip(arrays(found), arrays(checked), strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-13, atol=1e-15)
+        same(direct(f, 0.3, q.tolist(), v, *more, values), direct(f, 0.3, q, v, *more, values.copy()))
+    if quantity == "forward":
+        rows = np.stack([q, -q])
+        same(direct(f, 0.3, rows, v, *more), f._checked(0.3, rows, v, *more))
+
+
+def test_what_is_no_plain_number_is_checked_after_all() -> None:
+    f = kn.derive(kn.load(EXAMPLES / "puma_andreev.kin")).function("forward")
+    q, v = state(f.system)
+    name = f.system.parameter_names[0]
+    f(0.0, q, v)
+    wrong: list[tuple[Callable[[], Any], str]] = [
+        (lambda: f(0.0, [True, *q[1:]], v), "Expected numbers for q"),
+        (lambda: f(0.0, ["1"] * 6, v), "Expected numbers for q"),
+        (lambda: f(0.0, q.tolist()[:5], v), "Expected q of shape"),
+        (lambda: f(0.0, [10**400, *q[1:]], v), "Expected numbers that a float can hold for q"),
+        (lambda: f(0.0, q, v, p={"no": 1.0}), "'no' is not a parameter"),
+        (lambda: f(0.0, q, v, p={name: True}), f"the parameter {name}"),
+        (lambda: f(0.0, q, v, 0.0, None, p={}), "Expected arguments as in"),
+        (lambda: f(0.0, np.ones((2, 6)), np.ones((3, 6))), "Expected leading axes that agree"),
+    ]
+    for call, said in wrong:
+        with pytest.raises(ArgumentError, match=re.escape(said)):
+            call()
+    np.testing.assert_array_equal(f(0.0, np.ones((9, 6)), v), f(0.0, np.ones((8, 6)), v)[[0] * 9])
+    assert f(0.0, np.ones((0, 6)), v).shape == (0, 6)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
