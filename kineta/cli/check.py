@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from kineta.equations.written_start import WrittenStart
     from kineta.model.system import System
 
+#: The name of the first check.
+_DEFINITE = "mass matrix is positive definite"
+
 
 @click.command(
     cls=Verb,
@@ -179,19 +182,65 @@ def _spread(first: float, last: float, n: int) -> list[float]:
 def laws(system: System) -> list[dict[str, Any]]:
     """Return the checks in the initial state; none for a parameter without value, and none for a model without speeds."""
     from kineta.equations.equations import equations_of
-    from kineta.equations.written_start import written_start
 
     if any(p.value is None for p in system.parameters) or not system.nv:
         return []
-    start, equations = written_start(system), equations_of(system)
+    return _worst([found for own, start in _parts(equations_of(system)) for found in _of_part(own, start)])
+
+
+def _parts(equations: Equations) -> Iterator[tuple[Equations, WrittenStart]]:
+    """Yield equations and start of the model, or of each component of a large one, of those that are alike with the equations of
+    the first, and only once for each start.
+    """
+    from kineta.equations.equations import part_of
+    from kineta.equations.written_start import WrittenStart, written_start
+    from kineta.numerics.plain_matrices import LARGE
+
+    system = equations.system
+    components = (system,)
+    if system.nv > LARGE and not system.programs:  # which distribute controls over all actuators
+        from kineta.model.transformations.components import Components
+
+        components = Components(system).systems
+    if len(components) == 1:
+        yield equations, written_start(system)
+        return
+    from kineta.model.transformations.isomorphism import isomorphisms
+
+    seen = set[tuple[Any, ...]]()
+    firsts: dict[int, Equations] = {}
+    for own in isomorphisms(components):
+        start = written_start(own.system)
+        values = own.first, *start.q, *start.v, *start.p
+        first = firsts.setdefault(own.first, part_of(equations, own.system))
+        if not start.regular:
+            yield part_of(equations, own.system), start
+        elif values not in seen:
+            seen.add(values)
+            yield first, WrittenStart(first.system, start.q, start.v, start.p)
+
+
+def _worst(findings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return of each check by its name the finding of a component that says most: one that fails, or the one nearest to failing."""
+    worst: dict[str, dict[str, Any]] = {}
+    for finding in findings:
+        known = worst.setdefault(finding["name"], finding)
+        nearer = finding["value"] < known["value"] if finding["name"] == _DEFINITE else finding["value"] > known["value"]
+        if known["passed"] and (nearer or not finding["passed"]):
+            worst[finding["name"]] = finding
+    return list(worst.values())
+
+
+def _of_part(equations: Equations, start: WrittenStart) -> Iterator[dict[str, Any]]:
+    """Yield the checks of the system of *equations* at *start*."""
     independent = equations
     if not start.regular:
         from kineta.consistency.consistent_start import consistent
 
-        independent = consistent(*_arrays(system), reach=0.0).equations.settled()
-    if system.programs:
+        independent = consistent(*_arrays(equations.system), reach=0.0).equations.settled()
+    if equations.system.programs:
         _controlled(independent)
-    return list(_of_mass(start, equations, independent))
+    yield from _of_mass(start, equations, independent)
 
 
 def _controlled(equations: Equations) -> None:
@@ -260,8 +309,20 @@ def _eigenvalues(M: Sequence[Sequence[float]], scale: Sequence[float]) -> list[f
     return eigvalsh(A, what="the least inertia").tolist()  # type: ignore[no-any-return]  # of an array
 
 
+def _solved(M: Sequence[Sequence[float]], b: list[float]) -> list[float]:
+    """Return the solution x of M x = b."""
+    from kineta.numerics import plain_matrices
+
+    what = "the accelerations by reactions"
+    if len(M) <= plain_matrices.LARGE:
+        return plain_matrices.solve_positive(plain_matrices.cholesky(M, what=what), b)
+    from kineta.numerics.linear_algebra import solve_positive
+
+    return solve_positive(M, b, what=what).tolist()  # type: ignore[no-any-return]  # of an array
+
+
 def _definite(smallest: float, fault: str = "") -> dict[str, Any]:
-    return _finding("mass matrix is positive definite", "smallest scaled eigenvalue", smallest, fault)
+    return _finding(_DEFINITE, "smallest scaled eigenvalue", smallest, fault)
 
 
 def _inverse(equations: Equations, M: Sequence[Sequence[float]], start: WrittenStart) -> dict[str, Any]:
@@ -270,8 +331,6 @@ def _inverse(equations: Equations, M: Sequence[Sequence[float]], start: WrittenS
     The diagonal of *M* scales both, so that units do not count. Rounding errors grow with the condition number of the scaled
     matrix and with the forces, by which the error is divided.
     """
-    from kineta.numerics.plain_matrices import cholesky, solve_positive
-
     scale = [sqrt(row[k]) for k, row in enumerate(M)]
     vdot = [x / s for x, s in zip(_spread(-1.0, 1.0, len(M)), scale, strict=True)]
     tau = start.values(equations, "inverse", vdot)
@@ -287,7 +346,9 @@ def _inverse(equations: Equations, M: Sequence[Sequence[float]], start: WrittenS
         why = _why(equations)
         fault = why if why.startswith(SINGULAR) else f"a force is not finite: {why}"
     else:
-        by_reactions = solve_positive(cholesky(M, what="the accelerations by reactions"), pushed)
+        by_reactions = pushed
+        if any(pushed):
+            by_reactions = _solved(M, pushed)
         sizes = _eigenvalues(M, scale)
         size = max(1.0, *(abs(x / s) for x, s in zip(tau, scale, strict=True))) * sizes[-1] / sizes[0]
         far = (abs((x - a - b) * s) for x, a, b, s in zip(back, vdot, by_reactions, scale, strict=True))
