@@ -197,7 +197,7 @@ def _parts(equations: Equations) -> Iterator[tuple[Equations, WrittenStart]]:
     from kineta.numerics.plain_matrices import LARGE
 
     system = equations.system
-    components = (system,)
+    components: tuple[System, ...] = (system,)
     if system.nv > LARGE and not system.programs:  # which distribute controls over all actuators
         from kineta.model.transformations.components import Components
 
@@ -225,7 +225,9 @@ def _worst(findings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     worst: dict[str, dict[str, Any]] = {}
     for finding in findings:
         known = worst.setdefault(finding["name"], finding)
-        nearer = finding["value"] < known["value"] if finding["name"] == _DEFINITE else finding["value"] > known["value"]
+        nearer = (
+            finding["value"] < known["value"] if finding["name"] == _DEFINITE else finding["value"] > known["value"]
+        )
         if known["passed"] and (nearer or not finding["passed"]):
             worst[finding["name"]] = finding
     return list(worst.values())

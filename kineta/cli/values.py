@@ -162,6 +162,7 @@ def _shown(path: Path) -> str:
 
 def with_settings(system: System, settings: Settings) -> System:
     """Return *system* with the *settings*. Raises :class:`ArgumentError` for a wrong ``NAME=VALUE`` and for unknown names."""
+    from kineta.model.named_expressions import let_advice
     from kineta.model.transformations.equivalents import with_values
     from kineta.model.transformations.subset import without_parts
 
@@ -174,7 +175,7 @@ def with_settings(system: System, settings: Settings) -> System:
         if not equals:
             raise ArgumentError(f"--set: expected NAME=VALUE, found '{setting}'.")
         if name not in known:
-            near = nearest_or_listed(name, known)
+            near = let_advice(system.lets, name) or nearest_or_listed(name, known)
             raise ArgumentError(f"--set: model '{system.name}' has no parameter '{name}'.{near}")
         values[name] = number(f"--set {name}", text, known[name].dimension)
     return with_values(system, values) if values else system

@@ -21,6 +21,7 @@ from kineta.mechanics.quantities import DERIVATIVES
 from kineta.mechanics.quantities import quantity as row_of
 from kineta.model.checks.check import check_directions
 from kineta.model.coercion import records
+from kineta.model.named_expressions import let_advice
 from kineta.model.parameters import constants
 from kineta.model.system import System
 from kineta.threads import once
@@ -353,7 +354,7 @@ def parameter_values(system: System, p: Any = None) -> FloatArray:
             why = (
                 "is a constant, a number in the equations; one that is to vary is a parameter."
                 if fixed
-                else f"is not a parameter.{nearest_or_listed(name, names)}"
+                else f"is not a parameter.{let_advice(system.lets, name) or nearest_or_listed(name, names)}"
             )
             raise ArgumentError(f"Model '{system.name}': '{name}' {why}")
         given[name] = numbers(f"the parameter {name}", value)

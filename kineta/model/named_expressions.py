@@ -46,6 +46,15 @@ class Lets(ByName[Let]):
     what = "named expression"
 
 
+def let_advice(lets: Sequence[Let], name: str) -> str:
+    """The sentence on *name*, which is one of *lets* and no parameter, "" where it is not: what to change instead."""
+    value = next((let.value for let in lets if let.name == name), None)
+    if value is None:
+        return ""
+    names = " or ".join(f"'{n}'" for n in value.symbols())
+    return f" '{name}' stands for {value} by 'let' or 'with'; change {names or 'that'} instead."
+
+
 def dependency_order(uses: Mapping[str, Iterable[str]], places: Mapping[str, Location | None]) -> list[str]:
     """Names of *uses* in topological order, dependencies first. Raises :class:`CheckError` for a cycle."""
     try:

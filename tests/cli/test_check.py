@@ -72,6 +72,28 @@ def test_a_failed_check_names_the_speed_and_ends_with_2(kineta: Command, here: P
     assert kineta("check", "twice.kin").code == 2
 
 
+def test_large_models_are_checked_part_by_part(kineta: Command, here: Path) -> None:
+    text = "for i in 1..120 : B[i] | Free(b[i]) = 1, 1, 2, 2; A | Sx(q1) = 1; initial b[3].wx = 1;"
+    (here / "many.kin").write_text(text)
+    done = kineta("check", "many.kin", "--json")
+    assert [(c["passed"], c["value"]) for c in done.json["checks"]] == [
+        (True, pytest.approx(1)),
+        (True, pytest.approx(0)),
+    ]
+    (here / "idle.kin").write_text(f"{text} Wheel ~ A | Rz(q2) = 1;")
+    done = kineta("check", "idle.kin")
+    assert done.code == 2
+    assert "FAILED: mass matrix is positive definite (smallest scaled eigenvalue 0): the speed 'q2'' moves" in done.out
+
+
+def test_parameters_given_by_with_say_what_to_set(kineta: Command, here: Path) -> None:
+    (here / "part.kin").write_text("parameters m = 1; A | Sx(x) = m; coordinates x;")
+    (here / "whole.kin").write_text('parameters M = 1; use "part.kin" as a with m = 2*M;')
+    done = kineta("check", "whole.kin", "--set", "a.m=3")
+    assert done.code == 1
+    assert "has no parameter 'a.m'. 'a.m' stands for 2*M by 'let' or 'with'; change 'M' instead." in done.err
+
+
 def test_units_do_not_decide_whether_a_mass_matrix_is_singular(kineta: Command, here: Path) -> None:
     (here / "ship.kin").write_text("Ship | Sx(q1) = 200000; Gyro ~ Ship | Rz(q2) = Jz(1e-8);")
     done = kineta("check", "ship.kin", "--json")

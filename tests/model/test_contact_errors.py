@@ -201,6 +201,11 @@ BAD = [
         "found 'Foot.x' in it.",
     ),
     (
+        "contact c : point between Heel and ground axis (0, 0, 1) height 0.1*r(Foot).x;",
+        "Contact 'c' (touch:14:9): expected a height over Heel.x, Heel.y, Heel.z, parameters and the time, "
+        "found 'Foot.x' in it.",
+    ),
+    (
         "contact c : point between Heel and ground axis (0, 0, 1) height 0.1*q1;",
         "Contact 'c' (touch:14:69): expected a height over Heel.x, Heel.y, Heel.z, parameters and the time, "
         "found 'q1' in it.",

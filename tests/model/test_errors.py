@@ -38,7 +38,7 @@ NAMES = [
     ("A | Rz(q1) = 1; parameters t = 1;", "Parameter 't' (m.kin:1:28): the name is taken by the time. Choose another."),
     (
         "A | Rz(q1) = 1; let a = 1, a = 2;",
-        "Let 'a' (m.kin:1:28): the name is taken by a let described before (m.kin:1:21). Choose another.",
+        "Let 'a' (m.kin:1:28): it is given twice, first at m.kin:1:21. Give it once.",
     ),
     ("A | Rz(q1) = 1; let t = 1;", "Let 't' (m.kin:1:21): the name is taken by the time. Choose another."),
     (
@@ -59,7 +59,7 @@ NAMES = [
     ),
     (
         "A | Rz(q1) = 1; parameters a = 1, a = 2;",
-        "Parameter 'a' (m.kin:1:35): the name is taken by a parameter described before (m.kin:1:28). Choose another.",
+        "Parameter 'a' (m.kin:1:35): it is given twice, first at m.kin:1:28. Give it once.",
     ),
     (
         "A | Rz(q1) = 1; parameters a' = 1;",
@@ -67,7 +67,7 @@ NAMES = [
     ),
     (
         "A | Rz(q1) = 1; output q1, q1;",
-        "Output 'q1' (m.kin:1:28): the name is taken by an output described before (m.kin:1:24). Choose another.",
+        "Output 'q1' (m.kin:1:28): it is given twice, first at m.kin:1:24. Give it once.",
     ),
     (
         "A | Ball(b) = 1; B | Ball(b) = 1;",
@@ -389,6 +389,27 @@ SYNTAX = [
         "q1' * 1 N.",
     ),
     ("A | Rz(q1), Sx(a metre) = 1;", "m.kin:1:18: expected '(', ')' or an operator, found 'metre'."),
+    (
+        "A | Rz(q1) = 1; output v(A).x;",
+        "m.kin:1:25: expected ',', ';' or '=', found '(': an output that is an expression has a name, as in shown = v(A).x.",
+    ),
+    (
+        "A | Rz(q1) = 1; output A.x, A.y + 1, q1;",
+        "m.kin:1:33: expected ',', ';' or '=', found '+': an output that is an expression has a name, as in shown = A.y + 1, q1.",
+    ),
+    (
+        "A | Rz(q1) = 1; output |v(A)|;",
+        "m.kin:1:24: expected a name, found '|v(A)|': an output that is an expression has a name, as in shown = |v(A)|.",
+    ),
+    (
+        "A | Rz(q1) = 1; output a = norm(v(A))';",
+        "m.kin:1:38: found the character ''', which has no meaning here; a prime stands behind a name, a component or bars, as "
+        "in q', r(P).x' and |v(P)|'.",
+    ),
+    (
+        "A | Rz(q1) = 1; output a = r(r(A)).x;",
+        "m.kin:1:28: r takes the name of a point or body, as in r(Tip), found 'r(...)', which is none.",
+    ),
     ("A | Rz(q1) = 1 ~;", "m.kin:1:16: expected ',', ';' or an operator, found '~'."),
 ]
 

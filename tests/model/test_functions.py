@@ -54,7 +54,7 @@ BAD = [
     ),
     (
         "let f(s) = s + 1 m;\nforce a = f(1 kg) on x;",
-        "m.kin:6:11: in f(s), m.kin:5:12: a mass [kg] and a length [m] cannot be added or compared.",
+        "m.kin:5:12: in f(s), called at m.kin:6:11: a mass [kg] and a length [m] cannot be added or compared.",
     ),
     ("let f(s) = s;\nforce a = f(1, 2) on x;", "m.kin:6:11: f(s) takes 1 argument, found 2."),
     (
@@ -73,8 +73,30 @@ BAD = [
     ("let sprung(s) = s; force a = sprong(x) on x;", "m.kin:5:30: unknown function 'sprong'. Did you mean 'sprung'?"),
     (
         "let f(s) = s.x; force a = f(2) on x;",
-        "m.kin:5:27: in f(s), m.kin:5:12: expected a vector before '.x', found the number '2'.",
+        "m.kin:5:12: in f(s), called at m.kin:5:27: expected a vector before '.x', found the number '2'.",
     ),
+    (
+        "let g(s) = s + 1 m;\nlet f(s) = 2*g(s);\nforce a = f(1 kg) on x;",
+        "m.kin:5:12: in g(s), called at m.kin:6:14, in f(s), called at m.kin:7:11: "
+        "a mass [kg] and a length [m] cannot be added or compared.",
+    ),
+    (
+        "let f(s) = s + nothing;\nforce a = f(x) on x;",
+        "Force 'a' (m.kin:5:16): in f(s), called at m.kin:6:11: unknown symbol 'nothing'.",
+    ),
+    (
+        "output nothing = x; let f(s) = x'*s; potential a = f(x);",
+        "Potential 'a' (m.kin:5:32): in f(s), called at m.kin:5:52: the speed 'x'' has no place here; expected coordinates, "
+        "parameters, the time and positions of points only. A force that depends on speeds is a damper, or a force on a "
+        "coordinate.",
+    ),
+    ("let f(s) = 2*s; force a = f on x;", "m.kin:5:27: 'f' is a function; expected it with its arguments, f(s)."),
+    # Functions that nothing calls.
+    ("let f(s) = 2*wrong(s);", "m.kin:5:14: unknown function 'wrong'."),
+    ("let f(s) = s*nothing;", "Let 'f' (m.kin:5:14): unknown symbol 'nothing'."),
+    ("let f(s) = s + g(s, 1); let g(s) = s;", "m.kin:5:16: g(s) takes 1 argument, found 2."),
+    ("let f(s) = s*(x + 1 kg + k);", "m.kin:5:15: a length [m] and a mass [kg] cannot be added or compared."),
+    ("let f(u) = u + u.x;", "m.kin:5:12: u is a vector and cannot be added to a number."),
 ]
 
 
@@ -83,6 +105,25 @@ def test_a_wrong_function_is_refused_with_a_sentence(text: str, message: str) ->
     with pytest.raises(kn.ModelError) as raised:
         read(text)
     assert str(raised.value) == message
+
+
+def test_a_function_that_nothing_calls_takes_numbers_and_vectors() -> None:
+    system = read(
+        "let f(s) = k*s + q', g(u) = -d*|u|*u.x, h(u, s) = s*dot(u, v(B)), c(u) = cross(u, r(B)), n(u) = 2*u + r(A);"
+        "let value(P) = energy + P, far(u, w) = |u - w|;"
+    )
+    assert not system.lets
+
+
+def test_values_of_parameters_may_call_functions() -> None:
+    text = "parameters a = 2, b = square(a) + 1; B | Sx(x) = b; let square(s) = s^2; coordinates x;"
+    assert kn.loads(text).parameters["b"] == 5
+
+
+def test_functions_that_call_each_other_without_end_are_refused() -> None:
+    chain = "".join(f"let f{i}(s) = f{i + 1}(s); " for i in range(150))
+    with pytest.raises(kn.ModelError, match=r"functions call each other more than 100 deep, down to f100\(s\)\.$"):
+        read(f"{chain} let f150(s) = s; output o = f0(x);")
 
 
 def test_functions_that_call_others_twice_are_read_once_for_equal_arguments() -> None:

@@ -105,6 +105,22 @@ BAD = [
         "m.kin:1:10: expected bounds of a repetition that rise, as in 1..6, found 5..3.",
     ),
     (
+        "for i in 1..0 : A[i] | Ry(q[i]) = 1;",
+        "m.kin:1:10: expected bounds of a repetition that rise, as in 1..6, found 1..0.",
+    ),
+    (
+        "for i in 1..3 m : A[i] | Ry(q[i]) = 1;",
+        "m.kin:1:13: expected a whole number for a bound of a repetition, found a length [m].",
+    ),
+    (
+        "constants L = 3 m; for i in 1..L : A[i] | Ry(q[i]) = 1;",
+        "m.kin:1:32: expected a whole number for a bound of a repetition, found a length [m].",
+    ),
+    (
+        "for i in 1..3 : A [i] | Ry(q[i]) = 1;",
+        "m.kin:1:19: expected '|' or '~', found '[': an index stands directly behind its name, as in A[i].",
+    ),
+    (
         "for i in 1..3 : A[i - 5] | Ry(q[i]) = 1;",
         "m.kin:1:19: expected an index from 0 to 1000000 in 'A[i - 5]', found -4.",
     ),
@@ -151,8 +167,19 @@ def test_a_wrong_repetition_is_refused_with_a_sentence(text: str, message: str) 
     assert str(raised.value) == message
 
 
+@pytest.mark.parametrize("last", ["N", "N - 1", "N - 4"])
+def test_a_repetition_up_to_a_constant_may_stand_for_nothing(last: str) -> None:
+    system = kn.loads(f"constants N = 0; A | Sx(x) = 1; coordinates x; for i in 1..{last} : output o[i] = x;")
+    assert not system.outputs
+
+
+def test_bounds_are_numbers_without_units() -> None:
+    system = kn.loads("constants L = 3 m, l = 50 cm; for i in 1..L/l : A[i] | Ry(q[i]) = 1;")
+    assert len(system.bodies) == 6
+
+
 def test_repetitions_within_repetitions_are_counted_together() -> None:
-    with pytest.raises(kn.ModelError, match=f"stand for more than {MOST} statements"):
+    with pytest.raises(kn.ModelError, match=f"stands for 1000000 statements; expected {MOST} at most"):
         kn.loads("for i in 1..1000 : for j in 1..1000 : A[i][j] | Ry(q[i][j]) = 1;")
 
 

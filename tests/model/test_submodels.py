@@ -176,6 +176,10 @@ BAD = [
     ),
     ('use "leg.kin" as left with m = 3 s;', "m.kin:4:32: the value of 'm' must be a mass [kg], found a time [s]."),
     (
+        'use "leg.kin" as left with m = 1, k = 2, m = 3;',
+        "m.kin:4:42: 'm' is given twice for model 'left', first at m.kin:4:28.",
+    ),
+    (
         'use "leg.kin" as left with J = M;',
         "m.kin:4:18: 'J' of model 'leg' is a constant; expected a number for it, found 'M'.",
     ),
@@ -231,3 +235,17 @@ def test_constants_of_a_used_model_are_given_where_the_file_is_read(tmp_path: Pa
     assert [b.name for b in system.bodies] == ["a.B[1]", "a.B[2]", "a.B[3]", "b.B[1]"]
     inertia = kn.derive(system).function("mass_matrix")(0.0, [0.0] * 4, [0.0] * 4)
     assert inertia.diagonal().tolist() == [4.0, 8.0, 12.0, 7.0]
+
+
+def test_a_height_within_a_placed_model_says_where_it_may_stand(tmp_path: Path) -> None:
+    ground = "contact c : point between T and ground axis (0, 0, 1) height 0.1*r(T).x;"
+    (tmp_path / "wave.kin").write_text(f"T | Sx(x), Sz(z) = 1; coordinates x, z; {ground}")
+    whole = kn.loads('parameters p; use "wave.kin" as w;', str(tmp_path / "m.kin"))
+    assert (
+        kn.dumps(whole).splitlines()[-1]
+        == "contact w.c : point between w.T and ground axis (0, 0, 1) height 0.1*w.T.x;"
+    )
+    with pytest.raises(
+        kn.ModelError, match=r"The ground of model 'w' is the frame 'w\.ground' here; write the contact beside"
+    ):
+        kn.loads('parameters p; use "wave.kin" as w at Sx(1);', str(tmp_path / "m.kin"))

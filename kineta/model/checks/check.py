@@ -41,6 +41,8 @@ STATEMENTS = (
     *(motion_program.CONTROL, "quasi", "initial", "output"),
     *(k.word for k in appearance.KINDS),
 )
+#: Kinds of which two of one name are one too many, not two that need names of their own.
+_GIVEN = ("Parameter", "Let", "Output")
 _LABEL = re.compile(rf"{NAME.pattern}'*")
 
 
@@ -116,11 +118,17 @@ def _spelling(system: Description) -> None:
 
 
 def _distinct(records: Iterable[tuple[str, str, Location | None]], taken: dict[str, str]) -> None:
+    seen: dict[tuple[str, str], Location | None] = {}
     for kind, name, location in records:
+        if kind in _GIVEN and (kind, name) in seen:
+            first = seen[kind, name]
+            text = f"it is given twice{f', first at {first}' if first else ''}. Give it once."
+            raise CheckError(kind, name, location, text)
         if name in taken:
             raise CheckError(kind, name, location, f"the name is taken by {taken[name]}. Choose another.")
         article = "an" if kind[0] in "AEIOU" else "a"
         taken[name] = f"{article} {kind.lower()} described before" + (f" ({location})" if location else "")
+        seen[kind, name] = location
 
 
 def _tree(system: Description) -> None:

@@ -19,6 +19,7 @@ class CheckError(ModelError):
         self.kind, self.name, self.message, self.symbol, self.part = kind, name, message, symbol, part
         self.location = location
 
-    def at(self, location: Location) -> CheckError:
-        """The same error at another place."""
-        return CheckError(self.kind, self.name, location, self.message, symbol=self.symbol, part=self.part)
+    def at(self, location: Location, within: str = "") -> CheckError:
+        """The same error at another place, of a function *within* whose calls it was found."""
+        message = f"{within}: {self.message}" if within else self.message
+        return CheckError(self.kind, self.name, location, message, symbol=self.symbol, part=self.part)

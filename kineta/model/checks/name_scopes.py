@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -63,11 +63,19 @@ def check_symbols(system: Description) -> None:
         rule(scope)
 
 
-class SymbolTable:
-    """Symbol table of *system*: names by kind."""
+def check_named(system: Description, named: Sequence[Let]) -> None:
+    """Raise :class:`CheckError` for the first symbol that does not exist in *named* expressions beside those of *system*."""
+    if named:
+        scope = SymbolTable(system, [x.value for x in named])
+        _shown(scope, named)
 
-    def __init__(self, system: Description) -> None:
+
+class SymbolTable:
+    """Symbol table of *system*, and of expressions *beside* it: names by kind."""
+
+    def __init__(self, system: Description, beside: Sequence[Expr] = ()) -> None:
         self.system = system
+        self.beside = beside
         self.parameters = {p.name for p in system.parameters}
         self.points = point_components(system)
         self.variables = self.parameters | {TIME, *system.q_names, *system.speeds}
@@ -104,7 +112,7 @@ class SymbolTable:
     def _named(self) -> set[str]:
         system = self.system
         written = [x for own in kinded(system) for x in own.expressions] + list(system.control.expressions)
-        written += [x.value for x in (*system.lets, *system.outputs, *system.quasi)]
+        written += [x.value for x in (*system.lets, *system.outputs, *system.quasi)] + [*self.beside]
         own = {n for x in written for n in x.symbols()}
         return own | {n for name in own for n in self.inside.get(name, ())}
 
@@ -224,16 +232,17 @@ def _quasi(scope: SymbolTable) -> None:
 
 
 def _outputs(scope: SymbolTable) -> None:
+    _shown(scope, scope.system.outputs)
+
+
+def _shown(scope: SymbolTable, records: Sequence[Output | Let]) -> None:
+    """Raise for symbols in *records* that nothing shows."""
     system = scope.system
-    shown = (
-        scope.everything
-        | scope.parts
-        | response_symbols(system, (n for o in system.outputs for n in o.value.symbols()))
-    )
+    shown = scope.everything | scope.parts | response_symbols(system, (n for o in records for n in o.value.symbols()))
     shown |= scope.higher if system.programs else frozenset()
     advice, near = partial(known_forces, system), partial(likely_response_symbols, system)
-    for output in system.outputs:
-        scope.only(shown, "", [output.value], _of(output), advice=advice, near=near)
+    for record in records:
+        scope.only(shown, "", [record.value], _of(record), advice=advice, near=near)
 
 
 def _values(scope: SymbolTable) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from kineta.algebra.expression import Expr, Scalar, expr
+from kineta.algebra.expression import Expr, Scalar, expr, symbol
 from kineta.errors import ArgumentError, Location, ModelError, one_of, shown
 from kineta.model import units
 from kineta.model.axis import Axis
@@ -14,7 +14,7 @@ from kineta.model.body import GROUND, Station, station
 from kineta.model.bounds import Bound, broken_constant
 from kineta.model.checks import contact_checks
 from kineta.model.checks.diagnostics import CheckError
-from kineta.model.coercion import COERCIONS, entries
+from kineta.model.coercion import COERCIONS, entries, scalar
 from kineta.model.constraints import placement, rolling, shapes
 from kineta.model.constraints.shapes import PLANE, Touching
 from kineta.model.contacts import parameter_condition
@@ -24,6 +24,8 @@ from kineta.model.elements import compliant_contact
 from kineta.model.elements.compliant_contact import CompliantContact
 from kineta.model.elements.coordinate import Place
 from kineta.model.kind import Kind, Production, Scope, Unilateral
+from kineta.model.named_expressions import substitute_names
+from kineta.model.vectors import part
 from kineta.values import word
 
 if TYPE_CHECKING:
@@ -204,7 +206,8 @@ def contact(
     if expr(damping).value != 0:
         raise ArgumentError(f"Contact '{name}': {_UNDAMPED}")
     poisson = options.poisson("newton" if law is None else law)
-    given = (name, shape, sizes, starts, end, upright, axis, height, restitution, poisson, friction, static, smooth)
+    over = None if height is None else _by_components(scalar(height))
+    given = (name, shape, sizes, starts, end, upright, axis, over, restitution, poisson, friction, static, smooth)
     found = Contact(*given, None, conditions or {}, *on)  # type: ignore[arg-type]  # a record takes what it is given
     if text := broken_constant(_coefficients(found)):
         raise CheckError("Contact", name, None, text)
@@ -306,7 +309,9 @@ def _read(
     return Contact(
         *geometry,
         axis,
-        None if height is None else source.expression(height, units.LENGTH, f"the height of contact '{name}'"),
+        None
+        if height is None
+        else _by_components(source.expression(height, units.LENGTH, f"the height of contact '{name}'")),
         *options.restitution(source, found, f"contact '{name}'"),
         rubs,
         coefficient("static", "the static friction"),
@@ -343,6 +348,13 @@ def _fault(system: Scope, contact: Contact) -> tuple[str, str] | None:
     return (text, "") if text else _of_height(system, contact) or parameter_condition.fault(system, contact.conditions)
 
 
+def _by_components(height: Expr) -> Expr:
+    """A *height* in which places are named ``P.x``, not ``r(P).x``."""
+    parts = {n: own for n in height.symbols() if (own := part(n)) is not None and own.order == 0}
+    plain = {n: own for n, own in parts.items() if own.component is not None and own.vector.frame == GROUND}
+    return substitute_names({n: symbol(f"{x.vector.of}.{'xyz'[x.component or 0]}") for n, x in plain.items()}, height)
+
+
 def _bounds(contact: Contact) -> tuple[Bound, ...]:
     return (*shapes.bounds(contact.at(contact.starts[0])), *_coefficients(contact))
 
@@ -360,6 +372,9 @@ def _of_height(system: Scope, contact: Contact) -> tuple[str, str] | None:
     flat = contact.end.body == GROUND and contact.surface == PLANE
     if contact.shape not in ("point", *rolling.SHAPES) or len(contact.starts) != 1 or not flat:
         text = "only a single point or round shape, and a plane of the ground, may have a height between them."
+        model = contact.end.body.rpartition(".")[0]
+        if contact.end.body == f"{model}.{GROUND}":
+            text += f" The ground of model '{model}' is the frame '{contact.end.body}' here; write the contact beside 'use'."
         return text, ""
     (start,) = contact.starts
     own = [name for name, place in _stations(system).items() if place == start]

@@ -28,7 +28,7 @@ def read(source: Source, nodes: Iterable[Node], what: str) -> Conditions:
         value = source.expression(given, source.dimension(name), told)
         for moving in (n for n in value.symbols() if n.rstrip("'") in source.coordinates):
             text = f"{told}: expected numbers and parameters, found '{moving}', which changes in a run."
-            raise ModelError(text, source.places[moving][-1])
+            raise ModelError(text, source.places[moving][-1].at)
         found.append((source.noted(name), value))
     return tuple(found)
 

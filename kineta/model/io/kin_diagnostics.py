@@ -58,6 +58,8 @@ def syntax_error(error: UnexpectedInput, text: str, file: str, what: str = STATE
         advice = f"; a power is ^, as in x^{power}" if power else ""
         if one == "?" or text[error.pos_in_stream or 0 :].startswith("!="):
             advice = _NO_NUMBER
+        if one == "'":
+            advice = "; a prime stands behind a name, a component or bars, as in q', r(P).x' and |v(P)|'"
         return ModelError(
             f"found the character '{one}', which has no meaning here{advice}.", Location(file, error.line, error.column)
         )
@@ -68,7 +70,8 @@ def syntax_error(error: UnexpectedInput, text: str, file: str, what: str = STATE
         more = "" if token is None else _open(error, token, text)
         return ModelError(f"the text ends within {what}; expected {_expected(error, what)}{more}.", end)
     place = Location(file, token.line or 1, token.column or 1)
-    more = _unit_behind(token, text) or _guard(error) or _operator(error, token, text)
+    more = _unit_behind(token, text) or _guard(error) or _apart(token, text) or _unnamed(error, token, text)
+    more = more or _operator(error, token, text)
     more = more or _open(error, token, text)
     found = ModelError(f"expected {_expected(error, what)}, found '{token}'{more}.", place)
     return (_statement_error(token, text, file) if what == STATEMENT else None) or found
@@ -100,6 +103,31 @@ def _unit_behind(token: Token, text: str) -> str:
     name, one = operand[1] or "(...)", f"1 {unit[0]}"
     given = f"give '{name}' its value with the unit, as in {name} = {one}, or " if name.isidentifier() else ""
     return f": a unit may follow a number only; {given}multiply, as in {name} * {one}"
+
+
+def _apart(token: Token, text: str) -> str:
+    """Advice on a *token* that opens an index behind a space."""
+    position = token.start_pos or 0
+    before = re.search(r"([^\W\d][\w.]*)[ \t]+$", text[:position]) if token.type == "LSQB" else None
+    end = text.find("]", position)
+    if before is None or end < 0:
+        return ""
+    return f": an index stands directly behind its name, as in {before[1]}{text[position : end + 1]}"
+
+
+def _unnamed(error: UnexpectedInput, token: Token, text: str) -> str:
+    """Advice on the first *token* that shows an item of ``output`` to be an expression without a name."""
+    position = token.start_pos or 0
+    plain = _blank_comments(text)[:position]
+    statement = re.fullmatch(r"\s*output\b(.*)", plain[plain.rfind(";") + 1 :], re.DOTALL)
+    item = "" if statement is None else statement[1].rpartition(",")[2]
+    if statement is None or "=" in item or not {"NAME", "EQUAL"} & _accepted(error) or token.type in _OUTSIDE[:3]:
+        return ""
+    end = re.compile(r"[;#\n]|$").search(text, position)
+    assert end is not None
+    return (
+        f": an output that is an expression has a name, as in shown = {(item + text[position : end.start()]).strip()}"
+    )
 
 
 def _statement_error(token: Token, text: str, file: str) -> ModelError | None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from itertools import chain, product, zip_longest
+from typing import Any, NamedTuple
 
 from lark import Token, Tree
 
@@ -24,9 +26,22 @@ from kineta.vocabulary import meaning
 #: Names that stand for numbers.
 CONSTANTS = {"pi": math.pi}
 
+#: Calls within calls of functions of the text beyond which it is refused.
+DEPTH = 100
+
 #: Functions whose value has the dimension of their arguments, and functions of arguments of any dimension.
 _KEEPS = {"abs", "min", "max"}
 _FREE = {"sign", "step", "atan2", "sqrt"} | _KEEPS
+
+
+class Use(NamedTuple):
+    """A use of a symbol: its place, ``at``; that of the outermost call ``within`` whose function it stands, else its own; and the
+    calls in words, "" for none.
+    """
+
+    at: Location
+    read_for: Location
+    within: str = ""
 
 
 class Reader:
@@ -34,8 +49,8 @@ class Reader:
 
     ``dimensions`` are those of the parameters that were declared with a unit, ``moving`` those of coordinates, speeds and
     components of points, which count only beside what has a unit: numbers without one may stand for anything. ``lets`` are
-    the named expressions read so far, ``functions`` those with arguments. ``places`` are those where symbols were read, in
-    order. Errors carry the place in ``file``.
+    the named expressions read so far, ``functions`` those with arguments, ``called`` the names of those that a call has read.
+    ``places`` are the uses of symbols, in the order of reading. Errors carry the place in ``file``.
     """
 
     def __init__(self, file: str, dimensions: Mapping[str, Dimension]) -> None:
@@ -48,7 +63,10 @@ class Reader:
         self.arguments: list[Mapping[str, Any]] = [{}]
         #: Values of the calls within the outermost call, with their arguments.
         self.calls: dict[tuple[str, tuple[Hashable, ...]], tuple[DimensionedExpr | DimensionedVector, list[Any]]] = {}
-        self.places: dict[str, list[Location]] = {}
+        self.places: dict[str, list[Use]] = {}
+        self.called: set[str] = set()
+        #: The calls that are read now, outermost first: their functions and places.
+        self.running: list[tuple[DefinedFunction, Location]] = []
 
     def location(self, node: Tree[Token] | Token) -> Location:
         """Location of the first token of *node*."""
@@ -99,15 +117,21 @@ class Reader:
             except _PlacedError:
                 raise
             except (ExpressionError, ModelError) as error:
-                raise ModelError(str(error), self.location(part)) from None
+                raise _PlacedError(str(error), self.location(part), self.within) from None
         return known[id(node)]
+
+    @property
+    def within(self) -> str:
+        """The calls that are read now in words, innermost first, of more than two the first and the last; "" for none."""
+        calls = [f"in {function}, called at {place}" for function, place in reversed(self.running)]
+        return ", ".join(calls if len(calls) < 3 else [calls[0], "...", calls[-1]])
 
     def _number(self, value: Any) -> DimensionedExpr:
         """*value*, if it is a number and no vector."""
         try:
             return kin_vectors.number(value)
         except ModelError as error:
-            raise _PlacedError(str(error), self.location(value.node)) from None
+            raise _PlacedError(str(error), self.location(value.node), self.within) from None
 
     def _quantity(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
         number, dimension = units.quantity(str(children[0]))
@@ -123,11 +147,17 @@ class Reader:
             return kin_vectors.component(given[vector], axis)
         if name in CONSTANTS:
             return DimensionedExpr(expr(CONSTANTS[name]), NUMBER)
+        if name in self.functions and not self.is_variable(name):
+            raise ModelError(f"'{name}' is a function; expected it with its arguments, {self.functions[name]}.")
         value, dimension = self.symbol(children[0]), self.dimensions.get(name)
         if name in self.lets:
             return replace(self.lets[name], value=value)
         moving = self.rate(name) if dimension is None else None
         return DimensionedExpr(value, dimension) if moving is None else DimensionedExpr(value, moving, shown=False)
+
+    def is_variable(self, name: str) -> bool:
+        """Whether the name of a function may also be that of a variable."""
+        return True
 
     def rate(self, name: str) -> Dimension | None:
         """The dimension of a coordinate, a speed, a component of a point, or a derivative of these, where that is known."""
@@ -164,7 +194,9 @@ class Reader:
 
     def noted(self, token: Token) -> str:
         """The name *token*; its place is remembered for errors."""
-        self.places.setdefault(str(token), []).append(self.location(token))
+        place = self.location(token)
+        use = Use(place, self.running[0][1], self.within) if self.running else Use(place, place)
+        self.places.setdefault(str(token), []).append(use)
         return str(token)
 
     def _sum(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr | DimensionedVector:
@@ -198,7 +230,7 @@ class Reader:
         if name in kin_vectors.FUNCTIONS:
             return _of_vectors(name, arguments)
         if name in self.functions:
-            return self._called(self.functions[name], arguments)
+            return self._called(self.functions[name], arguments, self.location(node))
         op = FUNCTIONS.get(name)
         if op is None:
             raise ModelError(f"unknown function '{name}'.{_advice(name, self.functions)}")
@@ -217,28 +249,65 @@ class Reader:
             return root(first, value)
         return replace(first, value=value) if name in _KEEPS else DimensionedExpr(value, NUMBER, plain=True)
 
-    def _called(self, function: DefinedFunction, arguments: list[Any]) -> DimensionedExpr | DimensionedVector:
-        """What a call of *function* stands for. Equal calls within a call are read once: a chain of functions of which each calls
-        the next one twice is no tree of calls.
+    def _called(
+        self, function: DefinedFunction, arguments: list[Any], place: Location
+    ) -> DimensionedExpr | DimensionedVector:
+        """What a call of *function* at a *place* stands for. Equal calls within a call are read once: a chain of functions of
+        which each calls the next one twice is no tree of calls.
         """
-        if len(self.arguments) == 1:
+        if not self.running:
             self.calls.clear()  # what names mean may have changed
+        if len(self.running) == DEPTH:
+            raise ModelError(f"functions call each other more than {DEPTH} deep, down to {function}.")
         key = function.name, tuple(_identity(a) for a in arguments)
         if key not in self.calls:
-            self.calls[key] = function.value(arguments, self._with_arguments), arguments
+            self.called.add(function.name)
+            evaluate = partial(self._with_arguments, (function, place))
+            self.calls[key] = function.value(arguments, evaluate), arguments
         return self.calls[key][0]
 
-    def _with_arguments(self, body: Tree[Token], arguments: Mapping[str, Any]) -> Any:
-        """What *body* is with *arguments* in place of their names."""
+    def _with_arguments(
+        self, call: tuple[DefinedFunction, Location], body: Tree[Token], arguments: Mapping[str, Any]
+    ) -> Any:
+        """What *body* is in a *call*, with *arguments* in place of their names."""
         self.arguments.append(arguments)
+        self.running.append(call)
         try:
             return self._value(body)
         finally:
             self.arguments.pop()
+            self.running.pop()
+
+    def body_value(self, function: DefinedFunction) -> tuple[Expr, ...]:
+        """The expression of a *function* that nothing calls, or the components of its vector, for arguments of any kind.
+
+        Raises :class:`ModelError` for what makes no sense for numbers nor for vectors.
+        """
+        kinds = [kin_vectors.is_vector(function.body, name) for name in function.formals]
+        others = (own for own in product((False, True), repeat=min(len(kinds), 4)) if [*own] != kinds)
+        fault: ModelError | None = None
+        for chosen in chain([kinds], others):
+            own = [_argument(n, as_vector, function.body) for n, as_vector in zip_longest(function.formals, chosen)]
+            self.arguments.append(dict(zip(function.formals, own, strict=True)))
+            try:
+                value = self._value(function.body)
+            except ModelError as error:
+                fault = fault or error
+                continue
+            finally:
+                self.arguments.pop()
+            return tuple(x.value for x in value.components) if isinstance(value, DimensionedVector) else (value.value,)
+        assert fault is not None
+        raise fault
 
     def _called_vector(self, name: str, node: Tree[Token]) -> DimensionedVector:
         """The vector ``v(P)``, whose argument is a name."""
         own = [c for c in node.children if isinstance(c, Tree)]
+        if own and own[0].data == "call":
+            other = f"{own[0].children[0]}(...)"
+            raise ModelError(
+                f"{name} takes the name of a point or body, as in {name}(Tip), found '{other}', which is none."
+            )
         place = own[0].children[0] if len(own) == 1 and own[0].data == "name" else None
         found = vectors.read(f"{name}({place if isinstance(place, Token) else ', '.join(map(_text, own))})")
         assert isinstance(found, vectors.VectorSymbol)
@@ -246,7 +315,18 @@ class Reader:
 
 
 class _PlacedError(ModelError):
-    """An error that has its place already."""
+    """An error that has its place already, in the function of a call *within* which it was found."""
+
+    def __init__(self, sentence: str, place: Location, within: str = "") -> None:
+        super().__init__(f"{within}: {sentence}" if within else sentence, place)
+
+
+def _argument(name: str, as_vector: bool | None, node: Tree[Token]) -> DimensionedExpr | DimensionedVector:
+    """An argument of any dimension, for the body *node* of a function."""
+    if not as_vector:
+        return DimensionedExpr(symbol(name), None)
+    x, y, z = (DimensionedExpr(symbol(f"{name}.{c}"), None) for c in "xyz")
+    return DimensionedVector((x, y, z), None, name, node)
 
 
 def _folded(children: list[Any], of: Any) -> Any:

@@ -42,11 +42,7 @@ class DefinedFunction:
         wanted = len(self.formals)
         if len(arguments) != wanted:
             raise ModelError(f"{self} takes {wanted} argument{'s' * (wanted > 1)}, found {len(arguments)}.")
-        try:
-            return evaluate(self.body, dict(zip(self.formals, arguments, strict=True)))
-        except ModelError as error:
-            place, sentence = re.fullmatch(r"(?:(\S+:\d+:\d+): )?(.*)", str(error), re.DOTALL).groups()  # type: ignore[union-attr]
-            raise ModelError(f"in {self}, {place or self.location}: {sentence}") from None
+        return evaluate(self.body, dict(zip(self.formals, arguments, strict=True)))
 
 
 def function(

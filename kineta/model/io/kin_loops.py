@@ -7,13 +7,15 @@ tokens keep their places in the text, so that errors speak of what was written.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lark import Token, Tree
 
 from kineta.errors import Location, ModelError, did_you_mean
+from kineta.model import units
 from kineta.model.io.kin_expressions import Reader
+from kineta.model.units import NUMBER, Dimension
 from kineta.passes.evaluate import evaluate
 
 #: The most statements that repetitions may stand for, and the most bodies of a model that uses others.
@@ -28,14 +30,20 @@ _PLAIN = re.compile(r"\s*(?:(\d+)|([^\W\d]\w*)\s*(?:([+-])\s*(\d+))?)\s*")
 
 class Repetitions:
     """Writes out the repetitions of a text: *parse* gives the syntax tree of an expression, *file* is the name in errors, and
-    *constants* are the values that indices and bounds may name.
+    *constants* are the values that indices and bounds may name, with their *dimensions*.
     """
 
-    def __init__(self, file: str, constants: Mapping[str, float], parse: Callable[[str], Tree[Token]]) -> None:
+    def __init__(
+        self,
+        file: str,
+        constants: Mapping[str, float],
+        dimensions: Mapping[str, Dimension],
+        parse: Callable[[str], Tree[Token]],
+    ) -> None:
         self.file = file
         self.parse = parse
         self.constants = constants
-        self.reader = Reader(file, {})
+        self.reader = Reader(file, dimensions)
         self.count = 0
         #: Names of the constants that were asked for.
         self.named: set[str] = set()
@@ -71,16 +79,29 @@ class Repetitions:
             raise ModelError(f"expected a name for the index, found '{name}'.", self.reader.location(name))
         low, high = (self._whole(bound, indices, "a bound") for bound in (first, last))
         statements = [c for c in body if isinstance(c, Tree)]
-        if high < low - 1:
+        if high < low and all(isinstance(b, Tree) and b.data == "quantity" for b in (first, last)):
             text = f"expected bounds of a repetition that rise, as in 1..6, found {low}..{high}."
             raise ModelError(text, self.reader.location(first))
-        if (high - low + 1) * len(statements) > MOST:
-            text = (
-                f"the repetition stands for {(high - low + 1) * len(statements)} statements; expected {MOST} at most."
+        if (count := max(0, high - low + 1) * self._size(statements, indices)) > MOST:
+            raise ModelError(
+                f"the repetition stands for {count} statements; expected {MOST} at most.", self.reader.location(node)
             )
-            raise ModelError(text, self.reader.location(node))
         for i in range(low, high + 1):
             yield from self.written_out(statements, {**indices, str(name): i})
+
+    def _size(self, statements: Sequence[Tree[Token]], indices: Mapping[str, int]) -> int:
+        """How many statements *statements* stand for; a repetition within whose bounds are not known yet counts as one."""
+        count = 0
+        for own in statements:
+            count += 1
+            if own.data == "for":
+                _, first, _, last, *body = own.children
+                try:
+                    low, high = (self._whole(bound, indices, "a bound") for bound in (first, last))
+                except ModelError:  # of an index around, or said when it is written out
+                    continue
+                count += max(0, high - low + 1) * self._size([c for c in body if isinstance(c, Tree)], indices) - 1
+        return count
 
     def _filled(self, tree: Tree[Token], indices: Mapping[str, int]) -> Tree[Token]:
         """*tree* with numbers for *indices*; what holds none is shared."""
@@ -128,9 +149,12 @@ class Repetitions:
         """The whole number of an expression of numbers, indices and constants."""
         known = {**self.constants, **indices}
         try:
-            value = self.reader.quantity(self._filled(tree, indices)).value
+            quantity = self.reader.quantity(self._filled(tree, indices))
         except ModelError as error:
             raise ModelError(str(error).partition(": ")[2], place) from None
+        value = quantity.value
+        if quantity.dimension is not None and quantity.dimension != NUMBER and not quantity.plain:
+            raise ModelError(f"expected a whole number for {what}, found {units.name(quantity.dimension)}.", place)
         for name in value.symbols():
             if name not in known:
                 near = did_you_mean(name, known)

@@ -15,12 +15,13 @@ from typing import Any
 from lark import Token, Tree
 from lark.exceptions import UnexpectedInput
 
-from kineta.algebra.expression import Expr, expr
+from kineta.algebra.expression import Expr, expr, symbol
 from kineta.errors import ArgumentError, Location, ModelError, did_you_mean
 from kineta.model import joints, units
 from kineta.model.axis import LETTERS
 from kineta.model.body import GROUND, Body, Inertia, Point
 from kineta.model.checks.diagnostics import CheckError
+from kineta.model.checks.name_scopes import check_named
 from kineta.model.coercion import Vector3, vector
 from kineta.model.dimensions import multiplier_dimensions
 from kineta.model.io.kin_diagnostics import check_depth, syntax_error
@@ -36,10 +37,10 @@ from kineta.model.joints.joint import Joint
 from kineta.model.joints.motion import ElementaryMotion, Motion
 from kineta.model.motion_program import Control, read_control
 from kineta.model.name_inference import infer_coordinates
-from kineta.model.named_expressions import Let, Output, dependency_order
+from kineta.model.named_expressions import Let, Output, dependency_order, substitute_names
 from kineta.model.parameters import Parameter
 from kineta.model.quasi import Quasi
-from kineta.model.reserved_symbols import MULTIPLIER, POINT_COMPONENTS
+from kineta.model.reserved_symbols import MULTIPLIER, POINT_COMPONENTS, TIME
 from kineta.model.system import System
 from kineta.model.transformations.submodel import Submodel
 from kineta.model.units import Dimension
@@ -49,7 +50,7 @@ from kineta.threads import once
 #: Turns and shifts by their letters.
 _ELEMENTARY: Mapping[str, type[ElementaryMotion]] = {kind.letter: kind for kind in joints.ELEMENTARY}
 #: Statements read first: declarations, then bodies, frames and points.
-_DECLARED = ("parameters", "constants", "let")
+_DECLARED = ("parameters", "constants")
 _FRAMES = ("point", "body", "frame", "coordinates")
 
 
@@ -191,11 +192,12 @@ class _Statements:
         statements = [s for s in tree.children if isinstance(s, Tree)]
         if indexed or any(s.data == "for" for s in statements):
             parse = partial(_expression_tree, file=self.file)
-            repetitions = Repetitions(self.file, self._counts(statements), parse)
+            repetitions = Repetitions(self.file, *self._counts(statements), parse)
             statements = list(repetitions.written_out(statements))
             self.counting = repetitions.named
         self.named = _named_by_motion(statements)
         self._take(s for s in statements if s.data == "include")
+        self._take(s for s in statements if s.data == "let")  # values of parameters may call functions
         self._take(s for s in statements if s.data in _DECLARED)
         self._define()
         self._take(s for s in statements if s.data == "use")
@@ -205,9 +207,11 @@ class _Statements:
         self.reader.declared = {p.name for p in (*(self.parameters or ()), *self.brought["parameters"])}
         self._define()  # anew, since the dimensions of coordinates are known by now
         self._take(s for s in statements if s.data == "quasi")
-        self._take(s for s in statements if s.data not in ("include", "use", "quasi", *_DECLARED, *_FRAMES))
+        self._take(s for s in statements if s.data not in ("include", "use", "let", "quasi", *_DECLARED, *_FRAMES))
+        unused = self._not_called()
         try:
             system = self._system()
+            check_named(system, unused)
         except CheckError as fault:
             raise self._placed(fault) from None
         watched = [name for switch in system.switches for name in switch.watched.symbols()]
@@ -257,9 +261,12 @@ class _Statements:
     def _placed(self, fault: CheckError) -> CheckError:
         """*fault* at the place that it is about: that of its part of the model, or of its symbol inside a record."""
         start = self.places.get(fault.part) or fault.location or Location(self.file, 1, 1)
-        places = self.reader.places.get(fault.symbol, ()) if start.file == self.file else ()
-        uses = (p for p in places if (p.line, p.column) >= (start.line, start.column))
-        return fault.at(min(uses, key=lambda p: (p.line, p.column), default=start))
+        uses = self.reader.places.get(fault.symbol, ()) if start.file == self.file else ()
+        own = [u for u in uses if (u.read_for.line, u.read_for.column) >= (start.line, start.column)]
+        if not own:
+            return fault.at(start)
+        first = min(own, key=lambda u: (u.read_for.line, u.read_for.column))
+        return fault.at(first.at, first.within)
 
     def _once(self, node: Node) -> None:
         """Raise for a repeated statement of a kind allowed once."""
@@ -332,20 +339,29 @@ class _Statements:
     def _constants(self, node: Node) -> None:
         self._parameters(node, fixed=True)
 
-    def _counts(self, statements: Iterable[Node]) -> dict[str, float]:
-        """The constants of *statements* that are numbers, which bounds of repetitions and indices may name."""
-        reader, found = Reader(self.file, {}), dict[str, float]()
+    def _counts(self, statements: Iterable[Node]) -> tuple[dict[str, float], dict[str, Dimension]]:
+        """The constants of *statements* that are numbers, which bounds and indices may name, and their dimensions."""
+        dimensions, found = dict[str, Dimension](), dict[str, float]()
+        reader = Reader(self.file, dimensions)
         for declaration in (d for s in statements if s.data == "constants" for d in s.children):
             name, tree = declaration.children
             if tree is not None and not {*_names(tree)} - found.keys():
-                value = reader.quantity(tree).value
-                found[str(name)] = self.given.get(str(name), float(evaluate(value.graph, [value.ref], found)[0]))
-        return found
+                own = reader.quantity(tree)
+                value = float(evaluate(own.value.graph, [own.value.ref], found)[0])
+                found[str(name)] = self.given.get(str(name), value)
+                if own.dimension is not None and not own.plain:
+                    dimensions[str(name)] = own.dimension
+        return found, dimensions
 
     def _use(self, node: Node) -> None:
         """Read a model and place it; all other statements know what it brings."""
         file, prefix, on, at, values = node.children
         pairs = [d.children for d in values.children] if values is not None else []
+        names = [str(name) for name, _ in pairs]
+        for k, (name, _) in enumerate(pairs):
+            if str(name) in names[:k]:
+                first = self._at(pairs[names.index(str(name))][0])
+                raise ModelError(f"'{name}' is given twice for model '{prefix}', first at {first}.", self._at(name))
         known = {str(name): self.reader.quantity(tree) for name, tree in pairs}
         own_values = {n.removeprefix(f"{prefix}."): x for n, x in self.given.items() if n.startswith(f"{prefix}.")}
         known = {name: x for name, x in known.items() if str(name) not in own_values}
@@ -396,6 +412,16 @@ class _Statements:
                 raise ModelError(f"the function '{name}' is given twice, first at {before}.", self._at(name))
             else:
                 self.reader.functions[str(name)] = function(name, formals.children, body, self._at)
+
+    def _not_called(self) -> list[Let]:
+        """The functions that nothing calls, for any arguments, where the names in them can be told from new ones."""
+        lone = [f for f in self.reader.functions.values() if f.name not in self.reader.called]
+        return [
+            Let(own.name, substitute_names({n: symbol(TIME) for n in _placeholders(own.formals)}, value), own.location)
+            for own in lone
+            for value in self.reader.body_value(own)
+            if self.parameters is not None
+        ]
 
     def _define(self) -> None:
         """Read named expressions in the order of their dependencies."""
@@ -567,6 +593,11 @@ def _names(tree: Tree[Token]) -> Iterator[str]:
     """All names in *tree*."""
     for part in tree.iter_subtrees():
         yield from (str(c) for c in part.children if isinstance(c, Token) and c.type == "NAME")
+
+
+def _placeholders(formals: Sequence[str]) -> Iterator[str]:
+    """The symbols that stand for the arguments *formals* of a function that nothing calls."""
+    return (n for name in formals for n in (name, *(f"{name}.{c}" for c in LETTERS)))
 
 
 def _name_of(file: str) -> str:

@@ -56,6 +56,11 @@ class Source(Reader):
             return Station(str(name))
         return Station(str(name), self.vector(position, units.LENGTH, "a position"))
 
+    def is_variable(self, name: str) -> bool:
+        """Whether the name of a function is also that of a variable, as far as these are known."""
+        known = (self.lets, self.dimensions, self.values, self.declared, self.coordinates, self.moving)
+        return not self.moving or any(name in own for own in known)
+
     def number(self, value: Expr, node: Any, what: str) -> float:
         """Value of an expression of numbers and of parameters with a value so far; *what* is the name of *node* in errors."""
         if value.value is not None:
@@ -64,7 +69,7 @@ class Source(Reader):
             if name not in self.values:
                 near = did_you_mean(name, self.values)
                 text = f"{what}: expected numbers and parameters with a value given before, found '{name}'.{near}"
-                raise ModelError(text, self.places[name][-1])
+                raise ModelError(text, self.places[name][-1].at)
         try:
             number: float = evaluate(value.graph, [value.ref], self.values)[0]
         except ExpressionError as error:

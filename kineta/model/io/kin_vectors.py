@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lark import Tree
+
 from kineta.algebra.expression import symbol
 from kineta.algebra.functions import sqrt
 from kineta.errors import ModelError
@@ -90,6 +92,19 @@ FUNCTIONS: Mapping[str, tuple[int, Callable[..., DimensionedExpr | DimensionedVe
     "cross": (2, cross),
     "norm": (1, magnitude),
 }
+
+
+def is_vector(body: Node, name: str) -> bool:
+    """Whether the *body* of a function takes the argument *name* for a vector: by a component, or as an argument of a function of
+    vectors.
+    """
+    for part in body.iter_subtrees():
+        own = [str(c.children[0]) if isinstance(c, Tree) and c.data == "name" else str(c) for c in part.children]
+        if part.data == "name" and own[0] in {f"{name}.{c}" for c in "xyz"}:
+            return True
+        if part.data == "call" and own[0] in FUNCTIONS and name in own[1:]:
+            return True
+    return False
 
 
 def number(value: Any) -> DimensionedExpr:

@@ -17,6 +17,7 @@ from kineta.expr.graph import ONE, Graph, Ref
 from kineta.mechanics.constraints import projection
 from kineta.mechanics.tangent import Direction, accelerations_along
 from kineta.model.coercion import records
+from kineta.model.named_expressions import let_advice
 from kineta.model.system import System
 from kineta.passes.differentiate import forward
 from kineta.runtime.compiled import CompiledSystem
@@ -41,6 +42,17 @@ class Varied:
         return None if name in self.states else name
 
 
+def _of_joint(system: System, name: str) -> str:
+    """Sentence on a coordinate *name* of a Ball or Free motion, whose variations are shifts and turns; "" for another name."""
+    if name not in system.q_names:
+        return ""
+    joint, _, own = name.rpartition(".")
+    axis, turns = own[-1], own.startswith("q")
+    shown = ", ".join(f"{joint}.R{c}" for c in "xyz") if turns else f"{joint}.S{axis}"
+    what = "turns about the axes of the body" if turns else "a shift along an axis of the body"
+    return f" Variations of the motion '{joint}' are in the axes of its body: did you mean {shown}, {what}?"
+
+
 def varied(system: System, by: Iterable[str], keep: Iterable[str] = ()) -> Varied:
     """Return the record for the names *by*: parameters, coordinates and speeds for their initial values, ``tau.q1'`` for the
     force on a speed; *keep* names fixed initial values. Raises :class:`ArgumentError` for invalid, missing or repeated names, and
@@ -56,9 +68,8 @@ def varied(system: System, by: Iterable[str], keep: Iterable[str] = ()) -> Varie
     known = (*system.parameter_names, *states, *forces)
     for k, name in enumerate(names):
         if name not in known:
-            raise ArgumentError(
-                f"Model '{system.name}' has no parameter, coordinate or speed '{name}' to vary.{did_you_mean(name, known)}"
-            )
+            near = _of_joint(system, name) or let_advice(system.lets, name) or did_you_mean(name, known)
+            raise ArgumentError(f"Model '{system.name}' has no parameter, coordinate or speed '{name}' to vary.{near}")
         if name in names[:k]:
             raise ArgumentError(f"Expected each name once, found '{name}' twice.")
     if not names:

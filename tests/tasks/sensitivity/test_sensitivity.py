@@ -192,7 +192,17 @@ def test_what_a_motion_never_meets_changes_no_derivative() -> None:
 
 
 T = np.linspace(0, 1, 5)
+NAMED = kn.loads("parameters m = 1; let J = 2*m; Hull | Free(b) = m, J, J, J; output energy;")
 SENTENCES: list[tuple[Any, str]] = [
+    (
+        lambda: kn.sensitivity(NAMED, 1.0, ["b.z"]),
+        "'b.z' to vary. Variations of the motion 'b' are in the axes of its body: did you mean b.Sz, a shift along an axis",
+    ),
+    (lambda: kn.sensitivity(NAMED, 1.0, ["b.qx"]), "did you mean b.Rx, b.Ry, b.Rz, turns about the axes of the body?"),
+    (
+        lambda: kn.sensitivity(NAMED, 1.0, ["J"]),
+        "'J' to vary. 'J' stands for 2*m by 'let' or 'with'; change 'm' instead.",
+    ),
     (lambda: kn.sensitivity(PENDULUM, 1.0, ["m3"]), "has no parameter, coordinate or speed 'm3' to vary."),
     (lambda: kn.sensitivity(PENDULUM, 1.0, ["m1"], keep=["q3"]), "found 'q3', which is no coordinate or speed."),
     (lambda: kn.sensitivity(PENDULUM, 1.0, ["q1"], keep=["q1"]), "found 'q1', which varies."),
