@@ -221,7 +221,7 @@ def _parts(equations: Equations) -> Iterator[tuple[Equations, WrittenStart]]:
 
 
 def _worst(findings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return of each check by its name the finding of a component that says most: one that fails, or the one nearest to failing."""
+    """Return the finding of each check that says most: one that fails, or the one nearest to failing."""
     worst: dict[str, dict[str, Any]] = {}
     for finding in findings:
         known = worst.setdefault(finding["name"], finding)
