@@ -18,12 +18,11 @@ from typing import Any
 
 from kineta.equations.equations import Equations, equations_of
 from kineta.equations.function import parameter_values
-from kineta.errors import ArgumentError, SimulationError, excerpt
+from kineta.errors import ArgumentError, SimulationError
 from kineta.files import path_of, write
 from kineta.integration.time_stepping import MOREAU
 from kineta.model import units
 from kineta.model.dimensions import variable_units
-from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.page.equations import equations_html, model_html
 from kineta.page.live_run import live_module, still_module
@@ -35,7 +34,6 @@ from kineta.scene.machine import Machine
 from kineta.scene.system_scene import scene
 from kineta.simulation.simulate import simulate
 from kineta.tasks.export.exported_run import exported_problem
-from kineta.tasks.export.run_record import not_exported
 from kineta.tasks.posture import Posture, posture
 
 #: Files of the page beside this one.
@@ -44,6 +42,10 @@ _HERE = Path(__file__).parent
 RTOL, ATOL = 1e-9, 1e-12
 #: Seconds of a run unless others are asked for; the page ends it where bodies have flown apart.
 SECONDS = 10.0
+#: The note of a page without a hand.
+ABSORBED = (
+    "No hand pulls here: under programs of motion of order 3 or higher, control takes up at once what a hand would add."
+)
 #: Samples in a second of a run that is replayed.
 RATE = 120
 #: What a page may do: show itself, and run its own script and its module of WebAssembly. It loads nothing.
@@ -63,16 +65,13 @@ def posture_page(found: Posture) -> str:
     samples = max(2, min(SAMPLES, round(seconds * RATE) + 1))
     if not system.nv:
         return _page(equations, found, span, clockwork(found, seconds, samples), "It moves with the time alone.")
-    why = _replayed(_not_exported(system))
     try:
         run = None
-        if why or system.contacts:
+        if system.contacts:
             run = simulate(equations, span, q=found.q, v=found.v, p=found.p, samples=samples)
-        if run is None or (not why and not (stepped := [n for n in run.notes if f"('{MOREAU}')" in n])):
+        if run is None or not (stepped := [n for n in run.notes if f"('{MOREAU}')" in n]):
             return _page(equations, found, span, None, "")
-        if not why:
-            found = replace(found, notes=(*found.notes, *stepped))
-        return _page(equations, found, span, recorded_run(run), why)
+        return _page(equations, replace(found, notes=(*found.notes, *stepped)), span, recorded_run(run), "")
     except SimulationError as error:
         return _page(equations, found, span, still(found, str(error)), str(error))
 
@@ -82,7 +81,8 @@ def computed_page(found: Posture) -> str:
     still, and equations come when they are asked for.
     """
     equations, seconds = equations_of(found.system), SECONDS if found.to is None else found.to
-    reasons = _not_exported(found.system) if found.system.nv else ["it moves with the time alone"]
+    reasons = ["it moves with the time alone"] * (not found.system.nv)
+    reasons += ["the start under programs of motion is not found in a browser"] * bool(found.system.programs)
     why = f"It stands still here: {reasons[0]}; 'kineta show' replays its run." if reasons else ""
     return _page(equations, found, (found.t, found.t + seconds), still(found, why) if why else None, why, asked=True)
 
@@ -101,16 +101,13 @@ def run_page(run: Result) -> str:
     at = posture(
         system, run.y[:nq, 0], run.y[nq : nq + len(run.v_names), 0], p, t=float(run.t[0]), assembled=False, to=1.0
     )
-    reasons = _not_exported(system)
-    reasons += ["forces were given beside those of the model"] * is_pushed(run)
+    reasons = ["forces were given beside those of the model"] * is_pushed(run)
     reasons += [f"the method {run.method} is not in the page"] * (run.method not in TABLEAUX)
     reasons += ["it runs backwards in time"] * bool(run.t[-1] < run.t[0])
-    return _page(equations_of(system), at, (float(run.t[0]), float(run.t[-1])), recorded_run(run), _replayed(reasons))
-
-
-def _not_exported(system: System) -> list[str]:
-    names = not_exported(system)
-    return [f"programs ({excerpt(names)}) do not run in a page yet"] if names else []
+    n = nq + len(run.v_names)
+    levels = dict(zip(run.level_names, run.y[n : n + len(run.level_names), 0].tolist(), strict=True)) or None
+    span = float(run.t[0]), float(run.t[-1])
+    return _page(equations_of(system), at, span, recorded_run(run), _replayed(reasons), levels=levels)
 
 
 def _replayed(reasons: Iterable[str]) -> str:
@@ -147,15 +144,17 @@ def _page(
     why: str,
     *,
     asked: bool = False,
+    levels: Any = None,
 ) -> str:
     system = at.system
     if why:
         module = still_module(equations)
     else:
         limits = RTOL, ATOL, math.inf
-        task = exported_problem(equations, span, (at.q, at.v, at.p), (), "dop853", limits, None)
+        task = exported_problem(equations, span, (at.q, at.v, at.p, None, levels), (), "dop853", limits, None)
         module, equations = live_module(task), task.equations
-        at = replace(at, q=task.y0[: system.nq], v=task.y0[system.nq : task.states])
+        notes = at.notes if task.made.code.layout.order == 2 else (*at.notes, ABSORBED)
+        at = replace(at, q=task.y0[: system.nq], v=task.y0[system.nq : system.nq + system.nv], notes=notes)
     data = {
         "model": system.name,
         "wasm": base64.b64encode(module.module).decode(),

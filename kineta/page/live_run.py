@@ -41,11 +41,12 @@ class PageModule:
 def live_module(task: SimulationProblem) -> PageModule:
     """The module of the run of *task*, with its poses and the forces of a hand."""
     code, told = run_code(task), run_names(task)
+    system = task.system
     for start in (code.record.array("start"), code.record.run.array("y")):
-        start[:] = 0.0  # which the page tells each run
+        start[: system.nq + system.nv] = 0.0  # which the page tells each run
     held, seen = hand(task.equations), scene(task.equations).program
     bounds = limits(task.equations)
-    made, system = task.made.code.programs, task.system
+    made = task.made.code.programs
     alone = made["free" if "free" in made else "rate"]
     sizes = _poses(seen, system.nq, system.nv, len(told.p)) | {
         "y": len(task.y0),
@@ -61,6 +62,7 @@ def live_module(task: SimulationProblem) -> PageModule:
     known = dict(found.known)
     known["INFORMATION"] |= {
         "size": len(task.y0),
+        "order": task.made.code.layout.order,
         "works": task.made.code.layout.works,
         "limits": bounds.told,
         "residuals": task.made.code.layout.levels,

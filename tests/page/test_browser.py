@@ -58,13 +58,16 @@ def test_a_page_plays_and_its_sliders_act_and_come_back_to_the_bit(chromium: Any
         assert tab.said == []
 
 
-@pytest.mark.parametrize(("name", "to"), [("fourbar", 1.0), ("bouncing_ball", 2.0), ("bicycle", 1.0)])
+@pytest.mark.parametrize(
+    ("name", "to"),
+    [("fourbar", 1.0), ("bouncing_ball", 2.0), ("bicycle", 1.0), ("elevator", 1.0), ("tracking_arm", 1.0)],
+)
 def test_numbers_are_those_of_simulate(chromium: Any, tmp_path: Path, name: str, to: float) -> None:
     run = kn.simulate(kn.load(EXAMPLES / f"{name}.kin"), to)
     with opened(chromium, shown(tmp_path, name, to)) as tab:
         tab.computed()
         last, changes = tab.do(LAST), tab.do("() => kineta.track.changes.map((x) => [x.t, x.text])")
-        for state in (*run.q_names, *run.v_names, "kinetic_energy"):
+        for state in (*run.q_names, *run.v_names, *run.level_names, "kinetic_energy"):
             assert last[state] == pytest.approx(run[state][-1], rel=1e-9, abs=1e-9), state
         assert [what for _, what in changes] == [what for _, what in run.changes]
         np.testing.assert_allclose([t for t, _ in changes], [t for t, _ in run.changes], rtol=1e-9)
@@ -104,11 +107,25 @@ def test_a_body_that_is_pulled_follows(chromium: Any, tmp_path: Path, name: str,
 
 
 def test_what_cannot_run_in_a_page_is_replayed_and_said(chromium: Any, tmp_path: Path) -> None:
-    path = shown(tmp_path, "elevator", 1.0)
-    with opened(chromium, path) as tab:
-        assert "hand: programs (ride) do not run in a page yet." in tab.page.inner_text("#controls")
-        run = kn.simulate(kn.load(EXAMPLES / "elevator.kin"), 1.0)
+    run = kn.simulate(kn.load(EXAMPLES / "elevator.kin"), 1.0, method="Radau")
+    with opened(chromium, run.show(tmp_path / "elevator.html")) as tab:
+        assert "hand: the method Radau is not in the page." in tab.page.inner_text("#controls")
         assert tab.do(LAST)["z"] == pytest.approx(run["z"][-1], rel=1e-9)
+        assert tab.said == []
+
+
+def test_a_machine_under_a_program_runs_live(chromium: Any, tmp_path: Path) -> None:
+    """Its start is brought onto the program when values change, the energy has the work of control, and no hand pulls it."""
+    with opened(chromium, shown(tmp_path, "satellite_turn", 2.0)) as tab:
+        tab.computed()
+        first = tab.do(LAST)
+        tab.do("() => kineta.sliders.all.find((s) => s.name === 'b.wx').change(0.2)")
+        tab.computed()
+        last = tab.do(LAST)
+        assert abs(last["b.wy"] - first["b.wy"]) > 1e-6
+        assert max(abs(x["balance"]) for x in (first, last)) < 1e-8
+        assert last["residual"] < 1e-12
+        assert "No hand pulls here" in tab.page.inner_text("#controls")
         assert tab.said == []
 
 

@@ -1,5 +1,5 @@
 """A whole run as kernels, from its start to a time: what exported code consists of.
 
-``contact_transitions`` has the transitions of contacts, ``switches`` what switches set, ``standalone_run`` the run, and
-``sincos`` the sine and cosine of its functions.
+``contact_transitions`` has the transitions of contacts, ``switches`` what switches set, ``controllability`` the watch over
+programs of motion, ``standalone_run`` the run, and ``sincos`` the sine and cosine of its functions.
 """

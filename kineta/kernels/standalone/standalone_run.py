@@ -39,14 +39,15 @@ from kineta.kernels.standalone.contact_transitions import (
     end_step,
     release,
 )
+from kineta.kernels.standalone.controllability import Controllability, is_lost, is_stuck, keep_gradients
 from kineta.kernels.standalone.switches import ZERO_AHEAD, act, act_after, find_switch, hear
 from kineta.kernels.switching import begin_marks, begin_switches, look_at
 from kineta.kernels.vectors import copy, largest, largest_change, normalise
 from kineta.memory import Integers, Reals, Record
 
-#: What ``begin`` and ``advance`` return beside what the loop does: the time is reached, the run has ended at an event, and the
-#: start does not meet the constraints.
-REACHED, ENDED, INCONSISTENT = DONE, PAUSED, 7
+#: What ``begin`` and ``advance`` return beside what the loop does: the time is reached, the run has ended at an event, the start
+#: does not meet constraints and programs, and programs of motion have lost their gradients.
+REACHED, ENDED, INCONSISTENT, UNCONTROLLED = DONE, PAUSED, 7, 20
 #: Newton steps towards the constraints at the start.
 _NEWTON_STEPS = 30
 _INFINITE = float("inf")
@@ -56,14 +57,14 @@ class StandaloneRun(Record):
     """A run and what it is made of.
 
     given : the argument of ``setup``, which switches set; start : (n,) initial state; t0 : initial time; rtol, atol : tolerances
-    states : number of coordinates and speeds, the former ``coordinates``
+    states : number of coordinates, speeds and derivatives of speeds, the first ``coordinates``
     regular : (n_regular, n) states with independent constraints
     quaternions : their offsets in the state
     left : steps that may still be made; before, base : time and state at the start of the last step
     t, state : time asked for and the state at it; event : number of the last event; ended : it was the last one wanted
     counts, wanted : (events,) zeros reported, and those after which the run ends, 0 for none
     values : of what is observed
-    changes : of contacts and switches, in a model with any
+    changes : of contacts and switches, in a model with any; held : programs of motion
     """
 
     given: Reals
@@ -91,14 +92,16 @@ class StandaloneRun(Record):
     wanted: Integers
     values: Reals
     changes: ContactChanges
+    held: Controllability
 
 
 @dataclass(frozen=True)
 class RunMethod:
-    """What a run is translated for: its loop, and whether the model has switches."""
+    """What a run is translated for: its loop, and whether the model has switches, and programs of motion."""
 
     loop: LoopMethod
     switching: bool
+    programmed: bool
 
 
 # -- the start --------------------------------------------------------------------------------------------------------
@@ -188,7 +191,7 @@ def all_finite(x: Reals, n: int) -> bool:
 
 @kernel
 def is_made_consistent(run: RunData) -> bool:
-    """Bring the state onto the constraints by Newton's method, positions before speeds; a state on them stays."""
+    """Bring the state onto constraints and programs by Newton's method, positions before speeds; a state on them stays."""
     c, n = run.constraints, run.n
     run.time[0] = run.t
     for step in range(2):
@@ -351,9 +354,17 @@ def one_step(method: RunMethod, m: StandaloneRun) -> int:
     run.accepted, run.allowed, run.events.found = 0, 1, 0
     if method.loop.touching:
         begin_step(run, m.changes)
+    if method.programmed:
+        keep_gradients(run, m.held)
     status = integrate(method.loop, run)
     if run.events.undefined:
         return GIVEN_UP
+    if method.programmed:
+        lost = is_lost(run, m.held)
+        if status == STEP_TOO_SMALL:
+            lost = is_stuck(run, m.held)
+        if lost:
+            return UNCONTROLLED
     if method.switching:
         find_switch(method.loop, run, m.changes)
     if method.loop.touching:

@@ -18,7 +18,7 @@ export class Hand {
     this.group.add(this.cord, this.knob, this.foot);
     this.group.visible = false;
     page.stage.world.add(this.group);
-    if (!live) return;
+    if (!live || page.engine.info.order > 2) return;
     const canvas = (this.canvas = page.stage.canvas);
     canvas.addEventListener("pointerdown", (e) => this.take(e), true);
     canvas.addEventListener("pointermove", (e) => this.move(e));

@@ -37,11 +37,14 @@ def c_sources(code: RunCode, told: RunNames, prefix: str) -> dict[str, bytes]:
 def _words(code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piece]) -> dict[str, str]:
     """What stands in the templates in place of words in capitals."""
     record = code.record
-    blocks = [("q", told.q, told.start[: len(told.q)]), ("v", told.v, told.start[len(told.q) :])]
+    nq, nv = len(told.q), len(told.v)
+    blocks = [("q", told.q, told.start[:nq]), ("v", told.v, told.start[nq : nq + nv])]
+    blocks += [("levels", told.levels, told.start[nq + nv :])]
     blocks += [("tau", told.v, np.zeros(len(told.v)))]
     members = [_member(word, held) for word, held, _ in blocks if held]
     defaults = [f"        .{word} = {{{_listed(values)}}},\n" for word, held, values in blocks if held]
-    given = [_copied("start", 0, "q", len(told.q)), _copied("start", len(told.q), "v", len(told.v))]
+    given = [_copied("start", 0, "q", nq), _copied("start", nq, "v", nv)]
+    given += [_copied("start", nq + nv, "levels", len(told.levels))]
     given += [_copied("given", len(told.p), "tau", len(told.v))]
     structure = ""
     if told.p:

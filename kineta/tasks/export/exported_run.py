@@ -23,7 +23,7 @@ from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.simulate import simulation_problem
 from kineta.tasks.export.c_source import c_sources
 from kineta.tasks.export.run_names import run_names
-from kineta.tasks.export.run_record import check_exported, run_code
+from kineta.tasks.export.run_record import run_code
 from kineta.tasks.export.wasm_module import wasm_module
 from kineta.values import word
 
@@ -71,6 +71,7 @@ def export_run(
     q: Any = None,
     v: Any = None,
     p: Any = None,
+    levels: Any = None,
     language: str = "c",
     name: str | None = None,
     method: str = "dop853",
@@ -80,8 +81,8 @@ def export_run(
     max_step: float = np.inf,
     max_steps: int | None = None,
 ) -> ExportedRun:
-    """The motion of *system* as code that simulates without Python: steps, error control, events, projection onto constraints,
-    contacts, limits, dry friction, and switches.
+    """The motion of *system* as code that simulates without Python: steps, error control, events, projection onto constraints and
+    programs of motion, contacts, limits, dry friction, and switches.
 
     The arguments are those of :func:`~kineta.simulation.simulate.simulate`. Times, states, parameters, constant forces and
     tolerances are defaults, which a program may change for each run; events, the method and which constraints are redundant
@@ -91,15 +92,12 @@ def export_run(
         and its loader in JavaScript
     name : of the files and functions, by default that of the model
     method : ``dop853`` or ``dopri5``
-
-    Raises :class:`ModelError` for a model with programs of motion.
     """
     equations = given_equations(system)
-    check_exported(equations.system)
     one_of(language, LANGUAGES, "a language")
     word("" if name is None else name, "the name of an exported run")
     task = exported_problem(
-        equations, t, (q, v, p), events, method, run_arguments.tolerances(rtol, atol, max_step), max_steps
+        equations, t, (q, v, p, None, levels), events, method, run_arguments.tolerances(rtol, atol, max_step), max_steps
     )
     code, told = run_code(task), run_names(task)
     prefix = identifier(told.model if name is None else name)
@@ -113,18 +111,17 @@ def export_run(
 def exported_problem(
     equations: Equations,
     t: float | tuple[float, float],
-    given: tuple[Any, Any, Any],
+    given: tuple[Any, Any, Any, Any, Any],
     events: Event | Expr | Iterable[Event | Expr],
     method: str,
     limits: tuple[float, float, float],
     max_steps: int | None,
 ) -> SimulationProblem:
-    """The problem of a run that is exported; *given* are q, v, p, and *limits* tolerances and largest step."""
+    """The problem of a run that is exported; *given* are q, v, p, tau, levels, and *limits* tolerances and largest step."""
     control = StepControl(*limits, run_arguments.steps(max_steps, 0))
     method = one_of(method, TABLEAUX, "a method that can be exported")
-    start = *given, None, None
     task = simulation_problem(
-        equations, run_arguments.span(t), start, events, method, control, None, dense_output=False
+        equations, run_arguments.span(t), given, events, method, control, None, dense_output=False
     )
     if task.cases is not None:
         raise ArgumentError(

@@ -22,7 +22,7 @@ from kineta.kernels.standalone.contact_transitions import (
     SWITCHES,
     UNSETTABLE,
 )
-from kineta.kernels.standalone.standalone_run import ENDED, INCONSISTENT, REACHED
+from kineta.kernels.standalone.standalone_run import ENDED, INCONSISTENT, REACHED, UNCONTROLLED
 from kineta.model import units
 from kineta.model.reserved_symbols import ENERGIES
 from kineta.runtime.problem import SimulationProblem
@@ -39,8 +39,12 @@ OUTCOMES = {
     "UNDEFINED_EVENT": (GIVEN_UP, "An event is undefined in a part of a step."),
     "INCONSISTENT": (INCONSISTENT, "No state near the start meets the constraints."),
 }
+#: Likewise of runs under programs of motion.
+PROGRAM_OUTCOMES = {
+    "UNCONTROLLED": (UNCONTROLLED, "The gradient of a program, or of a combination of programs, vanishes."),
+}
 #: Likewise of runs with contacts or switches. Those from PENETRATES to NEGATIVE are about the contact that is the culprit.
-CONTACT_OUTCOMES = OUTCOMES | {
+CONTACT_OUTCOMES = {
     "CHANGED": (CHANGED, "Contacts change, or a switch switches, before the time."),
     "PENETRATES": (
         CHANGED + state_terms.PENETRATES,
@@ -88,13 +92,14 @@ UNKNOWN = "?"
 
 @dataclass(frozen=True, eq=False)
 class RunNames:
-    """Names and units of coordinates and speeds, parameters, observed quantities, events, contacts and switches of a *model*;
-    the values of the parameters, and the *start* of coordinates and speeds.
+    """Names and units of coordinates, speeds and their derivatives under *programs* of motion, parameters, observed quantities,
+    events, contacts and switches of a *model*; the values of the parameters, and the *start* of the states.
     """
 
     model: str
     q: Sequence[str]
     v: Sequence[str]
+    levels: Sequence[str]
     state_units: Sequence[str]
     observed: Sequence[str]
     observed_units: Sequence[str]
@@ -104,12 +109,14 @@ class RunNames:
     events: Sequence[str]
     contacts: Sequence[str]
     switches: Sequence[str]
+    programs: Sequence[str]
     start: FloatArray
 
     @property
     def outcomes(self) -> Mapping[str, tuple[int, str]]:
         """What the functions of the run return, by name."""
-        return CONTACT_OUTCOMES if self.changing else OUTCOMES
+        changing = CONTACT_OUTCOMES if self.changing else {}
+        return OUTCOMES | changing | (PROGRAM_OUTCOMES if self.programs else {})
 
     @property
     def changing(self) -> list[str]:
@@ -118,8 +125,8 @@ class RunNames:
 
     @property
     def states(self) -> list[str]:
-        """Coordinates and speeds."""
-        return [*self.q, *self.v]
+        """Coordinates, speeds, and derivatives of speeds."""
+        return [*self.q, *self.v, *self.levels]
 
     @property
     def units(self) -> dict[str, str]:
@@ -134,11 +141,13 @@ def run_names(task: SimulationProblem) -> RunNames:
     known = units_of(task)
     observed = [*ENERGIES[:2], *system.switched, *(o.name for o in system.outputs), *layout.multipliers]
     free = [p for p in system.parameters if not p.fixed]
+    levels = [name for name, *_ in task.levels]
     return RunNames(
         model=system.name,
         q=system.q_names,
         v=system.v_names,
-        state_units=[known.get(n, UNKNOWN) for n in (*system.q_names, *system.v_names)],
+        levels=levels,
+        state_units=[known.get(n, UNKNOWN) for n in (*system.q_names, *system.v_names, *levels)],
         observed=observed,
         observed_units=[known.get(n, UNKNOWN) for n in observed],
         p=system.parameter_names,
@@ -147,5 +156,6 @@ def run_names(task: SimulationProblem) -> RunNames:
         events=[event.name for event in task.watched],
         contacts=[touch.name for touch in layout.touches],
         switches=[switch.name for switch in system.switches],
+        programs=[program.name for program in system.programs],
         start=task.y0[: task.states],
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -12,7 +12,7 @@ import numpy as np
 from kineta.codegen.kernels.straight_line import room, straight_line
 from kineta.codegen.kernels.tree import KernelTree, callees_first, records
 from kineta.consistency.consistent_start import refusal
-from kineta.errors import ModelError, SimulationError, excerpt
+from kineta.errors import SimulationError
 from kineta.hybrid.switches import loop_switches
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
 from kineta.integration.loop_abi import CHATTER, SPARE
@@ -22,12 +22,13 @@ from kineta.kernels.contact import motion as contact_motion
 from kineta.kernels.contact.transition import transit
 from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.kernels.standalone.contact_transitions import ContactChanges
+from kineta.kernels.standalone.controllability import Controllability
 from kineta.kernels.standalone.sincos import sine_and_cosine
 from kineta.kernels.standalone.standalone_run import RunMethod, StandaloneRun, advance, begin, change, observe
 from kineta.kernels.translation import translate_unit
 from kineta.memory import CompiledFunction
-from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
+from kineta.programs.controllability_watch import PROGRESS
 from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.events import event_record
 from kineta.runtime.functions import SETUP, SWITCHES
@@ -38,7 +39,7 @@ from kineta.tasks.export.memory_image import Piece, pieces
 #: Functions of a run; those that there are have numbers in this order, from 1 on.
 FUNCTIONS = (
     *(SETUP, "rate", "observed", "position", "velocity", "events"),
-    *("terms", "gaps", "free", "residuals", "retraction"),
+    *("terms", "gaps", "free", "residuals", "retraction", "regularity"),
 )
 #: With contacts: functions of the contact motion, and its transition, whose numbers follow.
 CONTACT_KERNELS = {
@@ -94,26 +95,11 @@ def _kernels(method: RunMethod, touching: bool) -> list[KernelTree]:
     return translate_unit(*roots, *((k,) for k in CONTACT_KERNELS.values() if touching))
 
 
-def not_exported(system: System) -> Sequence[str]:
-    """The programs of motion of a model, without which its run could be exported."""
-    return [p.name for p in system.programs]
-
-
-def check_exported(system: System) -> None:
-    """Raise :class:`ModelError` for a model under programs of motion."""
-    if names := not_exported(system):
-        listed = excerpt(f"'{name}'" for name in names)
-        raise ModelError(
-            f"Model '{system.name}': a run with programs ({listed}) is not exported yet. Leave {listed} out if the motion does"
-            " not need it ('--without'), simulate in Python, or export single functions (without '--run')."
-        )
-
-
 def loop_method(task: SimulationProblem) -> RunMethod:
     """What the loop of *task* is translated for: nothing is fused, so that all languages give the same bits."""
     code = task.made.code
     loop = LoopMethod(TABLEAUX[task.method], False, code.treatment == PROJECTED, bool(code.layout.touches))
-    return RunMethod(loop, bool(task.system.switches))
+    return RunMethod(loop, bool(task.system.switches), bool(task.system.programs))
 
 
 def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int = 0) -> StandaloneRun:
@@ -194,7 +180,20 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
         wanted=wanted,
         values=np.zeros(code.programs["observed"].n_outputs),
         changes=changes,
+        held=_programs(task, numbers),
     )
+
+
+def _programs(task: SimulationProblem, numbers: Mapping[str, int]) -> Controllability:
+    """The programs of motion of *task*."""
+    held, layout = Controllability(), task.made.code.layout
+    if task.system.programs:
+        n, speeds = layout.gradients
+        values = np.zeros(task.made.code.programs["regularity"].n_outputs)
+        held.update(regularity=CompiledFunction(numbers["regularity"]), programs=n, speeds=speeds, values=values)
+        held.update(before=np.zeros(n * speeds), matrix=np.zeros(n * n), state=np.zeros(len(task.y0)))
+        held.update(ahead=PROGRESS * (task.t1 - task.t0))
+    return held
 
 
 def _contacts(task: SimulationProblem, numbers: Mapping[str, int], behind: int) -> Contacts:

@@ -53,7 +53,7 @@ def wasm_run(
     )
     known = {
         "OUTCOMES": {name: k for name, (k, _) in told.outcomes.items()},
-        "SENTENCES": [text for _, text in told.outcomes.values()],
+        "SENTENCES": dict(told.outcomes.values()),
         "VERBS": [*CHANGES.values()],
         "INFORMATION": _information(code, told, places),
     }
@@ -93,6 +93,7 @@ def _information(code: RunCode, told: RunNames, places: Mapping[str, int]) -> di
         "name": told.model,
         "q": [*told.q],
         "v": [*told.v],
+        "levels": [*told.levels],
         "states": told.states,
         "observed": [*told.observed],
         "events": [*told.events],

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from kineta.tasks.export.run_names import CONTACT_OUTCOMES
+from kineta.tasks.export.run_names import CONTACT_OUTCOMES, OUTCOMES, PROGRAM_OUTCOMES
 from tests.models import COMPASS
 from tests.support import EXAMPLES, ROOT, slow
 from tests.tasks.export.unfused import unfused
@@ -23,7 +23,7 @@ COMPILER = shutil.which("cc") or shutil.which("gcc")
 FLAGS = ["-std=c99", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
 
-REACHED, ENDED, EVENT, OUT_OF_STEPS, INCONSISTENT, CHANGED = 0, 1, 2, 5, 7, 8
+REACHED, ENDED, EVENT, OUT_OF_STEPS, INCONSISTENT, CHANGED, UNCONTROLLED = 0, 1, 2, 5, 7, 8, 20
 q1, q2, q3 = map(kn.symbol, ("q1", "q2", "q3"))
 
 
@@ -97,7 +97,8 @@ def same(run: InC, table: np.ndarray, result: kn.Result) -> None:
     assert run.counts() == [result.steps, result.rejected, result.nfev]
 
 
-#: A tree with events, a closed mechanism, quaternions, rolling, quasi-velocities, redundant constraints, another method.
+#: A tree with events, a closed mechanism, quaternions, rolling, quasi-velocities, redundant constraints, another method,
+#: programs of motion of several orders.
 RUNS = [
     ("fourbar", 2.0, [], "dop853"),
     *slow(
@@ -109,6 +110,9 @@ RUNS = [
             ("euler_top", 2.0, [], "dop853"),
             ("bricard", 1.0, [], "dop853"),
             ("rolling_torus", 1.0, [], "dop853"),
+            ("satellite_turn", 5.0, [kn.symbol("b.wx")], "dop853"),
+            ("soft_landing", 1.0, [], "dopri5"),
+            ("tracking_arm", 1.0, [], "dop853"),
         ]
     ),
 ]
@@ -423,12 +427,11 @@ def test_what_hears_an_impact_at_the_start_switches_behind_it(tmp_path: Path) ->
 
 def test_numbers_of_outcomes_stay() -> None:
     names = """REACHED ENDED EVENT STEP_TOO_SMALL NOT_FINITE OUT_OF_STEPS UNDEFINED_EVENT INCONSISTENT CHANGED PENETRATES
-    NO_IMPULSES NO_FORCES INADMISSIBLE NO_SLOPE HELD NEGATIVE FULL ENDLESS BACKWARDS UNSETTABLE"""
-    assert {name: number for name, (number, _) in CONTACT_OUTCOMES.items()} == {
-        n: k for k, n in enumerate(names.split())
-    }
+    NO_IMPULSES NO_FORCES INADMISSIBLE NO_SLOPE HELD NEGATIVE FULL ENDLESS BACKWARDS UNSETTABLE UNCONTROLLED"""
+    known = OUTCOMES | CONTACT_OUTCOMES | PROGRAM_OUTCOMES
+    assert {name: number for name, (number, _) in known.items()} == {n: k for k, n in enumerate(names.split())}
     page = (ROOT / "docs" / "cli.md").read_text()
-    for name, (number, _) in CONTACT_OUTCOMES.items():
+    for name, (number, _) in known.items():
         assert f"| {number} | `{name}` |" in page
 
 
@@ -457,9 +460,40 @@ def test_a_run_without_contacts_says_nothing_of_them() -> None:
     assert set(re.findall(r"^typedef struct (\w+)", source, re.MULTILINE)) == {"RunData", "EventData", "StandaloneRun"}
 
 
-def test_programs_of_motion_are_not_exported_yet() -> None:
-    with pytest.raises(kn.ModelError, match=r"a run with programs \('along'"):
-        kn.export_run(example("crane_servo"))
+LOST = "model lost; A | Sx(x) = 2; B ~ A | Sy(y) = 1; coordinates x, y; point Q on B = (0.1, 0, 0); "
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "program a : |a(Q)| = 1 - 2*t; initial x'' = 1;",
+        pytest.param(
+            "program a : |a(Q)| = 1 - 2*t; program b : y''' = -1; initial x'' = 0.8, y'' = 0.6;", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_a_run_whose_programs_lose_their_gradients_ends(tmp_path: Path, text: str) -> None:
+    system = kn.loads(LOST + text)
+    result = kn.simulate(system, 1.0, samples=21)
+    assert result.status == -1
+    run = InC(tmp_path, kn.export_run(system, 1.0), "lost")
+    assert run.begin() == REACHED
+    before = result.t < 0.4
+    for t, y in zip(result.t[before].tolist(), result.y.T[before], strict=True):
+        assert run.advance(t) == REACHED
+        np.testing.assert_allclose(run.state()[: len(y)], y, rtol=1e-8, atol=1e-9)
+    assert run.advance(1.0) == UNCONTROLLED
+
+
+def test_derivatives_at_the_start_of_a_programmed_run_are_given(tmp_path: Path) -> None:
+    system = kn.load(EXAMPLES / "satellite_turn.kin")
+    levels = {"b.wx'": 0.05, "b.wy'": 0.02}
+    exported = kn.export_run(system, 1.0, levels=levels)
+    assert tuple(exported.states[-3:]) == ("b.wx'", "b.wy'", "b.wz'")
+    found = InC(tmp_path, exported, "satellite_turn").simulate(3)[-1, 1 : 1 + len(exported.states)]
+    np.testing.assert_allclose(
+        found, kn.simulate(system, 1.0, levels=levels, samples=3).y[:, -1], rtol=1e-9, atol=1e-12
+    )
 
 
 def test_bad_arguments_are_sentences() -> None:

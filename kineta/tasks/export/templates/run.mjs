@@ -47,11 +47,12 @@ export class Model {
   }
 
   // Prepares a run; all arguments have defaults, those of the model. Values are by name: { p: { m1: 2 }, q: { q1: 0.1 } }.
-  begin({ p = {}, q = {}, v = {}, tau = {}, t0 = INFO.t0, t1 = INFO.t1, rtol, atol, maxStep, maxSteps } = {}) {
+  begin({ p = {}, q = {}, v = {}, levels = {}, tau = {}, t0 = INFO.t0, t1 = INFO.t1, rtol, atol, maxStep, maxSteps } = {}) {
     new Uint8Array(this.#exports.memory.buffer).set(this.#before);
     this.#set(p, Object.keys(INFO.parameters), INFO.places.given, "parameter");
     this.#set(q, INFO.q, INFO.places.start, "coordinate");
     this.#set(v, INFO.v, INFO.places.start + 8 * INFO.q.length, "speed");
+    this.#set(levels, INFO.levels, INFO.places.start + 8 * (INFO.q.length + INFO.v.length), "derivative of a speed");
     this.#set(tau, INFO.v, INFO.places.tau, "speed");
     this.#put("t0", t0);
     this.#put("t_end", t1);
@@ -79,7 +80,7 @@ export class Model {
     return this.#memory.getFloat64(INFO.places.t, true);
   }
 
-  // Coordinates and speeds at the time.
+  // Coordinates and speeds at the time, under programs of motion also derivatives of the speeds.
   get state() {
     return this.#numbers(INFO.places.state, INFO.states.length);
   }
