@@ -30,6 +30,7 @@ from kineta.page.mesh_encoding import encoded_meshes
 from kineta.page.recorded_run import SAMPLES, Recorded, clockwork, is_pushed, recorded_run, still
 from kineta.results.result import Result
 from kineta.scene.construction import COLOURS, PALETTE, TRIAD
+from kineta.scene.height_fields import waves
 from kineta.scene.machine import Machine
 from kineta.scene.system_scene import scene
 from kineta.simulation.simulate import simulate
@@ -243,6 +244,7 @@ def _scene(at: Posture) -> dict[str, Any]:
         "arrows": [{"name": x.name, "at": x.at, "force": x.force} for x in found.arrows],
         "touches": [{"name": x.name, "at": x.at, "axes": x.axes, "friction": x.friction} for x in found.touches],
         "hinges": dict(found.hinges),
+        "waves": waves(found.heights),
         "numbers": len(machine.numbers),
         "radius": machine.radius,
         "size": machine.size,

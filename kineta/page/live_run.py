@@ -18,6 +18,7 @@ from kineta.page.dragging_force import hand
 from kineta.page.parameter_limits import limits
 from kineta.runtime.functions import SETUP
 from kineta.runtime.problem import SimulationProblem
+from kineta.scene.scene import Scene
 from kineta.scene.system_scene import scene
 from kineta.tasks.export.run_names import run_names
 from kineta.tasks.export.run_record import run_code
@@ -44,11 +45,11 @@ def live_module(task: SimulationProblem) -> PageModule:
     system = task.system
     for start in (code.record.array("start"), code.record.run.array("y")):
         start[: system.nq + system.nv] = 0.0  # which the page tells each run
-    held, seen = hand(task.equations), scene(task.equations).program
+    held, drawn = hand(task.equations), scene(task.equations)
     bounds = limits(task.equations)
     made = task.made.code.programs
     alone = made["free" if "free" in made else "rate"]
-    sizes = _poses(seen, system.nq, system.nv, len(told.p)) | {
+    sizes = _poses(drawn, system.nq, system.nv, len(told.p)) | {
         "y": len(task.y0),
         "given": len(task.made.p) + system.nv,
         "block": made[SETUP].n_outputs + max(room(made[SETUP]), room(alone)),
@@ -57,7 +58,7 @@ def live_module(task: SimulationProblem) -> PageModule:
         "held": held.n_outputs + room(held),
         "limits": bounds.program.n_outputs + room(bounds.program),
     }
-    more = _trees({"scene": seen, "hand": held, "limits": bounds.program})
+    more = _trees(_of_scene(drawn) | {"hand": held, "limits": bounds.program})
     found = wasm_run(code, told, more, 8 * sum(sizes.values()))
     known = dict(found.known)
     known["INFORMATION"] |= {
@@ -75,10 +76,10 @@ def live_module(task: SimulationProblem) -> PageModule:
 
 def still_module(equations: Equations) -> PageModule:
     """The module of the poses of the machine of *equations* alone, where its run is not computed in the page."""
-    seen, system = scene(equations).program, equations.system
-    sizes = _poses(seen, system.nq, system.nv, len(system.parameter_names))
+    drawn, system = scene(equations), equations.system
+    sizes = _poses(drawn, system.nq, system.nv, len(system.parameter_names))
     arena = _arena(sizes, _START)
-    return PageModule(web_assembly.source(_trees({"scene": seen}), memory=_START + 8 * sum(sizes.values())), {}, arena)
+    return PageModule(web_assembly.source(_trees(_of_scene(drawn)), memory=_START + 8 * sum(sizes.values())), {}, arena)
 
 
 def _trees(programs: Mapping[str, StraightLineProgram]) -> dict[KernelTree, str]:
@@ -91,9 +92,16 @@ def _sincos() -> KernelTree:
     return tree
 
 
-def _poses(seen: StraightLineProgram, nq: int, nv: int, parameters: int) -> dict[str, int]:
-    """Numbers of the arrays that poses are computed from, and of their results."""
-    return {"t": 1, "q": nq, "v": nv, "p": parameters, "seen": seen.n_outputs + room(seen)}
+def _of_scene(drawn: Scene) -> dict[str, StraightLineProgram]:
+    """The programs of poses, and of the heights of ground that is uneven."""
+    return {"scene": drawn.program} | ({} if drawn.heights is None else {"ground": drawn.heights})
+
+
+def _poses(drawn: Scene, nq: int, nv: int, parameters: int) -> dict[str, int]:
+    """Numbers of the arrays that poses and heights are computed from, and of their results."""
+    seen, high = drawn.program, drawn.heights
+    more = {} if high is None else {"place": 2, "heights": high.n_outputs + room(high)}
+    return {"t": 1, "q": nq, "v": nv, "p": parameters, "seen": seen.n_outputs + room(seen)} | more
 
 
 def _arena(sizes: Mapping[str, int], start: int) -> dict[str, int]:

@@ -92,10 +92,10 @@ def arrows(builder: SceneBuilder) -> tuple[Arrow, ...]:
 
 
 def touches(builder: SceneBuilder) -> tuple[Touch, ...]:
-    """The contacts with planes and bodies, each at its places."""
+    """The contacts with planes, bodies and ground of a given height, each at its places."""
     d, found = builder.d, []
     for contact in primitive(d.symbols.system.contacts):
-        if not isinstance(contact, Contact) or contact.height is not None:
+        if not isinstance(contact, Contact):
             continue
         system, axes = d.symbols.system, d.kinematics.axes(contact.end.body)
         sight = RelativeKinematics(d.kinematics, contact.end.body)

@@ -180,6 +180,8 @@ def _planes(builder: SceneBuilder, system: System) -> None:
     for c in (*system.constraints, *system.contacts):
         if not isinstance(c, Rolling | Contact) or c.normal is None or (isinstance(c, Contact) and c.surface != PLANE):
             continue
+        if isinstance(c, Contact) and c.height is not None:
+            continue  # a field
         if (c.end, c.normal) not in seen:
             seen.add((c.end, c.normal))
             frame, at = builder.station(c.end)

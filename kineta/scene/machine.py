@@ -16,14 +16,17 @@ from kineta.threads import once
 
 #: Radius of a rod, relative to the size of the machine: of one of few bodies, and of one of many.
 ROD, THIN, MANY = 0.022, 0.015, 20
+#: Solids that have no end, and that pictures draw around the machine.
+GROUNDS = ("plane", "field")
 #: Largest length that is drawn [m].
 LARGEST = 1e15
 
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """Frames (n, 12), axes by rows and origin, and what moves with them (m,), at one instant."""
+    """Frames (n, 12), axes by rows and origin, and what moves with them (m,), at the time *t*."""
 
+    t: float
     frames: FloatArray
     moving: FloatArray
 
@@ -46,7 +49,7 @@ class Machine:
     def poses(self, t: FloatArray, q: FloatArray, v: FloatArray) -> Iterator[Pose]:
         """The poses at times (k,) in states (k, nq), (k, nv)."""
         frames, _, moving = self._evaluated(t, q, v)
-        return map(Pose, frames, moving)
+        return map(Pose, t.tolist(), frames, moving)
 
     @once
     def first(self) -> Pose:
@@ -101,7 +104,7 @@ class Machine:
 
         Raises :class:`SimulationError` for a machine too large to be drawn.
         """
-        places = [self._places(s) for s in self.scene.solids if s.kind != "plane"]
+        places = [self._places(s) for s in self.scene.solids if s.kind not in GROUNDS]
         every = np.concatenate([x for x in places if len(x)] or [np.array([[-0.5] * 3, [0.5] * 3])])
         if not (np.abs(every) < LARGEST).all():
             raise SimulationError(

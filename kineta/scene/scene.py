@@ -57,7 +57,7 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """A contact of this *name* with a plane: the places of where it acts, of its normal and two directions along the plane, in
+    """A contact of this *name*: the places of where it acts, of its normal and two directions along the surface, in
     ground axes (9), and of its coefficient of friction, among what moves with the scene.
     """
 
@@ -77,9 +77,12 @@ class Scene:
     normal : the number of the ground axis to which all motion is normal; None for motion in space
     up : against gravity, in ground axes: (3,) places among the numbers
     towards : the direction of sight, as up, where the model gives one
-    trails, arrows : the paths and the forces that are shown; touches : the contacts with planes
+    trails, arrows : the paths and the forces that are shown
+    touches : the contacts with planes, bodies and ground of a given height
     hinges : of each body, the frame at whose origin its joint acts on it
     grips : of each loop or rolling, the place (3,) where it acts, among what moves
+    heights : from t, a place (2,) along the plane of each solid ``field``, and p to its height above that plane and the slopes
+        of it, (n, 3); None without such ground
     """
 
     model: str
@@ -96,3 +99,4 @@ class Scene:
     touches: tuple[Touch, ...] = ()
     hinges: Mapping[str, int] = field(default_factory=dict)
     grips: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    heights: StraightLineProgram | None = None

@@ -194,6 +194,13 @@ def _tube(line: FloatArray, radius: float, around: int) -> Surface:
     return Surface(vertices.reshape(-1, 3), faces)
 
 
+def sheet(places: FloatArray) -> Surface:
+    """The surface through *places* (n, m, 3), open at its edges."""
+    n, m, _ = places.shape
+    low = (m * np.arange(n - 1)[:, None] + np.arange(m - 1)).ravel()
+    return Surface(places.reshape(-1, 3), np.column_stack([low, low + m, low + m + 1, low + 1]), closed=False)
+
+
 def wheel(radius: float) -> Surface:
     """A spoked wheel about z."""
     tyre = torus(0.965 * radius, 0.035 * radius)

@@ -13,6 +13,7 @@ from kineta.model.constraints import holding, place
 from kineta.model.system import System
 from kineta.scene import appearance
 from kineta.scene.default_solids import add_default_solids
+from kineta.scene.height_fields import height_fields
 from kineta.scene.scene import Scene
 from kineta.scene.scene_builder import SceneBuilder, ground_scene, walk
 
@@ -29,6 +30,7 @@ def _scene(d: Derivation) -> Scene:
     for body in s.system.tree:
         walk(made, body)
     add_default_solids(made)
+    heights = height_fields(made)
     appearance.shapes(made)
     trails, arrows, towards = appearance.trails(made), appearance.arrows(made), appearance.towards(made)
     grips = {c.name: made.shown(d.kinematics.position(place(c)).refs) for c in holding(s.system.constraints)}
@@ -56,6 +58,7 @@ def _scene(d: Derivation) -> Scene:
         touches=touches,
         hinges=made.hinges,
         grips=grips,
+        heights=heights,
     )
 
 

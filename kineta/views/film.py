@@ -102,7 +102,8 @@ def _pictures(
                 artist.remove()
             rendering.ground(ax, machine, view, box, pose)
             found = overlays.loads(machine, pose)
-            rendering.put(ax, rendering.drawn(pieces(machine, pose), view), zorder=3)
+            solid = [*pieces(machine, pose), *rendering.uneven_ground(machine, view, box, pose)]
+            rendering.put(ax, rendering.drawn(solid, view), zorder=3)
             rendering.put(ax, rendering.drawn(overlays.arrows(machine, found, most), view), zorder=4)
             overlays.paths(ax, machine, poses[: k + 1], view)
             ax.set_title(f"{machine.scene.model}   t = {now:.2f} s", fontsize="medium", family="monospace")

@@ -65,7 +65,8 @@ def _picture(
     rendering.ground(ax, machine, view, box, pose)
     for other in ghosts:
         rendering.put(ax, rendering.drawn(pieces(machine, other), view, pale=0.72), zorder=2)
-    rendering.put(ax, rendering.drawn(pieces(machine, pose), view), zorder=3)
+    solid = [*pieces(machine, pose), *rendering.uneven_ground(machine, view, box, pose)]
+    rendering.put(ax, rendering.drawn(solid, view), zorder=3)
     if found:
         rendering.put(ax, rendering.drawn(overlays.arrows(machine, found, most), view), zorder=4)
         overlays.label(ax, machine, found, most, view)

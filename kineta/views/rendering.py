@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError, shown
 from kineta.numerics.linear_algebra import norm
 from kineta.scene.construction import Piece, pieces
+from kineta.scene.height_fields import along_field, field_surface, fields, on_field
 from kineta.scene.machine import Machine, Pose
 from kineta.scene.surfaces import along
 from kineta.views.series import pyplot
@@ -28,8 +29,14 @@ NEAR = 12.0
 FINEST = 1e-9
 #: Cells of the floor from its middle to each side.
 CELLS = 9
-#: Colours of the paper, of the lines of the floor, and of a shadow on it.
-PAPER, LINES, SHADOW = "#ffffff", "#dfe3e8", "#e9ecf0"
+#: Colours of the paper, of the lines of the floor, of a shadow on it, of what is below ground, and of its edge.
+PAPER, LINES, SHADOW, EARTH, EDGE = "#ffffff", "#dfe3e8", "#e9ecf0", "#eef0f3", "#8a9099"
+#: Colours of ground in space, which is checked, and checks in each direction.
+GROUND, CHECKS = ("#ccd2da", "#bfc6cf"), 12
+#: What is seen of uneven ground to each side, in sizes of the machine.
+BESIDE = 0.55
+#: Places on the profile of ground of a given height.
+PROFILE = 1601
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,10 +149,21 @@ def spread(
         if s.kind == "plane" and s.frame == 0 and poses:
             at, n = machine.value(s, "at"), machine.value(s, "axis")
             n = n / norm(n)
-            corners = np.array([low, (low + high) / 2])
-            feet = corners - ((corners - at) @ n)[:, None] * n
-            if norm(feet[1] - corners[1]) < NEAR * norm(high - low):
-                low, high = np.minimum(low, feet[1]), np.maximum(high, feet[1])
+            middle = (low + high) / 2
+            foot = middle - ((middle - at) @ n) * n
+            if norm(foot - middle) < NEAR * norm(high - low):
+                low, high = np.minimum(low, foot), np.maximum(high, foot)
+    around = BESIDE * norm(high - low)
+    for k, field in enumerate(fields(machine)):  # and as much of uneven ground that its shape is seen
+        u, w, _ = machine.value(field, "axes").reshape(3, 3)
+        aside = np.array([a * u + b * w for a in (-1, 0, 1) for b in (-1, 0, 1)]) * around
+        if machine.scene.normal is not None:
+            aside[:, machine.scene.normal] = 0.0
+        places = along_field(machine, k, aside + (low + high) / 2)
+        for pose in poses:
+            feet = on_field(machine, k, pose.t, places)
+            if np.isfinite(feet).all() and norm(feet[4] - (low + high) / 2) < NEAR * around:
+                low, high = np.minimum(low, feet.min(axis=0)), np.maximum(high, feet.max(axis=0))
     return np.array([low, high])
 
 
@@ -210,8 +228,21 @@ def ground(ax: Any, machine: Machine, view: Camera, box: FloatArray, pose: Pose)
     (_floor if np.isfinite(view.distance) else _lines)(ax, machine, view, box, pose)
 
 
+def uneven_ground(machine: Machine, view: Camera, box: FloatArray, pose: Pose) -> Iterator[Piece]:
+    """The surfaces of ground of given heights under a machine in space, within a *box*."""
+    if np.isfinite(view.distance):
+        for k, field in enumerate(fields(machine)):
+            surface, cells = field_surface(machine, k, pose.t, corners(box))
+            seen = np.isfinite(surface.vertices[surface.faces]).all(axis=(1, 2))
+            rows, checks = cells[0] // CHECKS, cells[1] // CHECKS
+            i, j = (x.ravel() for x in np.indices(cells))
+            light = (i // rows + j // checks) % 2 == 0
+            for colour, shown in zip(GROUND, (light, ~light), strict=True):
+                yield Piece(replace(surface, faces=surface.faces[seen & shown]), colour, field)
+
+
 def _lines(ax: Any, machine: Machine, view: Camera, box: FloatArray, pose: Pose) -> None:
-    """The planes on which a machine in a plane rolls or lies."""
+    """The planes, and the ground of given heights, on which a machine in a plane rolls or lies."""
     reach = 4 * float(norm(np.ptp(box, axis=0)))
     for s in (x for x in machine.scene.solids if x.kind == "plane"):
         R, r = pose.frame(s.frame)
@@ -222,8 +253,19 @@ def _lines(ax: Any, machine: Machine, view: Camera, box: FloatArray, pose: Pose)
         n /= norm(n)
         across = reach * np.array([-n[1], n[0]])
         a, b = place - across, place + across
-        ax.fill(*np.array([a, b, b - reach * n, a - reach * n]).T, color="#eef0f3", zorder=0.6, linewidth=0)
-        ax.plot(*np.array([a, b]).T, color="#8a9099", linewidth=1.2, zorder=0.7)
+        ax.fill(*np.array([a, b, b - reach * n, a - reach * n]).T, color=EARTH, zorder=0.6, linewidth=0)
+        ax.plot(*np.array([a, b]).T, color=EDGE, linewidth=1.2, zorder=0.7)
+    for k, field in enumerate(fields(machine)):
+        n = view.axes[:2] @ machine.value(field, "axes")[6:]
+        if norm(n) < 0.5:
+            continue
+        across = reach * np.linspace(-1, 1, PROFILE)[:, None] * view.axes[0] + box.mean(axis=0)
+        line, _ = view.project(on_field(machine, k, pose.t, along_field(machine, k, across)))
+        line = line[np.isfinite(line).all(axis=1)]
+        if len(line) > 1:
+            under = line[[-1, 0]] - reach * n
+            ax.fill(*np.concatenate([line, under]).T, color=EARTH, zorder=0.6, linewidth=0)
+            ax.plot(*line.T, color=EDGE, linewidth=1.2, zorder=0.7)
 
 
 def _floor(ax: Any, machine: Machine, view: Camera, box: FloatArray, pose: Pose) -> None:
@@ -231,7 +273,7 @@ def _floor(ax: Any, machine: Machine, view: Camera, box: FloatArray, pose: Pose)
     plane = next((s for s in machine.scene.solids if s.kind == "plane" and s.frame == 0), None)
     if plane is not None:
         at, n = machine.value(plane, "at"), _unit(machine.value(plane, "axis"))
-    elif (n := machine.up).any():
+    elif (n := machine.up).any() and not fields(machine):
         at = (float((corners(box) @ n).min()) - 0.02 * machine.size) * n
     else:
         return

@@ -29,6 +29,10 @@ class Tab:
         """Wait until the run is computed to its end."""
         self.page.wait_for_function("() => !kineta.run || kineta.run.done", timeout=20000)
 
+    def drawn(self) -> None:
+        """Wait until what was asked for is drawn."""
+        self.page.wait_for_function("() => !kineta.dirty", timeout=20000)
+
     def pixels(self) -> bytes:
         """The picture of the machine."""
         shot: bytes = self.page.locator("#view").screenshot()

@@ -230,6 +230,27 @@ def test_a_page_is_worked_by_keys_and_read_aloud(chromium: Any, tmp_path: Path) 
         assert tab.said == []
 
 
+def test_events_are_stepped_to_by_keys_and_told(chromium: Any, tmp_path: Path) -> None:
+    with opened(chromium, shown(tmp_path, "bouncing_ball", 2.0)) as tab:
+        tab.computed()
+        changes = tab.do("() => kineta.track.changes.map((x) => [x.t, x.text])")
+        found = []
+        for key in (".", ".", ","):
+            tab.page.keyboard.press(key)
+            found.append((tab.do("() => kineta.t"), tab.page.inner_text("#event")))
+        assert found == [(t, f"{t:.3f} s: {text}") for t, text in (changes[0], changes[1], changes[0])]
+        tab.page.keyboard.press(",")
+        assert tab.page.inner_text("#event") == "No event before this."
+        tab.page.keyboard.press("?")
+        assert "to the event before, after" in tab.page.inner_text("#keys")
+        tab.page.keyboard.press(".")  # which a list of keys in front keeps from the page
+        assert tab.do("() => kineta.t") == changes[0][0]
+        tab.page.keyboard.press("Escape")
+        tab.page.keyboard.press(".")
+        assert tab.do("() => kineta.t") == changes[1][0]
+        assert tab.said == []
+
+
 def test_a_window_of_another_shape_shows_all_of_the_machine(chromium: Any, tmp_path: Path) -> None:
     outside = """() => {
         const { machine, stage } = kineta, { min, max } = machine.box();
@@ -330,3 +351,67 @@ def test_many_values_are_searched(chromium: Any, tmp_path: Path) -> None:
         tab.computed()
         assert tab.do("() => kineta.track.state(0).q[77]") == pytest.approx(0.204, abs=1e-9)
         assert tab.said == []
+
+
+#: A wheel on a road that waves.
+ROAD = """
+model road; gravity 9.81;
+parameters high = 6 cm, r = 0.3 m;
+Wheel | Sx(x), Sz(z), Ry(b) = 5, 0.2, 0.4, 0.2;
+coordinates x, z, b;
+contact tyre : wheel = r between Wheel axis (0, 1, 0) and ground axis (0, 0, 1) height high*sin(5*Wheel.x), friction = 1;
+initial x = 0, z = 0.4, x' = 2, b' = 6;
+"""
+#: The heights of the ground that is drawn beside those of a formula, and how far it goes to the right of the wheel.
+GROUND = """(high) => {
+    const place = kineta.ground.sheets[0].mesh.geometry.getAttribute("position"), x = kineta.track.state(kineta.t).q[0];
+    let off = 0, ahead = -Infinity, highest = -Infinity;
+    for (let k = 0; k < place.count; k++) {
+        off = Math.max(off, Math.abs(place.getZ(k) - high * Math.sin(5 * place.getX(k))));
+        ahead = Math.max(ahead, place.getX(k) - x);
+        highest = Math.max(highest, place.getZ(k));
+    }
+    return [off, ahead, highest];
+}"""
+
+
+def test_uneven_ground_is_seen_follows_its_parameters_and_goes_along(chromium: Any, tmp_path: Path) -> None:
+    with opened(chromium, kn.loads(ROAD).show(tmp_path / "road.html", to=8.0)) as tab:
+        tab.computed()
+        assert tab.do(GROUND, 0.06)[0] < 1e-6  # single precision
+        tab.do("() => kineta.seek(7.5)")
+        tab.drawn()
+        off, ahead, highest = tab.do(GROUND, 0.06)
+        assert off < 2e-6
+        assert 0.3 < ahead < 6
+        tab.do("() => kineta.sliders.all.find((s) => s.name === 'high').change(0.11)")
+        tab.drawn()
+        off, _, highest = tab.do(GROUND, 0.11)
+        assert (off < 2e-6, highest) == (True, pytest.approx(0.11, abs=2e-3))
+        tab.computed()
+        tab.do("() => document.getElementById('forces').click()")
+        tab.drawn()
+        assert tab.do("() => kineta.overlay.touches.length") == 1
+        assert tab.said == []
+
+
+def test_the_eye_goes_with_what_travels_and_bounces_are_seen(chromium: Any, tmp_path: Path) -> None:
+    within = """() => {
+        const { machine, stage } = kineta, at = machine.box().getCenter(machine.middle.clone());
+        stage.camera.updateMatrixWorld();
+        at.project(stage.camera);
+        return Math.max(Math.abs(at.x), Math.abs(at.y));
+    }"""
+    size = """() => {
+        const { machine, stage } = kineta, { camera, orbit } = stage;
+        return machine.box().getSize(machine.middle.clone()).length() / camera.position.distanceTo(orbit.target);
+    }"""
+    for name, big in (("bicycle", 0.25), ("bouncing_ball", 0.02)):
+        with opened(chromium, shown(tmp_path, name, 6.0)) as tab:
+            tab.computed()
+            assert tab.do(size) > big
+            for part in (0.0, 0.4, 1.0):
+                tab.do("(x) => kineta.seek(x * kineta.track.last)", part)
+                tab.drawn()
+                assert tab.do(within) < 0.95, (name, part)
+            assert tab.said == []

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.codegen import numpy as interpreter
 from kineta.scene.construction import pieces
+from kineta.scene.height_fields import along_field, field_surface, fields, on_field, waves
 from kineta.scene.machine import Machine
 from kineta.scene.surfaces import SOLIDS, Surface, bar, coil, hull, rod
 from kineta.scene.system_scene import scene
@@ -194,6 +196,68 @@ def test_contacts_are_where_they_touch() -> None:
     np.testing.assert_allclose(axes[:3], [0, 0, 1])
     box = scene(load("thrown_box")).touches
     assert [x.name for x in box] == [f"floor.{c}" for c in "ABCDEFGH"]
+
+
+ROAD = """
+model road; gravity 9.81;
+parameters high = 6 cm, r = 0.3 m;
+A | Sx(x), Sy(y), Sz(z), Ry(b) = 5, 0.2, 0.4, 0.2;
+B ~ A | Sx(1.5), Ry(c) = 1, 0.01, 0.02, 0.01;
+coordinates x, y, z, b, c;
+contact rear : wheel = r between A axis (0, 1, 0)
+    and ground at (0, 0, 0.2) axis (0, 0, 1) height high*sin(4*A.x) + 0.1*A.y, friction = 1;
+contact front : wheel = r between B axis (0, 1, 0)
+    and ground at (0, 0, 0.2) axis (0, 0, 1) height high*sin(4*B.x) + 0.1*B.y, friction = 1;
+contact mud : point between A and ground axis (0.6, 0, 0.8) height 0.02*sin(5*A.x - t) + 0.1*A.z, friction = 1;
+initial z = 0.6;
+"""
+
+
+def test_ground_of_a_given_height_is_drawn_as_it_is_touched() -> None:
+    own = machine(kn.loads(ROAD), {"high": 0.3})
+    assert [s.name for s in fields(own)] == ["rear", "mud"]  # the same ground under both wheels is drawn once
+    assert not any(s.kind == "plane" for s in own.scene.solids)
+    places = np.random.default_rng(0).uniform(-2, 2, (5, 6, 2))
+    x, y, z = np.moveaxis(on_field(own, 0, 0.0, places), -1, 0)
+    np.testing.assert_allclose(np.stack([x, y], axis=-1), places, atol=1e-15)
+    np.testing.assert_allclose(z, 0.2 + 0.3 * np.sin(4 * x) + 0.1 * y, atol=1e-15)
+    point = on_field(own, 1, 0.7, places)  # which rises with itself
+    high = 0.02 * np.sin(5 * point[..., 0] - 0.7) + 0.1 * point[..., 2]
+    np.testing.assert_allclose(point @ [0.6, 0, 0.8], high, atol=1e-14)
+    np.testing.assert_allclose(on_field(own, 1, 0.7, along_field(own, 1, point)), point, atol=1e-14)
+    surface, cells = field_surface(own, 0, 0.0, np.array([own.box[0], own.box[1]]))
+    assert cells[0] > cells[1]  # finer where it waves
+    x, y, z = surface.vertices.T
+    np.testing.assert_allclose(z, 0.2 + 0.3 * np.sin(4 * x) + 0.1 * y, atol=1e-15)
+    assert waves(own.scene.heights)
+    assert not waves(scene(load("fourbar")).heights)
+
+
+def test_slopes_of_ground_are_those_of_its_height() -> None:
+    own, h = machine(kn.loads(ROAD)), 1e-6
+    assert own.scene.heights is not None
+    height = interpreter.compile(own.scene.heights)
+    for place in np.random.default_rng(1).uniform(-1, 1, (4, 2)):
+        at = [
+            height(np.zeros(1), place + h * np.array(d), own.p).reshape(2, 3)
+            for d in ([0, 0], [1, 0], [-1, 0], [0, 1], [0, -1])
+        ]
+        for k in (0, 1):
+            slopes = (at[2 * k + 1][:, 0] - at[2 * k + 2][:, 0]) / (2 * h)
+            np.testing.assert_allclose(slopes, at[0][:, k + 1], atol=1e-9)
+
+
+def test_contacts_with_uneven_ground_are_where_they_touch() -> None:
+    own = machine(kn.loads(ROAD))
+    rear = next(x for x in own.scene.touches if x.name == "rear")
+    place, axes = own.first.moving[list(rear.at)], own.first.moving[list(rear.axes)].reshape(3, 3)
+    np.testing.assert_allclose(axes @ axes.T, np.eye(3), atol=1e-14)
+    centre = own.first.frame(own.scene.places["A"])[1]
+    # In the plane of the wheel, which leans against ground that rises aside.
+    inside = (axes[0] - axes[0, 1] * np.array([0, 1, 0])) / np.hypot(axes[0, 0], axes[0, 2])
+    np.testing.assert_allclose(place, centre - 0.3 * inside, atol=1e-12)
+    slope = 0.24 * np.cos(4 * place[0])
+    np.testing.assert_allclose(axes[0], np.array([-slope, -0.1, 1]) / np.sqrt(slope**2 + 0.01 + 1), atol=1e-12)
 
 
 @pytest.mark.parametrize(

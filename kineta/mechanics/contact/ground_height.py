@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kineta.expr.graph import ONE, ZERO
+from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr, expr
+from kineta.expr.graph import ONE, ZERO, Ref
 from kineta.mechanics.constraints.rolling_residuals import ShapeContact
+from kineta.mechanics.elements.applied_forces import Elements
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
 from kineta.spatial.vector import Vector
@@ -52,3 +54,17 @@ def unit(N: Vector) -> Vector:
     """A vector of length one."""
     g = N.graph
     return N * g.div(ONE, g.sqrt(N.dot(N)))
+
+
+def height_and_slope(on: Elements, height: Expr, at: Vector) -> list[Ref]:
+    """A *height* over a place of the ground, and its derivatives by the components of the place, in ground axes."""
+    names = {place for n in height.symbols() if (place := n.rpartition(".")[0]) in on.stations}
+    with LOCK:
+        components = [[DESCRIPTIONS.symbol(f"{name}.{c}") for c in "xyz"] for name in names]
+        partials = gradient(DESCRIPTIONS, height.ref, {x for three in components for x in three}) if components else {}
+        slopes = [
+            sum((Expr(DESCRIPTIONS, partials.get(x, ZERO)) for x in row), expr(0))
+            for row in zip(*components, strict=True)
+        ]
+    more = {f"{name}.{c}": x for name in names for c, x in zip("xyz", at.refs, strict=True)}
+    return on.expression(height, *(slopes or [expr(0)] * 3), more=more)

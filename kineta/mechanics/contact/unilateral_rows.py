@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr, expr
+from kineta.algebra.expression import Expr
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.op import Op
 from kineta.mechanics.constraints.relative_kinematics import RelativeKinematics
 from kineta.mechanics.constraints.rolling_residuals import SHAPES, ShapeContact
 from kineta.mechanics.constraints.rows import Row, anywhere, row_of, vanishes
-from kineta.mechanics.contact.ground_height import touched
+from kineta.mechanics.contact.ground_height import height_and_slope, touched
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.model.constraints import shapes
 from kineta.model.constraints.rolling import Rolling
@@ -31,7 +31,6 @@ from kineta.model.contacts.joint_friction import Friction
 from kineta.model.contacts.limit import Limit
 from kineta.model.dimensions import unit_of
 from kineta.model.kind import Unilateral
-from kineta.passes.differentiate import gradient
 from kineta.spatial.rotation import normals
 from kineta.spatial.vector import Vector, along
 
@@ -149,6 +148,8 @@ class TouchGeometry:
 
 def touch(on: Elements, contact: Contact, place: Touching, name: str, sight: RelativeKinematics) -> TouchGeometry:
     """Gap, axes and arm at a *place* of a contact, which is that of this *name*."""
+    if contact.height is not None:
+        return _over_ground(on, contact, place, name)[0]
     way = sight.position(place.start).less(sight.position(place.end))
     if place.surface == PLANE:
         assert place.surface_axis is not None
@@ -216,6 +217,26 @@ def _geometry(
 def _on_ground(on: Elements, contact: Contact, place: Touching, name: str) -> Rows:
     """The gap between a shape and ground of a given height over a plane, along the normal of the ground where it touches."""
     g, symbols, (centre,) = on.graph, on.mechanism.symbols, contact.starts
+    found, above, share = _over_ground(on, contact, place, name)
+    whole = row_of(symbols, f"{name}.n", above)
+    normal = replace(
+        whole,
+        levels=tuple(g.mul(share, x) for x in whole.levels),
+        gradient={k: g.mul(share, x) for k, x in whole.gradient.items()},
+        rest=g.mul(share, whole.rest),
+    )
+    velocity = on.kinematics.velocity(centre)
+    velocity += on.kinematics.angular_velocity(on.mechanism.places[centre.body]).cross(found.arm)
+    first, second = (e.dot(velocity) for e in found.axes[1:])
+    u_row, w_row = (row_of(symbols, f"{name}.{c}", x, order=1) for c, x in (("u", first), ("w", second)))
+    return (normal, u_row, w_row), None, ONE
+
+
+def _over_ground(on: Elements, contact: Contact, place: Touching, name: str) -> tuple[TouchGeometry, Ref, Ref]:
+    """Where a shape touches ground of a given height over a plane, or comes next to it, in ground axes; how far that place lies
+    above the ground along the normal of the plane, and the share of it that is the gap.
+    """
+    g, symbols, (centre,) = on.graph, on.mechanism.symbols, contact.starts
     assert contact.height is not None
     assert contact.normal is not None
     described = contact.height
@@ -224,8 +245,8 @@ def _on_ground(on: Elements, contact: Contact, place: Touching, name: str) -> Ro
     sight, arm = RelativeKinematics(on.kinematics, contact.end.body), Vector(g)
     if contact.shape != "point":
         geometry = partial(_geometry, on, contact, place, name, sight)
-        arm = touched(at, up, lambda x: Vector(g, *_ground(on, described, x)[1:]), geometry)
-    height, *slope = _ground(on, described, at + arm)
+        arm = touched(at, up, lambda x: Vector(g, *height_and_slope(on, described, x)[1:]), geometry)
+    height, *slope = height_and_slope(on, described, at + arm)
     N = up - Vector(g, *slope)
     size = g.sqrt(N.dot(N))
     if size == ZERO:
@@ -236,34 +257,10 @@ def _on_ground(on: Elements, contact: Contact, place: Touching, name: str) -> Ro
         raise ModelError(f"Model '{symbols.system.name}': {text}", contact.location)
     share = g.div(ONE, size)
     n = N * share
-    whole = row_of(symbols, f"{name}.n", g.sub(up.dot(at + arm - on.kinematics.position(contact.end)), height))
-    normal = replace(
-        whole,
-        levels=tuple(g.mul(share, x) for x in whole.levels),
-        gradient={k: g.mul(share, x) for k, x in whole.gradient.items()},
-        rest=g.mul(share, whole.rest),
-    )
+    above = g.sub(up.dot(at + arm - on.kinematics.position(contact.end)), height)
     across = u - n * n.dot(u)
     e = across * g.div(ONE, g.sqrt(across.dot(across)))
-    velocity = on.kinematics.velocity(centre)
-    velocity += on.kinematics.angular_velocity(on.mechanism.places[centre.body]).cross(arm)
-    first, second = e.dot(velocity), n.cross(e).dot(velocity)
-    u_row, w_row = (row_of(symbols, f"{name}.{c}", x, order=1) for c, x in (("u", first), ("w", second)))
-    return (normal, u_row, w_row), None, ONE
-
-
-def _ground(on: Elements, height: Expr, at: Vector) -> list[Ref]:
-    """A *height* over a place of the ground, and its derivatives by the components of the place, in ground axes."""
-    names = {place for n in height.symbols() if (place := n.rpartition(".")[0]) in on.stations}
-    with LOCK:
-        components = [[DESCRIPTIONS.symbol(f"{name}.{c}") for c in "xyz"] for name in names]
-        partials = gradient(DESCRIPTIONS, height.ref, {x for three in components for x in three}) if components else {}
-        slopes = [
-            sum((Expr(DESCRIPTIONS, partials.get(x, ZERO)) for x in row), expr(0))
-            for row in zip(*components, strict=True)
-        ]
-    more = {f"{name}.{c}": x for name in names for c, x in zip("xyz", at.refs, strict=True)}
-    return on.expression(height, *(slopes or [expr(0)] * 3), more=more)
+    return TouchGeometry(g.mul(share, above), (n, e, n.cross(e)), arm), above, share
 
 
 def _limit(on: Elements, limit: Limit) -> Iterator[UnilateralConstraint]:

@@ -4,7 +4,7 @@
  * @typedef {{kind: string, frame: number, to: number, owner: string, part: string, name: string, colour: string,
  *   numbers: Record<string, number[]>, skin: {low: number[], size: number, vertices: string, triangles: string} | null}} Solid
  * @typedef {{bodies: string[], owners: string[], places: Record<string, number>, solids: Solid[], normal: number | null,
- *   up: number[], towards: number[], trails: {name: string, at: number[]}[], arrows: {name: string, at: number[], force: number[]}[],
+ *   up: number[], towards: number[], waves: boolean, trails: {name: string, at: number[]}[], arrows: {name: string, at: number[], force: number[]}[],
  *   touches: {name: string, at: number[], axes: number[], friction: number[]}[],
  *   hinges: Record<string, number>, numbers: number, radius: number, size: number, palette: string[], triad: string[],
  *   colours: Record<string, string>}} SceneData

@@ -38,6 +38,19 @@ export class Engine {
     return this.numbers.subarray(arena.seen / 8);
   }
 
+  /** A function of the places along the two axes of each field, after which its height and slopes stand among the numbers from where it tells. */
+  ground(t, p) {
+    const { arena, numbers, exports } = this, at = arena.place / 8, to = arena.heights / 8;
+    numbers[arena.t / 8] = t;
+    this.view("p", p.length).set(p);
+    return (a, b) => {
+      numbers[at] = a;
+      numbers[at + 1] = b;
+      exports.ground(arena.t, arena.place, arena.p, arena.heights);
+      return to;
+    };
+  }
+
   /** The whole state of the run at its time, quadratures included. */
   get state() {
     return new Float64Array(this.memory.buffer, this.info.places.state, this.info.size);

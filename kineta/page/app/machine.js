@@ -6,7 +6,7 @@ import { along, principal } from "./linear.js";
 import * as shapes from "./shapes.js";
 
 const scene = data.scene;
-const Y = new THREE.Vector3(0, 1, 0);
+const Y = new THREE.Vector3(0, 1, 0), PLACE = new THREE.Vector3();
 /** Bodies beyond which a machine has many. */
 const MANY = 20;
 /** Largest length that is drawn [m]. */
@@ -66,6 +66,9 @@ export class Machine {
     this.shown = { axes: false, frames: false, centres: false };
     this.radius = scene.radius;
     this.size = scene.size;
+    /** Frames of bodies, and the mean of their origins now. */
+    this.carried = Object.values(scene.places).filter((k) => k > 0);
+    this.middle = new THREE.Vector3();
     this.bodies = new Map(scene.bodies.map((name, k) => [name, k]));
     this.slides = new Map();
     this.bars = new Map();
@@ -505,6 +508,10 @@ export class Machine {
       frame.matrix.set(F[o], F[o + 1], F[o + 2], F[o + 9], F[o + 3], F[o + 4], F[o + 5], F[o + 10], F[o + 6], F[o + 7], F[o + 8], F[o + 11], 0, 0, 0, 1);
       frame.matrixWorldNeedsUpdate = true;
     });
+    const middle = new THREE.Vector3();
+    for (const k of this.carried) middle.add(PLACE.set(F[12 * k + 9], F[12 * k + 10], F[12 * k + 11]));
+    middle.divideScalar(this.carried.length || 1);
+    if (Number.isFinite(middle.x + middle.y + middle.z)) this.middle.copy(middle);
     const crowded = this.crowds.length > 0;
     for (const { mesh, from, start, to, end, part } of this.between) {
       const a = start.clone().applyMatrix4(this.frames[from].matrix), d = end.clone().applyMatrix4(this.frames[to].matrix).sub(a);

@@ -3,6 +3,7 @@ import * as THREE from "three";
 import { controls } from "./controls.js";
 import { data, live } from "./data.js";
 import { Engine, STATUS } from "./engine.js";
+import { fields, Ground } from "./ground.js";
 import { Hand } from "./hand.js";
 import { Machine } from "./machine.js";
 import { Overlay } from "./overlay.js";
@@ -77,6 +78,7 @@ class Page {
     if (rows) this.sliders?.settle(first.q, first.v);
     else this.t = this.span[0];
     if (shapes) this.machine?.build(this.engine.seen(this.span[0], first.q, first.v, p));
+    if (shapes) this.ground?.build();
     this.fresh();
   }
 
@@ -116,6 +118,27 @@ class Page {
     told.append(el("b", "", `${digits(this.run.milliseconds, 3)} ms`), ` for ${digits(track.last - this.span[0], 3)} s · ${steps} steps${balance}${kept}`);
   }
 
+  /** To the event after, or with -1 before, the present time, which is told. @param {number} way */
+  event(way) {
+    const close = 1e-9 * Math.max(1, Math.abs(this.end)), { changes } = this.track;
+    const next = way > 0 ? changes.find(({ t }) => t > this.t + close) : changes.findLast(({ t }) => t < this.t - close);
+    this.play(false);
+    if (!next) {
+      this.announce(changes.length ? `No event ${way > 0 ? "after" : "before"} this.` : "This motion has no events.");
+      return;
+    }
+    this.seek(next.t);
+    // Of several at one time all.
+    this.announce(`${next.t.toFixed(3)} s: ${changes.filter(({ t }) => Math.abs(t - next.t) <= close).map(({ text }) => text).join("; ")}`);
+  }
+
+  /** Show a sentence for a while, and have it read aloud. @param {string} text */
+  announce(text) {
+    $("event").textContent = text;
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => { $("event").textContent = ""; }, 6000);
+  }
+
   /** Impacts and changes of modes below the time. */
   ticks() {
     const shown = this.track.changes.slice(0, 400), [from] = this.span, span = this.end - from;
@@ -124,7 +147,10 @@ class Page {
       mark.style.left = `${(100 * (t - from)) / span}%`;
       mark.title = `${t.toFixed(3)} s: ${text}`;
       mark.tabIndex = -1;
-      mark.onclick = () => this.seek(t);
+      mark.onclick = () => {
+        this.seek(t);
+        this.announce(mark.title);
+      };
       return mark;
     }));
     $("time").min = from;
@@ -180,8 +206,9 @@ class Page {
     const { q, v } = this.state(this.t), seen = this.engine.seen(this.t, q, v, this.values.p);
     this.machine.pose(seen);
     this.overlay.draw(seen);
+    this.ground?.accompany(this.machine.middle);
     this.hand.draw();
-    if (this.stage.follow) this.stage.accompany(this.machine.box().getCenter(new THREE.Vector3()));
+    this.stage.accompany(this.machine.middle);
     this.stage.render();
     const [from] = this.span, part = (t) => `${(100 * (t - from)) / (this.end - from)}%`, time = $("time");
     time.max = this.end;
@@ -235,14 +262,16 @@ class Page {
     this.machine.pose(seen);
     this.stage.world.add(this.machine.root);
     this.stage.resize();
-    const all = this.machine.box();
+    const all = this.machine.box(), way = new THREE.Box3().setFromPoints([this.machine.middle]);
     for (let k = 0; k < 40 && this.track.rows; k++) {
       const t = this.span[0] + ((this.track.last - this.span[0]) * k) / 39, at = this.track.state(t);
       this.machine.pose(this.engine.seen(t, at.q, at.v, this.values.p));
       all.union(this.machine.box());
+      way.expandByPoint(this.machine.middle);
     }
     this.machine.pose(this.engine.seen(this.span[0], q, v, this.values.p));
-    this.stage.furnish(this.machine, all, this.height());
+    this.stage.furnish(this.machine, all, way, this.height());
+    if (fields.length) this.ground = new Ground(this, all);
     this.overlay = new Overlay(this);
     this.hand = new Hand(this);
   }
@@ -295,6 +324,7 @@ class Page {
     });
     $("time").oninput = () => this.seek(Number($("time").value));
     $("speed").onchange = () => { this.speed = Number($("speed").value); };
+    on("help", () => this.help());
     addEventListener("keydown", (e) => this.key(e));
     const resized = () => {
       this.stage.resize();
@@ -306,6 +336,7 @@ class Page {
   /** @param {KeyboardEvent} e */
   key(e) {
     const at = /** @type {HTMLElement} */ (e.target), range = at.getAttribute?.("type") === "range";
+    if (document.querySelector("dialog[open]")) return;
     if ((/INPUT|SELECT|TEXTAREA/.test(at.tagName) && !range) || e.ctrlKey || e.metaKey || e.altKey) return;
     const step = (n) => {
       if (range && at.id !== "time") return false;
@@ -317,13 +348,20 @@ class Page {
       " ": () => (at.tagName === "BUTTON" && at.id !== "play" ? false : this.play()), ArrowRight: () => step(1), ArrowLeft: () => step(-1),
       Home: () => (range && at.id !== "time" ? false : this.seek(this.span[0])), End: () => (range && at.id !== "time" ? false : this.seek(Infinity)),
       x: () => $("along-x").click(), y: () => $("along-y").click(), z: () => $("along-z").click(), h: () => $("home").click(),
+      ",": () => this.event(-1), ".": () => this.event(1), "?": () => this.help(),
       p: () => $("flat").click(), l: () => $("loop").click(), t: () => $("trail").click(), r: () => $("reset").click(), Escape: () => this.hand.drop(),
     };
     if (acts[e.key] && acts[e.key]() !== false) e.preventDefault();
   }
 
+  /** The keys of the page. */
+  help() {
+    $("keys").showModal();
+  }
+
   dress() {
     this.stage.dress();
+    this.ground?.dress();
     this.machine.joint.color.set(document.documentElement.dataset.theme === "dark" ? "#aab3bf" : data.scene.colours.joint);
     for (const pane of this.panes) pane.build();
     this.dirty = true;

@@ -8,10 +8,19 @@ const scene = data.scene;
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 /** Angles of view: in perspective, and almost without. */
 const WIDE = 30, NARROW = 1.5;
-/** What a motion spans, in sizes of the machine, beyond which the eye goes with the machine. */
-const FAR = 9;
+/** How far over the ground the middle of the machine goes, and what its motion spans in all, in its sizes, beyond which the eye goes with it. */
+const FAR = 1.5, FARTHEST = 9;
+/** Room around what is in view at first. */
+const ROUND = 1.1;
+/** Room around a machine with which the eye goes. */
+const ROOM = 1.25;
+/** How far from the center, in the reach of the machine, it is no longer in view. */
+const LEFT = 1.35;
 /** Distances in which the lines of the floor fade, and to which shadows fall, in the reach of the machine. */
 const LINES = 9, SHADOWS = 3.7;
+
+/** The corners of a box. @param {THREE.Box3} box */
+export const corners = ({ min, max }) => [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z));
 
 export class Stage {
   /** @param {HTMLCanvasElement} canvas */
@@ -32,27 +41,37 @@ export class Stage {
     this.orbit.addEventListener("start", () => { this.from = null; });
   }
 
-  /** Floor, light and the first view of a machine. @param {import("./machine.js").Machine} machine @param {THREE.Box3} all what its motion spans @param {number | null} height of a floor that the model has */
-  furnish(machine, all, height) {
+  /** Floor, light and the first view of a machine. @param {import("./machine.js").Machine} machine @param {THREE.Box3} all what its motion spans @param {THREE.Box3} way where its middle goes @param {number | null} height of a floor that the model has */
+  furnish(machine, all, way, height) {
     const own = machine.box(), size = own.getSize(new THREE.Vector3()).length(), span = all.getSize(new THREE.Vector3());
     const heavy = machine.up.lengthSq() > 0;
     this.up = heavy ? machine.up.clone() : new THREE.Vector3().setComponent(scene.normal === 2 ? 1 : 2, 1);
-    const far = span.length() > FAR * size;
-    const reach = far ? 1.6 * size : 0.5 * Math.max(span.length(), size);
-    const center = (far ? own : all).getCenter(new THREE.Vector3());
+    const { up } = this, ends = (box) => {
+      const heights = corners(box).map((c) => c.dot(up));
+      return [Math.min(...heights), Math.max(...heights)];
+    };
+    const [low, high] = ends(all), [first, last] = ends(own);
+    const gone = way.getSize(new THREE.Vector3()), [down, top] = ends(way);
+    const far = (heavy && gone.lengthSq() - (top - down) ** 2 > (FAR * size) ** 2) || span.length() > FARTHEST * size;
+    /** Whether the eye that goes along stays at its height, from which all heights are seen. */
+    this.level = heavy && high - low < FARTHEST * size;
+    const seen = far ? own.clone() : all;
+    if (far && this.level) for (const c of corners(own)) for (const by of [low - first, high - last]) seen.expandByPoint(c.addScaledVector(up, by));
+    const reach = far ? Math.max(1.6 * size, 0.5 * seen.getSize(new THREE.Vector3()).length()) : 0.5 * Math.max(span.length(), size);
+    const center = seen.getCenter(new THREE.Vector3());
     Object.assign(this, { reach, center, size, follow: far });
-    const { up } = this, corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? all.max.x : all.min.x, k & 2 ? all.max.y : all.min.y, k & 4 ? all.max.z : all.min.z));
-    const seen = far ? own : all, half = seen.getSize(new THREE.Vector3()).multiplyScalar(far ? 1 : 0.5);
-    this.corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? half.x : -half.x, k & 2 ? half.y : -half.y, k & 4 ? half.z : -half.z));
-    const low = height ?? Math.min(...corners.map((c) => c.dot(up))) - 0.04 * size;
+    /** Where the middle of the machine was when the eye last looked there. */
+    this.seen = far ? machine.middle.clone() : center.clone();
+    this.corners = corners(seen).map((c) => c.sub(center).multiplyScalar(far ? ROOM : 1));
+    const ground = height ?? low - 0.04 * size;
     const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), up);
     // As far as lines are seen, and as far as shadows fall: what is not seen takes its time, too.
     this.floor = new THREE.Mesh(new THREE.CircleGeometry(LINES * reach, 64), grid(reach));
     this.shade = new THREE.Mesh(new THREE.CircleGeometry(SHADOWS * reach, 48), new THREE.ShadowMaterial({ opacity: 0.2 }));
     for (const x of [this.floor, this.shade]) {
       x.quaternion.copy(turn);
-      x.position.copy(center).addScaledVector(up, low - center.dot(up));
-      x.visible = heavy || height !== null;
+      x.position.copy(center).addScaledVector(up, ground - center.dot(up));
+      x.visible = (heavy || height !== null) && !scene.solids.some((s) => s.kind === "field");
       this.world.add(x);
     }
     this.shade.position.addScaledVector(up, 1e-3 * reach);
@@ -76,6 +95,7 @@ export class Stage {
     this.view();
   }
 
+
   /** Where one looks from at first: along the normal of a plane, else from the right, the front and above. */
   first() {
     const { up } = this, n = scene.normal;
@@ -90,15 +110,28 @@ export class Stage {
     return from.set(0.5, 0.3 * Math.sign(up.y || 1), 1);
   }
 
+  /** Heights of what stands over the picture, above and below [px]. */
+  covered() {
+    const { top, bottom } = this.canvas.getBoundingClientRect(), found = [0, 0];
+    for (const x of document.querySelectorAll(".tools, #told")) {
+      const own = x.getBoundingClientRect(), low = own.top + own.bottom > top + bottom;
+      if (own.height) found[Number(low)] = Math.max(found[Number(low)], low ? bottom - own.top : own.bottom - top);
+    }
+    return found;
+  }
+
   /** Look from a direction, by default as at first. @param {THREE.Vector3} [from] */
   view(from = this.first()) {
     /** Where the view comes from, until somebody turns or zooms it. */
     this.from = from;
     const tangent = Math.tan(THREE.MathUtils.degToRad(this.camera.fov / 2));
     if (from.clone().normalize().cross(this.up).length() < 1e-3) from = from.clone().addScaledVector(new THREE.Vector3(0.3, -1, 0.2).cross(this.up), 1e-3);
-    // So far away that all corners are seen.
+    // So far away that all corners are seen, between what stands over the picture above and below.
+    const { width, height } = this.canvas.getBoundingClientRect(), [above, below] = this.covered();
+    const high = (ROUND * height) / Math.max(height - above - below, 0.4 * height);
+    if (height) this.camera.setViewOffset(width, height, 0, (below - above) / 2, width, height);
     const back = from.clone().normalize(), right = this.up.clone().cross(back).normalize(), over = back.clone().cross(right);
-    const far = Math.max(...this.corners.map((c) => c.dot(back) + 1.15 * Math.max(Math.abs(c.dot(right)) / this.camera.aspect, Math.abs(c.dot(over))) / tangent));
+    const far = Math.max(...this.corners.map((c) => c.dot(back) + Math.max((ROUND * Math.abs(c.dot(right))) / this.camera.aspect, high * Math.abs(c.dot(over))) / tangent));
     this.camera.near = Math.max(far - 40 * this.reach, 0.02 * this.reach);
     this.camera.far = far + 60 * this.reach;
     this.camera.updateProjectionMatrix();
@@ -123,10 +156,13 @@ export class Stage {
     this.changed = true;
   }
 
-  /** Let eye, light and floor go with a place. @param {THREE.Vector3} place */
+  /** Let eye, light and floor go with the middle of the machine, if its motion is long, or it leaves what was in view. @param {THREE.Vector3} place */
   accompany(place) {
-    const move = place.clone().sub(this.seen ?? place);
-    this.seen = place.clone();
+    this.follow ||= place.distanceTo(this.seen) > LEFT * this.reach;
+    if (!this.follow) return;
+    const move = place.clone().sub(this.seen);
+    if (this.level) move.addScaledVector(this.up, -move.dot(this.up));
+    this.seen.add(move);
     if (!(move.lengthSq() > 0)) return;
     for (const x of [this.orbit.target, this.camera.position, this.sun.position, this.sun.target.position, this.center]) x.add(move);
     const along = move.clone().addScaledVector(this.up, -move.dot(this.up));
@@ -168,13 +204,17 @@ export class Stage {
   }
 }
 
+/** The distance of lines on the ground, a round number. @param {number} reach */
+export function cell(reach) {
+  const size = 0.8 * reach, power = 10 ** Math.floor(Math.log10(size)), lead = size / power;
+  return power * (lead > 4 ? 2 : lead > 2 ? 1 : 0.5);
+}
+
 /** Lines of a floor that fade with the distance. @param {number} reach */
 function grid(reach) {
-  const size = 0.8 * reach, power = 10 ** Math.floor(Math.log10(size)), lead = size / power;
-  const cell = power * (lead > 4 ? 2 : lead > 2 ? 1 : 0.5);
   return new THREE.ShaderMaterial({
     transparent: true, depthWrite: false, side: THREE.DoubleSide,
-    uniforms: { cell: { value: cell }, ink: { value: new THREE.Color() }, reach: { value: LINES * reach }, strength: { value: 0.3 }, shift: { value: new THREE.Vector2() } },
+    uniforms: { cell: { value: cell(reach) }, ink: { value: new THREE.Color() }, reach: { value: LINES * reach }, strength: { value: 0.3 }, shift: { value: new THREE.Vector2() } },
     vertexShader: "varying vec2 p; void main() { p = position.xy; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); }",
     fragmentShader: `varying vec2 p; uniform float cell, reach, strength; uniform vec3 ink; uniform vec2 shift;
       float lines(vec2 x, float w) { vec2 g = abs(fract(x - 0.5) - 0.5) / fwidth(x); return 1.0 - min(min(g.x, g.y) / w, 1.0); }
