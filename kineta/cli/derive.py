@@ -71,7 +71,8 @@ def derive(
     _check(click.get_current_context().params)
     began = time.perf_counter()
     system = read(model, settings)
-    held = (quantity or "").partition("(")[0].strip() in CONTROLLED
+    whole = quantity == "equations" or (explain and quantity == "inverse")
+    held = whole or quantity.partition("(")[0].strip() in CONTROLLED
     warn_ignored(system, "what is derived", whole=True, known=("programs",) if held else ())
     system = system.fixed() if fix else system
     if explain:

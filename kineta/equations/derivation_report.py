@@ -273,7 +273,7 @@ class _ReportWriter:
     def _know(self, entry: ReportLine) -> None:
         """Use the name of *entry* in later expressions, if it is shorter."""
         i = entry.ref >> 1
-        if i in self.names or self.graph.op[i] in LEAVES or len(entry.text) < len(entry.name) + 3:
+        if i in self.names or entry.name == "0" or self.graph.op[i] in LEAVES or len(entry.text) < len(entry.name) + 3:
             return
         sign = "-" * (entry.ref & 1)
         self.names[i], self.latex_names[i] = sign + entry.name, sign + entry.latex_name
@@ -316,12 +316,19 @@ def _together(own: Sequence[ReportLine], shape: Sequence[int]) -> bool:
     return len(shape) > 0 and sum(len(e.text) for e in own) + 2 * len(own) <= TOGETHER
 
 
+def _vanishes(own: Sequence[ReportLine]) -> bool:
+    """Whether all entries of a vector or matrix are zero."""
+    return all(e.text == "0" for e in own)
+
+
 def _text_lines(needed: Sequence[ReportLine], shown: Shown, own: Sequence[ReportLine]) -> Iterator[str]:
     for e in needed:
         yield f"{e.name} = {e.text}"
     if not _together(own, shown.shape):
         for e in own:
             yield f"{e.name} = {e.text}"
+    elif _vanishes(own):
+        yield f"{shown.name} = 0"
     elif len(shown.shape) == 1:
         yield f"{shown.name} = ({', '.join(e.text for e in own)})"
     else:
@@ -341,7 +348,9 @@ def _pairs(told: ReportStep) -> Iterator[tuple[str, str]]:
     """Left and right sides in LaTeX."""
     for needed, shown, own in told.lines:
         yield from ((e.latex_name, e.latex) for e in needed)
-        if _together(own, shown.shape):
+        if _together(own, shown.shape) and _vanishes(own):
+            yield latex.label(shown.name), "0"
+        elif _together(own, shown.shape):
             columns = shown.shape[1] if len(shown.shape) > 1 else 1
             yield latex.label(shown.name), latex.matrix([e.latex for e in own], columns)
         else:

@@ -13,8 +13,8 @@ from kineta.algebra.expression import LOCK
 from kineta.calls import public
 from kineta.codegen.c import identifier
 from kineta.codegen.compiled_functions import CompiledFunctions
-from kineta.equations.formulas import EQUATIONS, Formulas, aligned, equations_of_motion, formulas
-from kineta.errors import ArgumentError, did_you_mean, one_of, shown
+from kineta.equations.formulas import EQUATIONS, Formulas, aligned, formulas, printed_equations
+from kineta.errors import ArgumentError, ModelError, did_you_mean, one_of, shown
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.program import StraightLineProgram
@@ -334,7 +334,7 @@ class Equations:
             if zero:
                 raise ArgumentError(f"unforced is for the equations of motion; leave it out for {shown(quantity)}.")
             return self.formulas(quantity)
-        return self.memo((Formulas, EQUATIONS, zero), lambda: equations_of_motion(self.alone(), unforced=zero))
+        return self.memo((Formulas, EQUATIONS, zero), lambda: printed_equations(self.alone(), unforced=zero))
 
     def sympy(self, quantity: str, *, dynamic: bool = False) -> Any:
         """*quantity* in SymPy: an expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions.
@@ -351,10 +351,13 @@ class Equations:
         return f"<Equations of '{self.system.name}' by {self.formalism}: {self.system.size}>"
 
     def _repr_latex_(self) -> str | None:
-        """The first equations of motion, for notebooks; None for large systems."""
+        """The first equations of motion, for notebooks; None for large systems, and where a law of control does not apply."""
         if self.system.nv > SHOWN:
             return None
-        lines = list(self.printed().latex())
+        try:
+            lines = list(self.printed().latex())
+        except ModelError:
+            return None
         rest = len(lines) - LINES
         shown = [*lines[:LINES], rf"& \text{{and {rest} more lines: equations.latex()}}"] if rest > 0 else lines
         return f"$$\n{aligned(shown, 'aligned')}\n$$"

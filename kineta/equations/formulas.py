@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kineta.expr.graph import ZERO, Graph, Ref
+from kineta.expr.graph import Graph, Ref, neg
 from kineta.mechanics.derivation import Array, Derivation
+from kineta.mechanics.equations_of_motion import equations_of_motion
 from kineta.mechanics.quantities import HIGHEST, NAMES, quantity
 from kineta.mechanics.variables import Symbols, symbols
 from kineta.model.checks.scaling_check import scaling_diagnosis
-from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System
 from kineta.notation.printed_form import PrintedForm, form_cost, printed_form
 from kineta.notation.text import TEXT
-from kineta.notation.typesetting import FactorKind, Kinds
+from kineta.notation.typesetting import FactorKind, Kinds, Notation
 from kineta.passes.simplify import simplify
 
 #: What is printed as a whole: the equations of motion with their constraints.
@@ -27,11 +27,15 @@ PRINTED = (EQUATIONS, *NAMES)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Formulas:
-    """*quantity* after all passes: references *array* into a graph of its own."""
+    """*quantity* after all passes: references *array* into a graph of its own.
+
+    left : the left sides of the first entries, where these are expressions
+    """
 
     symbols: Symbols
     quantity: str
     array: Array
+    left: tuple[Ref, ...] = ()
 
     @property
     def graph(self) -> Graph:
@@ -54,25 +58,41 @@ class Formulas:
 
         Without *parts* every entry is written out. Raises :class:`ArgumentError` for formulas too long for this.
         """
-        names = _names(self)
-        return (f"{name} = {value}" for name, value in self._printed(names, parts).lines(TEXT, names))
+        return (f"{left} = {right}" for left, right in self._lines(TEXT, str, parts))
 
     def latex(self, *, parts: bool = True) -> Iterator[str]:
         """:meth:`text` in LaTeX."""
         # Imported here, as in the compiler: loaded only if needed.
         from kineta.notation import latex
 
-        names = _names(self)
-        lines = self._printed(names, parts).lines(latex.LATEX, [latex.label(name) for name in names])
-        return (f"{name} = {value}" for name, value in lines)
+        return (f"{left} = {right}" for left, right in self._lines(latex.LATEX, latex.label, parts))
 
     def reading_cost(self, *, parts: bool = True) -> float:
         """How much there is to read in :meth:`text`: one for a name, more for brackets, fractions and named parts."""
         names = _names(self)
-        return form_cost(self._printed(names, parts), names, kinds(self.system))
+        return form_cost(self._printed(names, parts), self._labels(names), kinds(self.system))
+
+    def _lines(self, notation: Notation, show: Callable[[str], str], parts: bool) -> Iterator[tuple[str, str]]:
+        """Left and right sides: of the named parts, then of the entries."""
+        names = _names(self)
+        form = self._printed(names, parts)
+        if not self.left:
+            yield from form.lines(notation, [show(name) for name in names])
+            return
+        shown = list(form.lines(notation, [show(name) for name in self._labels(names)]))
+        whole, sides = shown[: len(shown) - len(self.left)], shown[len(shown) - len(self.left) :]
+        first = len(whole) - len(names)
+        yield from whole[:first]
+        yield from ((side, value) for (_, side), (_, value) in zip(sides, whole[first:], strict=False))
+        yield from whole[first + len(sides) :]
+
+    def _labels(self, names: Sequence[str]) -> list[str]:
+        """Names of the entries, and of the left sides."""
+        return [*names, *names[: len(self.left)]]
 
     def _printed(self, names: Sequence[str], parts: bool) -> PrintedForm:
-        return printed_form(self.graph, self.array.refs, names, kinds(self.system), parts=parts)
+        refs = (*self.array.refs, *self.left)
+        return printed_form(self.graph, refs, self._labels(names), kinds(self.system), parts=parts)
 
     def sympy(self, *, dynamic: bool = False) -> Any:
         """An expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions; with *dynamic*,
@@ -105,7 +125,7 @@ def kinds(system: System) -> Kinds:
         (FactorKind.PARAMETER, system.parameter_names),
         (FactorKind.POSITION, ("t", *system.q_names)),
         (FactorKind.SPEED, (*v, *(f"p.{n}" for n in v))),
-        (FactorKind.ACCELERATION, (*(f"{n}'" for n in v), *(f"tau.{n}" for n in v))),
+        (FactorKind.ACCELERATION, (*(f"{n}'" for n in v), *(f"tau.{n}" for n in v), *(f"{n}''" for n in v))),
     )
     return {name: (kind, k) for kind, names in rows for k, name in enumerate(names)}
 
@@ -117,34 +137,32 @@ def formulas(derivation: Derivation, quantity: str) -> Formulas:
     return Formulas(own, quantity, array.of(functions[quantity]))
 
 
-def equations_of_motion(derivation: Derivation, *, unforced: bool = False) -> Formulas:
-    """The forces with the multipliers of the constraints, tau = M vdot + h - A^T lambda, then the constraints, 0 = f.
+def printed_equations(derivation: Derivation, *, unforced: bool = False) -> Formulas:
+    """The equations of motion for print: the forces with the multipliers of constraints and programs, then these.
 
-    A constraint of coordinates is shown as such, one of speeds or accelerations at its order. *unforced* equations have no
-    added forces: 0 = M vdot + h - A^T lambda.
+    Of the second order they are tau = M vdot + h - A^T lambda, then 0 = f; under programs that ask for a higher order M z = ...,
+    the highest derivatives on the left. A constraint or program is shown as it is written. *unforced* equations have no added
+    forces: 0 = M vdot + h - A^T lambda.
     """
-    system, rows, inverse = derivation.symbols.system, derivation.rows, derivation["inverse"]
-    n = len(inverse.refs)
-    A = [row.gradient.get(k, ZERO) for row in rows for k in range(n)]
-    functions = {"inverse": inverse.refs, "A": A, "residuals": constraint_residuals(derivation)}
-    own, found = simplified(derivation, functions, system.parameter_names)
-    g, forces = own.graph, list(found["inverse"])
-    for j, row in enumerate(rows):
-        gradient = found["A"][j * n : (j + 1) * n]
-        multiplier = g.symbol(f"{MULTIPLIER}{row.constraint}")
-        forces = [g.sub(force, g.mul(a, multiplier)) for force, a in zip(forces, gradient, strict=True)]
-    left = ["0"] * n if unforced else quantity("inverse").labels(system, (n,))
-    labels = (*left, *("0" for _ in rows))
-    return Formulas(own, EQUATIONS, Array((n + len(rows),), (*forces, *found["residuals"]), labels=labels))
-
-
-def constraint_residuals(derivation: Derivation) -> list[Ref]:
-    """What vanishes by every constraint that reactions enforce: of coordinates, of speeds, or of accelerations."""
-    g, found = derivation.graph, list[Ref]()
-    for row in derivation.rows:
-        rate = (g.mul(a, g.symbol(f"{derivation.symbols.names[k]}'")) for k, a in row.gradient.items())
-        found.append(row.levels[0] if row.levels else g.add(g.sum(rate), row.rest))
-    return found
+    system, found = derivation.symbols.system, equations_of_motion(derivation)
+    n, m = len(derivation.symbols.v), len(found.conditions)
+    lead = found.balance if found.order == 2 else found.rest
+    directions = [x for row in found.reactions.values() for x in row]
+    functions = {"lead": lead, "directions": directions, "conditions": found.conditions, "inertia": found.inertia}
+    own, refs = simplified(derivation, functions, system.parameter_names)
+    g, forces = own.graph, list(refs["lead"])
+    for j, name in enumerate(found.reactions):
+        unknown, along = g.symbol(name), refs["directions"][j * n : (j + 1) * n]
+        forces = [g.sub(force, g.mul(a, unknown)) for force, a in zip(forces, along, strict=True)]
+    if found.order == 2:
+        left = ["0"] * n if unforced else quantity("inverse").labels(system, (n,))
+        labels = (*left, *["0"] * m)
+        return Formulas(own, EQUATIONS, Array((n + m,), (*forces, *refs["conditions"]), labels=labels))
+    z = [g.symbol(name) for name in found.highest]
+    sides = [g.sum(g.mul(refs["inertia"][k * n + j], z[j]) for j in range(n)) for k in range(n)]
+    labels = (*(f"left[{k + 1}]" for k in range(n)), *["0"] * m)
+    array = Array((n + m,), (*(neg(x) for x in forces), *refs["conditions"]), labels=labels)
+    return Formulas(own, EQUATIONS, array, tuple(sides))
 
 
 def simplified(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kineta.equations.formulas import aligned, constraint_residuals, kinds, simplified
+from kineta.equations.formulas import aligned, kinds, simplified
 from kineta.errors import ArgumentError
-from kineta.expr.graph import ZERO, Ref
+from kineta.expr.graph import Ref
 from kineta.mechanics.derivation import Derivation
+from kineta.mechanics.equations_of_motion import equations_of_motion
 from kineta.mechanics.variables import Symbols
-from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.notation import latex, text
 from kineta.notation.printed_form import printed_form
 from kineta.notation.typesetting import Notation
@@ -23,15 +23,18 @@ NAME = 6
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MatrixForm:
-    """M, h, the transposed constraint matrix A and the constraints: references into the graph of *symbols*, row by row.
+    """M, h, the directions of the reactions as columns, and the conditions: references into the graph of *symbols*, row by row.
 
-    unforced : whether zeros stand in the place of added forces
+    highest : names of the derivatives that M multiplies
+    reactions : names of the unknowns, multipliers of constraints and of programs
+    forced : whether added forces stand on the right
     """
 
     symbols: Symbols
     refs: tuple[Ref, ...]
-    constraints: tuple[str, ...]
-    unforced: bool = False
+    highest: tuple[str, ...]
+    reactions: tuple[str, ...]
+    forced: bool = True
 
     def text(self, *, parts: bool = True) -> str:
         """The matrices side by side, then the named entries. Raises as :meth:`Formulas.text`."""
@@ -39,7 +42,7 @@ class MatrixForm:
         n = len(self.symbols.v)
         height = max(map(len, blocks))
         columns = [_boxed(rows, height) for rows in blocks]
-        signs = ["", " + ", " = ", " + ", ""]
+        signs = ["", " + ", " = ", *([" + "] if len(blocks) % 2 == 0 else []), ""]
         middle = (n - 1) // 2
         lines = []
         for k in range(height):
@@ -52,8 +55,10 @@ class MatrixForm:
     def latex(self, *, parts: bool = True) -> str:
         """:meth:`text` in LaTeX, for use within ``$$``."""
         blocks, below = self._blocks(latex.LATEX, latex.label, parts)
-        M, vdot, h, tau, *reactions = (latex.matrix([c for row in rows for c in row], len(rows[0])) for rows in blocks)
-        whole = f"{M} {vdot} + {h} = {tau}" + (f" + {' '.join(reactions)}" if reactions else "")
+        M, z, h, *right = (latex.matrix([c for row in rows for c in row], len(rows[0])) for rows in blocks)
+        sides = [right[0]] if len(right) % 2 else []
+        sides += [" ".join(right[-2:])] if len(right) > 1 else []
+        whole = f"{M} {z} + {h} = {' + '.join(sides)}"
         if not below:
             return whole
         return f"\\begin{{gathered}}\n{whole} \\\\\n{aligned((f'{n} = {v}' for n, v in below), 'aligned')}\n\\end{{gathered}}"
@@ -70,13 +75,16 @@ class MatrixForm:
     def _blocks(
         self, notation: Notation, show: Callable[[str], str], parts: bool
     ) -> tuple[list[list[list[str]]], list[tuple[str, str]]]:
-        """M, vdot, h, tau, and for constraints A^T and lambda, as rows of cells; and the named entries."""
+        """M, z, h, tau where forces are added, the columns of reactions and their unknowns, as rows of cells; and the
+        named entries.
+        """
         system, n, names = self.symbols.system, len(self.symbols.v), self.symbols.names
-        m = len(self.constraints)
-        labels = [*_labels(n, m), *("0" for _ in self.constraints)]
+        columns = len(self.reactions)
+        m = len(self.refs) - n * (n + 1 + columns)
+        labels = [*_labels(n, columns), *["0"] * m]
         form = printed_form(self.symbols.graph, self.refs, labels, kinds(system), parts=parts)
         plain = dict(form.lines(text.TEXT, labels))
-        long = _long([plain[label] for label in labels], n)
+        long = _long([plain[label] for label in labels[: len(labels) - m]], n)
         lines = list(form.lines(notation, [show(label) for label in labels]))
         below, own = lines[: len(lines) - len(labels)], lines[len(lines) - len(labels) :]
         cells = []
@@ -89,11 +97,14 @@ class MatrixForm:
         rest = iter(cells)
         M = [[next(rest) for _ in range(n)] for _ in range(n)]
         h = [[next(rest)] for _ in range(n)]
-        tau = [["0" if self.unforced else show(f"tau[{v}]")] for v in names]
-        blocks = [M, [[notation.name(f"{v}'")] for v in names], h, tau]
-        if self.constraints:
-            blocks.append([[next(rest) for _ in self.constraints] for _ in range(n)])
-            blocks.append([[show(f"{MULTIPLIER}{c}")] for c in self.constraints])
+        blocks = [M, [[notation.name(z)] for z in self.highest], h]
+        if self.forced:
+            blocks.append([[show(f"tau[{v}]")] for v in names])
+        elif not self.reactions:
+            blocks.append([["0"] for _ in names])
+        if self.reactions:
+            blocks.append([[next(rest) for _ in self.reactions] for _ in range(n)])
+            blocks.append([[show(x)] for x in self.reactions])
         return blocks, below
 
 
@@ -101,13 +112,15 @@ def matrix_form(derivation: Derivation, *, unforced: bool = False) -> MatrixForm
     """The matrices of a *derivation*; *unforced* for zeros in the place of added forces. Raises :class:`ArgumentError` for a
     system without motion.
     """
-    rows, system = derivation.rows, derivation.symbols.system
-    if not derivation.symbols.v:
+    system, n = derivation.symbols.system, len(derivation.symbols.v)
+    if not n:
         raise ArgumentError(f"Model '{system.name}': nothing in it can move, so there are no equations of motion.")
-    A = [r.gradient.get(k, ZERO) for k in range(len(derivation.symbols.v)) for r in rows]
-    refs = (*derivation["mass_and_bias"].refs, *A, *constraint_residuals(derivation))
-    own, found = simplified(derivation, {"matrices": refs}, system.parameter_names)
-    return MatrixForm(own, tuple(found["matrices"]), tuple(r.constraint for r in rows), unforced)
+    found = equations_of_motion(derivation)
+    columns = [row[k] for k in range(n) for row in found.reactions.values()]
+    refs = (*found.inertia, *found.rest, *columns, *found.conditions)
+    own, simple = simplified(derivation, {"matrices": refs}, system.parameter_names)
+    forced = found.order == 2 and not unforced
+    return MatrixForm(own, tuple(simple["matrices"]), found.highest, tuple(found.reactions), forced)
 
 
 def _labels(n: int, m: int) -> list[str]:

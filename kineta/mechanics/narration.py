@@ -9,6 +9,8 @@ from kineta.expr.graph import ZERO, Ref
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.elements.applied_forces import generalized_forces
 from kineta.mechanics.elements.inertia_elements import resistances
+from kineta.mechanics.equations_of_motion import equations_of_motion
+from kineta.mechanics.programs.dynamics import law
 from kineta.spatial.vector import Matrix, Vector
 
 
@@ -117,11 +119,55 @@ def told(d: Derivation, own: Steps) -> Iterator[Step]:
             f"Both are solved for by the strategy {d.strategy}.",
             shown=tuple(rows),
         )
+    if d.symbols.system.programs:
+        yield from program_steps(d)
+
+
+def program_steps(d: Derivation) -> Iterator[Step]:
+    """The steps from the equations of motion to those of the order n + 2 that the system obeys under its programs."""
+    g, own, names, used, found = d.graph, d.programs, d.symbols.names, law(d), equations_of_motion(d)
+    n, r = len(names), own.r
+    orders = "; ".join(
+        f"{row.constraint} has the order {row.order}" + " and is not linear in it" * (row.order > 1 and not linear)
+        for row, linear in zip(own.rows, own.linear, strict=True)
+    )
+    often = ("are not differentiated", "are differentiated once")[r] if r < 2 else f"are differentiated {r} times"
+    yield Step(
+        "Programs of motion, which vanish",
+        "f = 0",
+        "Rodionov (5)",
+        note=f"By their highest derivatives: {orders}. So the equations of motion {often}, and have the order {own.s}.",
+        shown=each("f", (row.constraint for row in own.rows), found.conditions[: len(own.rows)]),
+    )
+    rows = []
+    for row in own.rows:
+        rows += [one(f"B[{row.constraint},{names[k]}]", partial) for k, partial in row.gradient.items()]
+        rows.append(one(f"W[{row.constraint}]", row.rest))
+    yield Step("Programs, by the highest derivatives z", "B z + W = 0", "Rodionov (8)", shown=tuple(rows))
+    if r:
+        yield Step(
+            f"Forces that a motion asks for, as the law {used.name} differentiates them",
+            "M z + κ",
+            used.source,
+            note="M is the mass matrix, whatever the order.",
+            shown=each("kappa", names, found.rest),
+        )
+    equations = []
+    for k, name in enumerate(names):
+        reaction = g.sum(g.mul(x[k], g.symbol(unknown)) for unknown, x in found.reactions.items())
+        z = (g.mul(found.inertia[k * n + j], g.symbol(x)) for j, x in enumerate(found.highest))
+        lead = g.add(g.sum(z), found.rest[k]) if r else found.balance[k]
+        equations.append(one("0" if r else f"tau[{name}]", g.sub(lead, reaction)))
+    yield Step(
+        f"Equations of the order {own.s} under the programs",
+        note=f"The unknowns beside the motion are {', '.join(found.reactions)}.",
+        shown=tuple(equations),
+        whole=True,
+    )
 
 
 def speed_steps(d: Derivation) -> Iterator[Step]:
     """The steps from quasi-velocities to the speeds of the motions, and the rates of positions and quaternions."""
-    """The steps from quasi-velocities to speeds of motions, and those of quaternions."""
     s = d.symbols
     if s.system.quasi:
         g, base = d.graph, d.definitions.base

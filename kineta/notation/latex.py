@@ -32,13 +32,19 @@ _INDEX = re.compile(r"\[(\d+)\]")
 _PLACE = r"(?:[^\[\],]|\[\d+\])+"
 
 
+#: The control force on a speed, and its derivatives: ``control.x'``, ``rate.control.x'``, ``rate2.control.x'``.
+_CONTROL = re.compile(r"(?:(rate)(\d*)\.)?control\.(.+)")
+
+
 def name(text: str) -> str:
     r"""A name as LaTeX: ``q1'`` is \dot{q}_{1}, ``Fi2`` is \varphi_{2}, ``b.wx`` is w^{\mathrm{b}}_{x}, ``J_nz`` is J_{nz}.
 
     Words in letters that are not ASCII are set as text, which any font for the script serves: \text{Нога}.
     """
+    if match := _CONTROL.fullmatch(text):
+        return f"{_dotted('u', int(match[2] or match[1] is not None))}_{{{_entry('tau', match[3])}}}"
     letter, _, of = text.partition(".")
-    if of and letter in ("tau", "lambda"):
+    if of and letter in ("tau", "lambda", "nu"):
         return rf"\{letter}_{{{_entry(letter, of)}}}"
     if of and letter == "p" and of not in _OF_POINTS:
         return _momentum(of)
@@ -125,7 +131,7 @@ def _variable(text: str) -> str:
 
 
 #: Letters of quantities with an entry for every constraint.
-_OF_CONSTRAINTS = ("lambda", "A", "rest", "f")
+_OF_CONSTRAINTS = ("lambda", "nu", "A", "rest", "f")
 
 
 def _entry(letter: str, text: str) -> str:
@@ -194,7 +200,7 @@ def _letters(text: str) -> int:
 _SIGNS = {
     "∑": r"\sum ", "∂": r"\partial ", "·": r"\cdot ", "×": r"\times ", "−": "-", "½": r"\frac{1}{2} ", "²": "^{2}",
     "⁻": "^{-", "¹": "1}", "ᵀ": "^{T}", "∫": r"\int ", "δ": r"\delta ", "ε": r"\varepsilon ", "ω": r"\omega ", "Ω": r"\Omega ",
-    "π": r"\pi ", "α": r"\alpha ", "τ": r"\tau ", "γ": r"\gamma ", "ρ": r"\rho ", "η": r"\eta ", "ν": r"\nu ", "λ": r"\lambda ",
+    "π": r"\pi ", "α": r"\alpha ", "τ": r"\tau ", "γ": r"\gamma ", "ρ": r"\rho ", "η": r"\eta ", "ν": r"\nu ", "λ": r"\lambda ", "κ": r"\kappa ",
 }  # fmt: skip
 
 

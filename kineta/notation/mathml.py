@@ -29,7 +29,7 @@ _SIGNS = {
     "*": "∗",
 }
 _WORDS = re.compile(r"\\(sin|cos|tan|arcsin|arccos|arctan|sinh|cosh|tanh|exp|ln|min|max)")
-_DOTS = {r"\dot": "˙", r"\ddot": "¨"}
+_DOTS = {r"\dot": "˙", r"\ddot": "¨", r"\dddot": "⃛"}
 #: Elements that are higher than a line, around which brackets grow.
 _TALL = ("<mfrac>", "<msqrt>", "<mtable>")
 _PLAIN = (r"\mathrm", r"\text", r"\operatorname")
@@ -92,6 +92,9 @@ class _Reader:
             return f"<msqrt>{self.piece()}</msqrt>"
         if token in _DOTS:
             return f'<mover accent="true">{self.piece()}<mo>{_DOTS[token]}</mo></mover>'
+        if token == r"\overset":
+            over = self.piece()
+            return f"<mover>{self.piece()}{over}</mover>"
         if token in _PLAIN:
             return f'<mi mathvariant="normal">{escape(self.words.pop(0).replace(chr(92), ""))}</mi>'
         if token.startswith(r"\left"):

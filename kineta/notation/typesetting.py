@@ -37,6 +37,9 @@ class FactorKind(IntEnum):
 #: Kinds of names, and their positions within a kind; other names have the kind of their marks.
 Kinds = Mapping[str, tuple[FactorKind, int]]
 
+#: Prefixes of the names of forces and multipliers: added forces, those of constraints, and those of control with their rates.
+FORCES = ("tau.", "lambda.", "nu.", "control.", "rate.control.", *(f"rate{k}.control." for k in range(2, 12)))
+
 #: The position after all others.
 LAST = 1 << 30
 
@@ -108,7 +111,7 @@ def kind_of(name: str, kinds: Kinds) -> tuple[FactorKind, int]:
     known = kinds.get(name)
     if known is not None:
         return known
-    if name.startswith(("tau.", "lambda.")):
+    if name.startswith(FORCES):
         return FactorKind.ACCELERATION, LAST
     return (FactorKind.POSITION, FactorKind.SPEED, FactorKind.ACCELERATION)[min(name.count("'"), 2)], LAST
 

@@ -105,8 +105,9 @@ def _steps(d: Derivation) -> Iterator[Step]:
     yield applied(d, "")
     yield Step(
         "The components along the motions",
-        "τ_k = ∑ (∂u/∂v_k) e · N_i − Q_k,  or e · F_i where a motion shifts",
+        "τ_k = ∑ ∂u/∂v_k e · N_i − Q_k,  τ_k = ∑ ∂u/∂v_k e · F_i − Q_k",
         "Featherstone 5.3",
+        "Motions that turn take the couple N, motions that shift the force F.",
     )
 
 

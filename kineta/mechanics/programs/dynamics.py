@@ -51,7 +51,8 @@ def law(d: Derivation) -> Law:
     return found
 
 
-def _transversal(d: Derivation) -> list[Ref]:
+def transversal(d: Derivation) -> list[Ref]:
+    """The part of the control, or of its derivative, that no program asks for, (nv,)."""
     given = dict(d.symbols.system.control.transversal)
     values = dict(zip(given, d.expression_of_levels(*given.values()), strict=True))
     for name, value in values.items():
@@ -235,7 +236,7 @@ def _state_rate(d: Derivation) -> Array:
 def in_run(rules: Mapping[str, Rule]) -> Mapping[str, Rule]:
     """The *rules* of a derivation under control by the programs."""
     own: Mapping[str, Rule] = {
-        "transversal": lambda d: vector(_transversal(d)),
+        "transversal": lambda d: vector(transversal(d)),
         "program_solution": _solution,
         "program_response": _response,
         "program_directions": lambda d: matrix(law(d).directions(d, _rows(d["gradient_response"])), len(d.symbols.v)),

@@ -14,7 +14,7 @@ from kineta.expr.op import Op
 from kineta.notation.readable.polynomials import Sum
 from kineta.notation.readable.ring import Ring
 from kineta.notation.readable.trees import Factors, Tree
-from kineta.notation.typesetting import DENOMINATOR, FactorKind, Kinds
+from kineta.notation.typesetting import DENOMINATOR, FORCES, FactorKind, Kinds
 
 NAME, NUMBER, EXPONENT, CALL, ROOT = 1.0, 1.0, 0.25, 1.0, 2.0
 PLUS, MINUS, TIMES, OVER, POWER = 1.0, 1.25, 0.25, 1.5, 0.25
@@ -37,7 +37,7 @@ def derivatives(name: str, quasi: Collection[str] = ()) -> int:
     """2 for accelerations, 1 for speeds and momenta, else 0; *quasi* are names of speeds without a prime."""
     if name.rstrip("'") in quasi:
         return 1 + name.endswith("'")
-    return 0 if name.startswith(("tau.", "lambda.")) else 1 if name.startswith("p.") else min(name.count("'"), 2)
+    return 0 if name.startswith(FORCES) else 1 if name.startswith("p.") else min(name.count("'"), 2)
 
 
 def quasi_velocities(kinds: Kinds) -> Collection[str]:
