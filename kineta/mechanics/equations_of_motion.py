@@ -4,7 +4,8 @@ Of the order s = 2, with added forces tau, and of the higher orders of programs 
 
     tau = M v' + h - sum of x_a D_a          M z + kappa = sum of x_a D_a,  z = v^(s-1)
 
-The unknowns x are multipliers, D their directions. With them stand the *conditions*: constraints and programs, as they are written.
+The unknowns x are multipliers, D their directions. With them stand the conditions: constraints and programs, as they are
+written.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from kineta.mechanics.programs.laws.law import gradients
 from kineta.mechanics.programs.rows import without
 from kineta.model.reserved_symbols import MULTIPLIER
 
-#: Prefix of the names of the multipliers of constraints in equations of a higher order than the second, whose integrals are reactions.
+#: Prefix of the names of the multipliers of constraints in equations of a higher order than the second, which are rates.
 RATE_MULTIPLIER = "nu."
 
 

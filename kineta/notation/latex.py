@@ -200,7 +200,8 @@ def _letters(text: str) -> int:
 _SIGNS = {
     "∑": r"\sum ", "∂": r"\partial ", "·": r"\cdot ", "×": r"\times ", "−": "-", "½": r"\frac{1}{2} ", "²": "^{2}",
     "⁻": "^{-", "¹": "1}", "ᵀ": "^{T}", "∫": r"\int ", "δ": r"\delta ", "ε": r"\varepsilon ", "ω": r"\omega ", "Ω": r"\Omega ",
-    "π": r"\pi ", "α": r"\alpha ", "τ": r"\tau ", "γ": r"\gamma ", "ρ": r"\rho ", "η": r"\eta ", "ν": r"\nu ", "λ": r"\lambda ", "κ": r"\kappa ",
+    "π": r"\pi ", "α": r"\alpha ", "τ": r"\tau ", "γ": r"\gamma ", "ρ": r"\rho ", "η": r"\eta ", "ν": r"\nu ", "λ": r"\lambda ",
+    "κ": r"\kappa ",
 }  # fmt: skip
 
 

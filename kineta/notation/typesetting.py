@@ -1,7 +1,8 @@
 """Typesetting of expressions in any notation: flattened sums and products, like terms collected, in a fixed order.
 
 The order of a product is numbers, parameters, coordinates, functions, speeds, accelerations; sums start with the terms of the
-highest derivative, by descending powers, and constants stand before functions. Names of one kind keep their given order.
+highest derivative, by descending powers, and constants stand before functions. Names of one kind keep their given order; a
+sum in brackets stands before the names of its kind where the first of its own comes before them, else after them.
 A notation defines the look of the pieces.
 """
 
@@ -231,6 +232,12 @@ class _Typesetter:
             return (kind_of(name, self.kinds)[0], 2, LAST, _natural(name))
         below = [self.keys[r >> 1] for r in operands(self.graph, i)]
         kind = composed_kind(op, FactorKind(max(k[0] for k in below)))
+        if op == Op.ADD and kind not in (
+            FactorKind.NUMBER,
+            FactorKind.FUNCTION,
+        ):  # a sum stands where its first name would
+            first = min(self.keys[x] for _, factors in self.terms[i] for x in factors if self.keys[x][0] == kind)
+            return (kind, first[1], first[2], (*first[3], op, i))
         first = min(k for k in below if k[0] > FactorKind.NUMBER) if kind else below[0]
         return (kind, 1, first[2], (*first[3], op, i if op == Op.ADD else 0))
 
@@ -238,11 +245,20 @@ class _Typesetter:
         """The highest kind of a factor of a term."""
         return max((self.keys[x][0] for x in term[1]), default=FactorKind.NUMBER)
 
+    def _degree(self, term: _Term, kind: int) -> int:
+        """The powers of factors of a *kind* in a term; a sum has those of its highest term."""
+        found = 0
+        for x, p in term[1].items():
+            if self.keys[x][0] == kind:
+                inside = self.terms[x] if self.graph.op[x] == Op.ADD and not self._named(x) else ()
+                found += abs(p) * max((self._degree(t, kind) for t in inside), default=1)
+        return found
+
     def _rank(self, term: _Term) -> tuple[object, ...]:
         """Sort key of a term of a sum."""
         keys = sorted((self.keys[x], -p) for x, p in term[1].items())
         fastest = self._fastest(term)
-        degree = sum(abs(p) for k, p in keys if k[0] == fastest)
+        degree = self._degree(term, fastest)
         whole = sum(abs(p) for _, p in keys)
         leading = [(k, p) for k, p in keys if k[0] == fastest]
         return (-fastest, -degree, leading, -whole, keys)
@@ -283,7 +299,7 @@ class _Typesetter:
         minus = number < 0
         above: list[tuple[int, int]] = []
         below: list[tuple[int, int]] = []
-        for x in sorted(factors, key=self.keys.__getitem__):
+        for x in self._ordered(factors):
             (above if factors[x] > 0 else below).append((x, abs(factors[x])))
         strings: list[str] = []
         under: list[str] = []
@@ -296,6 +312,21 @@ class _Typesetter:
             return minus, self.notation.number(0.5)
         of_letters = any(self.keys[x][0] == FactorKind.PARAMETER for x in factors)
         return minus, self.notation.product(printed_number(abs(number), of_letters=of_letters), strings, under)
+
+    def _ordered(self, factors: Iterable[int]) -> list[int]:
+        """Factors in the order of products: a sum stands before the names of its kind or after them."""
+        ordered = sorted(factors, key=self.keys.__getitem__)
+        last = {
+            x: any(self._kind(y) == self._kind(x) and not self._bracketed(y) for y in ordered[:k])
+            for k, x in enumerate(ordered)
+        }
+        return sorted(ordered, key=lambda x: (self._kind(x), self._bracketed(x) and last[x]))
+
+    def _kind(self, x: int) -> int:
+        return self.keys[x][0]
+
+    def _bracketed(self, x: int) -> bool:
+        return self.graph.op[x] == Op.ADD and not self._named(x) and self._kind(x) != FactorKind.FUNCTION
 
     def _raised(self, x: int, power: int, *, last: bool, minus: bool) -> tuple[bool, str]:
         """A factor with its power, and whether its sign was changed."""

@@ -72,7 +72,7 @@ def test_printed_equations_under_programs_have_the_values_derived(name: str) -> 
 
 
 def _sides(text: str, state: dict[str, float]) -> list[float]:
-    """What the lines of equations say is zero: M z less the rest, forces, conditions; lines of parts are values for the others."""
+    """What the lines of equations say is zero: M z less the rest, forces, conditions; parts are values for others."""
     scope, sides = dict(state), list[float]()
     for line in text.splitlines():
         left, right = line.split(" = ")

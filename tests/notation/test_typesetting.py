@@ -66,6 +66,6 @@ def test_collecting_keeps_the_meaning(seed: int) -> None:
 def test_the_double_pendulum_is_as_in_books() -> None:
     equations = kn.derive(kn.load(EXAMPLES / "double_pendulum.kin"))
     assert equations.text("inverse").splitlines() == [
-        "tau[q1'] = l1^2*(m1 + m2)*q1'' + m2*l1*l2*cos(q1 - q2)*q2'' + m2*l1*l2*sin(q1 - q2)*q2'^2 + 9.81*l1*(m1 + m2)*sin(q1)",
+        "tau[q1'] = (m1 + m2)*l1^2*q1'' + m2*l1*l2*cos(q1 - q2)*q2'' + m2*l1*l2*sin(q1 - q2)*q2'^2 + 9.81*(m1 + m2)*l1*sin(q1)",
         "tau[q2'] = m2*l1*l2*cos(q1 - q2)*q1'' + m2*l2^2*q2'' - m2*l1*l2*sin(q1 - q2)*q1'^2 + 9.81*m2*l2*sin(q2)",
     ]

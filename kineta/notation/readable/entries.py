@@ -14,16 +14,20 @@ from kineta.notation.readable.polynomials import Monomial, Sum, content, inverse
 from kineta.notation.readable.trees import Tree, product, tree
 from kineta.notation.typesetting import FactorKind
 
+#: The class of products of accelerations, which energies of accelerations have.
+SQUARES = 3
+
 
 def gathered(factoring: Factoring, a: Sum) -> Tree:
     """By accelerations, then products of speeds, then forces, then the rest."""
     ring = factoring.ring
     classes: dict[int, Sum] = {}
     for m, f in a.items():
-        fastest = max((factoring.reading.derivatives(x) for x, _ in ring.fast_factors(m)), default=-1)
-        classes.setdefault(fastest, {})[m] = f
+        classes.setdefault(_fastest(factoring, ring.fast_factors(m)), {})[m] = f
     ways = [tree(t for k, part in classes.items() for t in _class(factoring, part, k))]
-    if {0, 1} <= classes.keys() and 2 not in classes and len(a) <= TRIED:  # solved for accelerations
+    if (
+        {0, 1} <= classes.keys() and classes.keys().isdisjoint((2, SQUARES)) and len(a) <= TRIED
+    ):  # solved for accelerations
         ways += _as_products(factoring, a)
         forces = _class(factoring, classes[0], 0)
         rest = {m: f for k, part in classes.items() if k for m, f in part.items()}
@@ -31,12 +35,18 @@ def gathered(factoring: Factoring, a: Sum) -> Tree:
     return factoring.cheapest(ways, whole=True)
 
 
+def _fastest(factoring: Factoring, fast: Monomial) -> int:
+    """The class of a term by its fast factors."""
+    orders = [factoring.reading.derivatives(x) for x, p in fast for _ in range(abs(p))]
+    return SQUARES if orders.count(2) > 1 else max(orders, default=-1)
+
+
 def _as_products(factoring: Factoring, a: Sum) -> list[Tree]:
     return [factoring.factored(form) for form in forms(factoring.ring, a)]
 
 
 def _class(factoring: Factoring, a: Sum, fastest: int) -> Tree:
-    """Terms whose fastest factors are alike: accelerations (2), speeds (1), forces (0), none (-1)."""
+    """Terms whose fastest factors are alike: products of accelerations, accelerations (2), speeds (1), forces (0), none (-1)."""
     ring = factoring.ring
     groups: dict[Monomial, Sum] = {}
     for m, f in a.items():
@@ -54,7 +64,7 @@ def _class(factoring: Factoring, a: Sum, fastest: int) -> Tree:
         )
     if fastest < 2 and len(a) <= 4 * TRIED:
         ways.append(_by_functions(factoring, with_sums_of_angles(ring, a)))
-    if fastest in (0, 1) and len(a) <= TRIED:
+    if fastest in (0, 1, SQUARES) and len(a) <= TRIED:
         ways += _as_products(factoring, a)
     return factoring.cheapest(ways, whole=True)
 

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import random
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import kineta as kn
-from kineta.equations.formulas import Formulas, kinds
+from kineta.equations.formulas import Formulas
 from kineta.expr.graph import Graph
-from kineta.notation.printed_form import form_cost, printed_form
 from kineta.notation.readable.readable_form import readable_form
-from kineta.notation.readable.reading_cost import quasi_velocities, reading_cost
+from kineta.notation.readable.reading_cost import reading_cost
 from kineta.notation.text import TEXT
 from kineta.passes.evaluate import evaluate
 from tests.expr.random_graphs import random_graph
+from tests.notation.readable.textbooks import TEXTBOOKS, textbook_cost, textbook_formulas
 from tests.notation.text_reader import computed
+from tests.support import ROOT
 
-#: Systems with their equations in textbooks.
-TEXTBOOKS = tomllib.loads(Path(__file__).with_name("textbooks.toml").read_text())["system"]
 #: Quantities whose books' forms cost less: a coordinate's sign that books assume, a quarter.
 DEARER = {"rolling disk": 4.5, "Chaplygin sleigh, accelerations": 0.5}
 #: The textbook's form, and another one of the same value.
@@ -50,18 +46,24 @@ def test_the_reading_cost_ranks_forms_as_textbooks_do(book: str, other: str) -> 
 
 @pytest.mark.parametrize("row", TEXTBOOKS, ids=lambda row: row["name"])
 def test_a_textbook_costs_no_less_to_read(row: dict[str, Any]) -> None:
-    formulas, system = _formulas(row)
-    book = row["equations"]
-    names = [name for name in book if name in set(_labels(formulas))]
-    parts = set(book) - set(names)
-    form = printed_form(formulas.graph, formulas.array.refs, _labels(formulas), kinds(system))
-    written = reading_cost(book.items(), parts, quasi_velocities(kinds(system)))
-    assert form_cost(form, _labels(formulas), kinds(system)) <= written + DEARER.get(row["name"], 0.0)
+    formulas = textbook_formulas(row)
+    book, ours = textbook_cost(row, formulas), formulas.reading_cost()
+    assert ours <= book + DEARER.get(row["name"], 0.0)
+    told = {name: costs for name, *costs in _table()}
+    assert [float(x) for x in told[row["name"]][1:3]] == [ours, book], "python docs/equations.py writes the table anew"
+
+
+def _table() -> list[list[str]]:
+    """The rows of the table of reading costs: quantity, source, kineta, textbook, SymPy, milliseconds of the latter."""
+    lines = (ROOT / "docs" / "equations.md").read_text().splitlines()
+    first = next(k for k, line in enumerate(lines) if line.startswith("| quantity | source |"))
+    rows = (line for line in lines[first + 2 :] if line.startswith("| "))
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
 
 
 @pytest.mark.parametrize("row", TEXTBOOKS, ids=lambda row: row["name"])
 def test_a_textbook_prints_the_same_values(row: dict[str, Any]) -> None:
-    formulas, _ = _formulas(row)
+    formulas = textbook_formulas(row)
     rng, (low, high) = random.Random(1), row.get("range", (0.3, 1.2))
     labels = _labels(formulas)
     for _ in range(5):
@@ -98,11 +100,6 @@ def test_names_of_parts_are_none_of_the_model() -> None:
     form = readable_form(graph, refs, {}, [f"R{k}" for k in range(6)])
     assert form is not None
     assert list(form.parts) == ["z3"]
-
-
-def _formulas(row: dict[str, Any]) -> tuple[Formulas, kn.System]:
-    formulas = kn.derive(kn.loads(row["model"])).formulas(row["quantity"])
-    return formulas, formulas.system
 
 
 def _labels(formulas: Formulas) -> list[str]:
