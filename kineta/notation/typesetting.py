@@ -232,12 +232,10 @@ class _Typesetter:
             return (kind_of(name, self.kinds)[0], 2, LAST, _natural(name))
         below = [self.keys[r >> 1] for r in operands(self.graph, i)]
         kind = composed_kind(op, FactorKind(max(k[0] for k in below)))
-        if op == Op.ADD and kind not in (
-            FactorKind.NUMBER,
-            FactorKind.FUNCTION,
-        ):  # a sum stands where its first name would
-            first = min(self.keys[x] for _, factors in self.terms[i] for x in factors if self.keys[x][0] == kind)
-            return (kind, first[1], first[2], (*first[3], op, i))
+        if op == Op.ADD and kind != FactorKind.FUNCTION:  # a sum is ordered by the first of its names
+            own = (self.keys[x] for _, factors in self.terms[i] for x in factors if self.keys[x][0] == kind)
+            if (earliest := min(own, default=None)) is not None:
+                return (kind, earliest[1], earliest[2], (*earliest[3], op, i))
         first = min(k for k in below if k[0] > FactorKind.NUMBER) if kind else below[0]
         return (kind, 1, first[2], (*first[3], op, i if op == Op.ADD else 0))
 
