@@ -29,6 +29,7 @@ from kineta.model.constraints.shapes import PLANE, Touching
 from kineta.model.contacts.contact import Contact
 from kineta.model.contacts.joint_friction import Friction
 from kineta.model.contacts.limit import Limit
+from kineta.model.contacts.mutual_contact import MutualContact
 from kineta.model.dimensions import unit_of
 from kineta.model.kind import Unilateral
 from kineta.spatial.rotation import normals
@@ -286,6 +287,7 @@ def _friction(on: Elements, friction: Friction) -> Iterator[UnilateralConstraint
 #: The unilateral constraints of a record of each kind.
 CONTACT_ROWS: Mapping[type, Callable[[Elements, Any], Iterator[UnilateralConstraint]]] = {
     Contact: _contact,
+    MutualContact: lambda on, mutual: (own for pair in mutual.pairs() for own in _contact(on, pair)),
     Limit: _limit,
     Friction: _friction,
 }

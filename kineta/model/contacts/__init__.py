@@ -2,15 +2,15 @@
 
 A file holds a kind: its record, its words, its reading, writing and checking. Gaps, directions and bounds, as expressions, stand
 in ``kineta.mechanics.contact.unilateral_rows``. Reading order: ``restitution``, ``parameter_condition``, ``limit``,
-``joint_friction``, ``contact``, ``degree_hint``.
+``joint_friction``, ``contact``, ``mutual_contact``, ``degree_hint``.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from kineta.model.contacts import contact, joint_friction, limit
+from kineta.model.contacts import contact, joint_friction, limit, mutual_contact
 from kineta.model.kind import Kind
 
 #: All kinds, in the order in which the documents name them.
-KINDS: tuple[Kind[Any], ...] = (contact.KIND, limit.KIND, joint_friction.KIND)
+KINDS: tuple[Kind[Any], ...] = (contact.KIND, mutual_contact.KIND, limit.KIND, joint_friction.KIND)

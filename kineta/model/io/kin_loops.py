@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import is_not
 from typing import Any
 
 from lark import Token, Tree
@@ -25,6 +26,7 @@ LARGEST = 10**6
 #: Statements that a model has once.
 _SINGLE = ("model", "include", "gravity", "control")
 _INDEX = re.compile(r"\[([^\[\]]*)\]")
+_RANGE = re.compile(r"\[([^\[\]]*?)\.\.([^\[\]]*)\]")
 _PLAIN = re.compile(r"\s*(?:(\d+)|([^\W\d]\w*)\s*(?:([+-])\s*(\d+))?)\s*")
 
 
@@ -108,19 +110,44 @@ class Repetitions:
         known: dict[int, Any] = {}
         for part in tree.iter_subtrees():
             children = [known[id(c)] if isinstance(c, Tree) else self._token(c, indices) for c in part.children]
+            if part.data == "alike":
+                children = [own for child in children for own in self._each(child, indices)]
             made = part
             if part.data == "name" and children[0] in indices:
                 number = children[0].update("QUANTITY", str(indices[children[0]]))
                 made = Tree("quantity", [number], part.meta)
-            elif any(new is not old for new, old in zip(children, part.children, strict=True)):
+            elif len(children) != len(part.children) or any(map(is_not, children, part.children)):
                 made = Tree(part.data, children, part.meta)
             known[id(part)] = made
         found: Tree[Token] = known[id(tree)]
         return found
 
+    def _each(self, node: Any, indices: Mapping[str, int]) -> Iterator[Any]:
+        """*node*, or one for each index of a range in the name of a place, as of ``Ball[1..50]``."""
+        token = node.children[0] if isinstance(node, Tree) and node.data == "hold" else None
+        found = None if token is None else _RANGE.search(token)
+        if found is None:
+            yield node
+            return
+        place = Location(self.file, token.line or 1, (token.column or 1) + found.start(1))
+        ends = []
+        for text in found.groups():
+            if not text.strip():
+                raise ModelError(f"expected a range with both ends, as in [1..50], found '{found[0]}'.", place)
+            ends.append(self._evaluated(self.parse(text), indices, f"an end of the range in '{token}'", place))
+        low, high = ends
+        if not 0 <= low <= high <= LARGEST:
+            raise ModelError(f"expected a range that rises, as in [1..50], found '{found[0]}'.", place)
+        self._counted(high - low + 1, node)
+        for i in range(low, high + 1):
+            own = token.update(value=f"{token[: found.start()]}[{i}]{token[found.end() :]}")
+            yield from self._each(Tree("hold", [self._token(own, indices), *node.children[1:]], node.meta), indices)
+
     def _token(self, token: Any, indices: Mapping[str, int]) -> Any:
-        """*token* with whole numbers for its indices."""
+        """*token* with whole numbers for its indices, but for a range."""
         if not isinstance(token, Token) or token.type not in ("NAME", "VECTOR") or "[" not in token:
+            return token
+        if _RANGE.search(token):
             return token
         return token.update(value=_INDEX.sub(lambda found: f"[{self._index(found, token, indices)}]", token))
 

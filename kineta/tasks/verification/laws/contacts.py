@@ -15,6 +15,7 @@ from kineta.model.constraints.shapes import PLANE, Touching
 from kineta.model.contacts.contact import Contact
 from kineta.model.contacts.joint_friction import Friction
 from kineta.model.contacts.limit import Limit
+from kineta.model.contacts.mutual_contact import MutualContact
 from kineta.tasks.verification.closure_laws import arm, crossed, nearest, slip
 from kineta.tasks.verification.laws.comparison import Comparison, compare, compare_row
 from kineta.tasks.verification.laws.law import MechanicalLaw, by_reference, having
@@ -55,8 +56,18 @@ def _friction(kin: ReferenceKinematics, friction: Friction, touches: Touches) ->
     yield _compare_bound(kin, touch.static, friction.force if friction.static is None else friction.static)
 
 
+def _mutual(kin: ReferenceKinematics, mutual: MutualContact, touches: Touches) -> Iterator[Comparison]:
+    for pair in mutual.pairs():
+        yield from _contact(kin, pair, touches)
+
+
 #: The comparisons of a record of each kind, by its meaning in plain kinematics.
-MEANINGS: Mapping[type, Callable[..., Iterator[Comparison]]] = {Contact: _contact, Limit: _limit, Friction: _friction}
+MEANINGS: Mapping[type, Callable[..., Iterator[Comparison]]] = {
+    Contact: _contact,
+    MutualContact: _mutual,
+    Limit: _limit,
+    Friction: _friction,
+}
 
 
 def _compare_bound(kin: ReferenceKinematics, ref: Ref, e: Expr) -> Comparison:

@@ -1,0 +1,255 @@
+"""Contact of many bodies that may touch each other: ``contact pile : ball = r among A, B, C, friction = 0.5;``.
+
+One statement stands for a contact of each pair of its bodies. Time stepping takes them as a table, of which it looks at what is
+near; elsewhere each pair is a contact of its own, and has rows by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from kineta.algebra.expression import Expr, Scalar, expr
+from kineta.errors import ArgumentError, Location, ModelError
+from kineta.model import units
+from kineta.model.body import Station
+from kineta.model.bounds import Bound, broken_constant
+from kineta.model.checks import contact_checks
+from kineta.model.checks.diagnostics import CheckError
+from kineta.model.coercion import COERCIONS, ModelRecord, entries
+from kineta.model.constraints import placement
+from kineta.model.contacts import restitution as options
+from kineta.model.contacts.contact import Contact
+from kineta.model.elements.coordinate import Place
+from kineta.model.kind import Kind, Production, Scope, Unilateral
+from kineta.values import word
+
+if TYPE_CHECKING:
+    from kineta.model.io.kin_source import Node, Source, Token
+
+_NONE = expr(0)
+#: Options of the statement.
+_OPTIONS = ("restitution", "friction", "static")
+#: The only shape.
+BALL = "ball"
+#: The most pairs that have rows and names of their own.
+MOST_PAIRS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class AlikeShapes(ModelRecord):
+    """Bodies of one ``shape`` of the ``sizes`` [m], with their centres at the ``places``."""
+
+    shape: str
+    sizes: tuple[Expr, ...]
+    places: tuple[Station, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MutualContact(Unilateral):
+    """Contact of each two of all ``shapes``, with Newton's ``restitution``, or Poisson's where ``poisson`` is set, Coulomb's
+    coefficient of ``friction``, and that in sticking, ``static``, if different.
+    """
+
+    name: str
+    shapes: tuple[AlikeShapes, ...]
+    restitution: Expr = _NONE
+    poisson: bool = False
+    friction: Expr = _NONE
+    static: Expr | None = None
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the contact."""
+        given = (self.restitution, self.friction, self.static)
+        places = (x for own in self.shapes for s in own.places for x in s.position)
+        return (*(x for own in self.shapes for x in own.sizes), *(x for x in given if x is not None), *places)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it acts on."""
+        return tuple(dict.fromkeys(s.body for own in self.shapes for s in own.places))
+
+    @property
+    def members(self) -> tuple[tuple[AlikeShapes, Station], ...]:
+        """All places, each with what has its shape."""
+        return tuple((own, place) for own in self.shapes for place in own.places)
+
+    @property
+    def count(self) -> int:
+        """Number of pairs."""
+        n = sum(len(own.places) for own in self.shapes)
+        return n * (n - 1) // 2
+
+    def rows(self, scope: Scope) -> tuple[str, ...]:
+        """Names of the rows of each pair, ``pile.A.B.n``; none where there are more than ``MOST_PAIRS``."""
+        return tuple(f"{pair}.{c}" for pair in self.impacts(scope) for c in "nuw")
+
+    def impacts(self, scope: Scope) -> tuple[str, ...]:
+        """Names of the pairs, as for :meth:`rows`."""
+        return () if self.count > MOST_PAIRS else tuple(self.names)
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """A name for each place: that of its body, with a number from the second place of a body on."""
+        seen: dict[str, int] = {}
+        found = []
+        for _, place in self.members:
+            seen[place.body] = seen.get(place.body, 0) + 1
+            found.append(place.body + (f"_{seen[place.body]}" if seen[place.body] > 1 else ""))
+        return tuple(found)
+
+    @property
+    def names(self) -> Iterator[str]:
+        """Names of all pairs."""
+        return (f"{self.name}.{a}.{b}" for a, b in combinations(self.owners, 2))
+
+    def pairs(self) -> Iterator[Contact]:
+        """The contact of each two places of bodies that are not the same. Raises :class:`ModelError` for too many."""
+        if self.count > MOST_PAIRS:
+            text = f"contact '{self.name}' is of {self.count} pairs, and at most {MOST_PAIRS} have equations of their own; run"
+            raise ModelError(f"{text} it by method 'moreau', which looks at those that are near.", self.location)
+        for (name, ((own, start), (other, end))) in zip(self.names, combinations(self.members, 2), strict=True):
+            if start.body != end.body:
+                law = (self.restitution, self.poisson, self.friction, self.static)
+                yield Contact(
+                    *(name, own.shape, own.sizes, (start,), end, None, None, None),
+                    *(*law, None, self.location, (), other.shape, other.sizes),
+                )
+
+    @property
+    def gaps(self) -> tuple[Expr, ...]:
+        """None has a height."""
+        return ()
+
+
+def _alike(value: object, *_: object) -> tuple[AlikeShapes, ...]:
+    found = entries(value)
+    if found is None or not all(isinstance(x, AlikeShapes) for x in found):
+        raise ArgumentError("Expected a row of AlikeShapes, as kn.mutual_contact makes it.")
+    return tuple(found)
+
+
+COERCIONS["tuple[AlikeShapes, ...]"] = _alike
+
+
+def mutual_contact(
+    name: str,
+    shapes: Sequence[tuple[str, Scalar | Sequence[Scalar], Sequence[Place]]],
+    *,
+    restitution: Scalar = 0.0,
+    law: str | None = None,
+    friction: Scalar = 0.0,
+    static: Scalar | None = None,
+) -> MutualContact:
+    """:class:`MutualContact` of each two of many bodies.
+
+    shapes : rows of a shape, ``ball``, its sizes [m], its radius, and the bodies, points or places that are the centres of such
+    law : of the *restitution*, ``newton`` by default or ``poisson``
+    friction, static : coefficients of kinetic friction, and of static friction, if different
+
+    Raises :class:`ArgumentError` for rows that are none, and for values out of their range.
+    """
+    rows = []
+    for row in entries(shapes) or ():
+        own = entries(row)
+        if own is None or len(own) != 3:
+            raise ArgumentError(f"Contact '{name}': expected rows of a shape, its sizes and places, as in ('ball', r, ['A', 'B']).")
+        rows.append(AlikeShapes(word(own[0], "a shape"), own[1], own[2]))
+    poisson = options.poisson("newton" if law is None else law)
+    found = MutualContact(name, tuple(rows), restitution, poisson, friction, static)  # type: ignore[arg-type]  # a record takes what it is given
+    if text := broken_constant(_bounds(found)):
+        raise CheckError("Contact", name, None, text)
+    return found
+
+
+def _read(source: Source, name: Token, *given: Node) -> MutualContact:
+    rows, chosen = list[AlikeShapes](), list[Any]()
+    for node in given:
+        shape, sizes, *members = node.children
+        source.noted(shape)
+        what, places = f"a size of the {shape} '{name}'", list[Station]()
+        measured = [source.expression(x, units.LENGTH, what) for x in (() if sizes is None else sizes.children)]
+        for member in members:
+            if member.data == "option":
+                chosen.append(member)
+                continue
+            station, axis = placement.read(source, member)
+            if chosen:
+                text = f"expected options behind all places, found the place '{station.body}' behind one."
+                raise ModelError(text, source.location(member))
+            if axis is not None:
+                raise ModelError(f"a {shape} has no axis; leave it out at '{station.body}'.", source.location(member))
+            places.append(station)
+        rows.append(AlikeShapes(str(shape), tuple(measured), tuple(places)))
+    found = options.option_nodes(source, chosen, _OPTIONS)
+
+    def coefficient(option: str, what: str) -> Expr | None:
+        value = found.get(option)
+        return None if value is None else source.coefficient(value, f"{what} of contact '{name}'")
+
+    rubs = coefficient("friction", "the friction")
+    return MutualContact(
+        str(name),
+        tuple(rows),
+        *options.restitution(source, found, f"contact '{name}'"),
+        _NONE if rubs is None else rubs,
+        coefficient("static", "the static friction"),
+        source.location(name),
+    )
+
+
+def _written(contact: MutualContact) -> str:
+    friction = None if contact.friction.value == 0 else contact.friction
+    rows = list[str]()
+    for own in contact.shapes:
+        sizes = f" = {', '.join(map(str, own.sizes))}" if own.sizes else ""
+        rows.append(f"{own.shape}{sizes} among {', '.join(placement.place(place, None) for place in own.places)}")
+    more = options.restitution_clause(contact.restitution, contact.poisson)
+    more += options.option_clause(friction=friction, static=contact.static)
+    return f": {' and '.join(rows)}{more}"
+
+
+def _fault(system: Scope, contact: MutualContact) -> tuple[str, str] | None:
+    for own in contact.shapes:
+        if own.shape != BALL:
+            return f"expected balls, which alone may touch among each other, found '{own.shape}'.", own.shape
+        if len(own.sizes) != 1:
+            return f"a ball has 1 size, its radius; found {len(own.sizes)}.", own.shape
+    members = [place for _, place in contact.members]
+    if len({place.body for place in members}) < 2:
+        return "expected at least two bodies that may touch each other.", members[0].body if members else ""
+    seen = set()
+    for place in members:
+        if place in seen:
+            return f"the place at '{place.body}' is given twice.", place.body
+        seen.add(place)
+        if place.body not in system.frames:
+            return placement.fault(system, place.body, place.body)
+    text = contact_checks.friction_fault(system, contact.friction, contact.static, None, "a coefficient of friction")
+    return (text, "") if text else None
+
+
+def _bounds(contact: MutualContact) -> tuple[Bound, ...]:
+    """The ranges of sizes, the restitution, and the friction."""
+    sizes = (Bound(x, "a radius", positive=True) for own in contact.shapes for x in own.sizes)
+    return (*sizes, Bound(contact.restitution, "a restitution", 1), Bound(contact.friction, "a coefficient of friction"))
+
+
+def _constants(contact: MutualContact) -> tuple[Expr, ...]:
+    """Sizes, places, and the law: a table has one for all steps."""
+    return contact.expressions
+
+
+KIND = MutualContact.kind = Kind(
+    MutualContact,
+    "contact",
+    {"mutual_contact": Production('":" alike ("and" alike)*', _read)},
+    _written,
+    constants=_constants,
+    fault=_fault,
+    bounds=_bounds,
+)
