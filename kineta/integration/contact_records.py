@@ -239,12 +239,101 @@ class ContactMotion(Record):
     force_rows: Integers
 
 
+class ComponentTable(Record):
+    """A compiled function of components that are alike, evaluated for all of them in states of the whole.
+
+    count : of the components; inputs, outputs : numbers of the function
+    source, target : (count, inputs), (count, outputs) where these stand in the state and in the results of the whole
+    blocks : (count, width) their blocks h; state, found : working memory
+    following, rest : the function that goes on with the next table, and that table, where there are ``more``
+    """
+
+    function: Function
+    count: int
+    inputs: int
+    outputs: int
+    width: int
+    source: Integers
+    target: Integers
+    blocks: Reals
+    state: Reals
+    found: Reals
+    more: bool
+    following: Function
+    rest: Reals
+
+
+class ComponentTables(Record):
+    """The tables of all functions that time stepping calls, in place of a block h."""
+
+    terms: ComponentTable
+    gaps: ComponentTable
+    residuals: ComponentTable
+    retraction: ComponentTable
+    rate: ComponentTable
+    slopes: ComponentTable
+    coordinate_rate: ComponentTable
+    places: ComponentTable
+
+
+class NearPairs(Record):
+    """Shapes that may touch each other, and the pairs of them that are near in a step, whose contacts follow the others.
+
+    shapes : their number; room : the most pairs; fixed : number of contacts that are no pairs; count : of pairs near
+    places_of : of a time, a state and a block, the numbers of all shapes, into ``places``; those of one begin at ``place_start``:
+        its radius, its centre, the velocity of the centre and the angular velocity, their rates without accelerations, and
+        the derivatives of these six by the speeds of its blocks
+    block_start, blocks : (shapes + 1,), (couplings,) blocks of the inertia that move a shape; body : (shapes,) number of its body
+    group : (shapes,) of shapes that may touch each other; group_law : (4 groups,) as ``law`` of :class:`ContactTerms`;
+        group_poisson : (groups,); aside : (3 groups,) direction that tangents lean towards
+    lower, upper, reach : (shapes,) bounds along the ground's axis ``along``, and the most that a centre moves in a step;
+        order : (shapes,) shapes in the order of their lower bounds
+    key : (room,) of each pair near, rising, the number of one shape times ``shapes``, and that of the other
+    last_key, last_pressed, last_stuck, last_impulse : of the ``last`` pairs before; last_impulse (3 room,)
+    axes, rates : working memory
+    owner : (speeds,) number of the work to which each speed contributes; depth : largest penetration
+    full : whether more pairs are near than there is room
+    """
+
+    shapes: int
+    room: int
+    fixed: int
+    count: int
+    places_of: Function
+    places: Reals
+    place_start: Integers
+    block_start: Integers
+    blocks: Integers
+    body: Integers
+    group: Integers
+    group_law: Reals
+    group_poisson: Integers
+    aside: Reals
+    along: int
+    lower: Reals
+    upper: Reals
+    reach: Reals
+    order: Integers
+    key: Integers
+    last: int
+    last_key: Integers
+    last_pressed: Integers
+    last_stuck: Integers
+    last_impulse: Reals
+    axes: Reals
+    rates: Reals
+    owner: Integers
+    depth: float
+    full: bool
+
+
 class SteppingData(Record):
     """Time stepping of a motion, whose states have all that is given behind them.
 
     slopes : derivatives of the forces by the speeds, then by displacements along the speeds, each in the layout of the inertia,
         into ``slope``; coordinate_rate : rates of the coordinates
-    n_quaternions, quaternions : offsets of the unit quaternions; work : offset of the work done, -1 for none
+    n_quaternions, quaternions : offsets of the unit quaternions; work, works : offset and number of works done
+    pairs : of shapes that may touch each other, if there are any; largest : speeds of the largest island for Newton's method
     begin, end, size : start, end and size of the steps [s]; steps : their number, of which ``made`` are made; allowed : number at
         which to pause
     time : (1,); y, middle, rate : (n_extended,) state after the last step, amidst a step, and a rate
@@ -269,6 +358,9 @@ class SteppingData(Record):
     n_quaternions: int
     quaternions: Integers
     work: int
+    works: int
+    pairs: NearPairs
+    largest: int
     begin: float
     end: float
     size: float

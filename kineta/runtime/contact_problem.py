@@ -25,6 +25,7 @@ from kineta.integration.contact_records import (
     ContactTerms,
     IslandWork,
     ModeWork,
+    NearPairs,
     SteppingData,
     TransitionWork,
 )
@@ -46,7 +47,7 @@ from kineta.kernels.time_stepping.ensemble import march_case
 from kineta.kernels.time_stepping.time_step import march
 from kineta.mechanics.contact.contact_terms import TERMS, ContactTermsArrays
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
-from kineta.memory import CompiledFunction
+from kineta.memory import REALS, ArrayType, CompiledFunction, Record
 
 #: The functions of a system that a motion with contacts calls.
 FUNCTIONS = ("terms", "gaps", "free", "residuals", "retraction", "rate", "events", "observed")
@@ -174,10 +175,7 @@ class CompiledContacts:
         return ContactMotion(
             problem=p,
             terms=ContactTerms(**parts),
-            solution=_solution(p, self._sizes["jacobian"]),
-            contacts=_modes(m),
-            work=_mode_work(p),
-            island=_island_work(p, self._sizes["inertia"]),
+            **contact_memory(p, self._sizes, (m, m), p.speeds),
             n=self.n,
             coordinates=self._speeds[0],
             speeds=self._speeds[1],
@@ -252,7 +250,10 @@ def stepping_data(
         coordinate_rate=CompiledFunction(functions["coordinate_rate"].address),
         n_quaternions=len(quaternions),
         quaternions=np.array([*quaternions], dtype=np.int64),
-        work=work,
+        work=max(work, 0),
+        works=int(work >= 0),
+        pairs=no_pairs(m),
+        largest=problem.speeds,
         time=np.zeros(1),
         **{name: np.zeros(n) for name in ("y", "middle", "rate")},
         **{name: np.zeros(problem.speeds) for name in ("free", "tried")},
@@ -270,8 +271,30 @@ def stepping_data(
     )
 
 
-def _solution(p: ContactProblem, entries: int) -> ContactSolution:
-    m = p.contacts
+def no_pairs(fixed: int) -> NearPairs:
+    """Memory of pairs of shapes where there are none, beside *fixed* contacts."""
+    reals, integers = np.zeros(0), _zeros(0)
+    kinds = NearPairs.layout.fields.items()
+    memory = {name: reals if kind is REALS else integers for name, kind in kinds if isinstance(kind, ArrayType)}
+    return NearPairs(**memory, places_of=CompiledFunction(0), fixed=fixed)
+
+
+def contact_memory(
+    p: ContactProblem, sizes: Mapping[str, int], contacts: tuple[int, int], largest: int
+) -> dict[str, Record]:
+    """Working memory of a problem with terms of these *sizes*: for a number of *contacts*, and of those with modes, and of islands
+    with as many speeds as the *largest*.
+    """
+    m, closed = contacts
+    return {
+        "solution": _solution(p, m, sizes["jacobian"]),
+        "contacts": _modes(closed),
+        "work": _mode_work(p, closed),
+        "island": _island_work(p, m, sizes["inertia"], largest),
+    }
+
+
+def _solution(p: ContactProblem, m: int, entries: int) -> ContactSolution:
     sizes = {"response": entries, "delassus": 9 * m, "target": 3 * m, "impulse": 3 * m, "least": m, "friction": m}
     sizes |= {"before": p.speeds, "compression": 3 * m, "local": 4, "rates": 3}
     return ContactSolution(
@@ -284,21 +307,18 @@ def _modes(m: int) -> ContactMode:
     return ContactMode(**marks, direction=np.zeros(2 * m), reference=np.zeros(3 * m))
 
 
-def _mode_work(p: ContactProblem) -> ModeWork:
-    m = p.contacts
+def _mode_work(p: ContactProblem, m: int) -> ModeWork:
     sizes = {"force": 3 * m, "toward": 2 * m, "speeds": 3 * p.speeds, "matrix": 18 * m * m}
     sizes |= {"right": 3 * m, "found": 3 * m, "centre": 3 * m, "proximity": 3 * m, "missed": 3 * m, "ease": m}
     memory = {name: np.zeros(size) for name, size in sizes.items()}
     return ModeWork(**memory, rows=_zeros(6 * m), order=_zeros(6 * m), place=_zeros(p.speeds), weight=np.ones(m))
 
 
-def _island_work(p: ContactProblem, inertia: int) -> IslandWork:
-    m, n = p.contacts, p.speeds
-    sizes = {"inertia": inertia, "lift": m, "force": 3 * m, "projected": 3 * m, "cones": 9 * m, "hessian": n * (n + 2)}
-    sizes |= dict.fromkeys(("free", "next", "gradient", "step", "slope", "change"), n) | {
-        "roots": 9 * m,
-        "delassus": n * n,
-    }
+def _island_work(p: ContactProblem, m: int, inertia: int, largest: int) -> IslandWork:
+    n = p.speeds
+    sizes = {"inertia": inertia, "lift": m, "force": 3 * m, "projected": 3 * m, "cones": 9 * m, "roots": 9 * m}
+    sizes |= dict.fromkeys(("free", "next", "gradient", "step", "slope", "change"), n)
+    sizes |= {"hessian": largest * (largest + 2), "delassus": largest * largest}
     sizes |= dict.fromkeys(("rates", "free_rates", "impulse", "toward"), 3 * m)
     places = {"place": _zeros(n), "massless": _zeros(n), "own": _zeros(p.blocks)}
     numbers = {"n": 0, "blocks": 0, "factored": 0, "compliance": 0.0, "energy": 0.0}

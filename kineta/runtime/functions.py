@@ -101,7 +101,7 @@ def run_functions(
     """Functions of every stage, of every record, and between steps; and the state layout. For time stepping without error
     control and guards, with what the last step has found in the state.
     """
-    free, d = d, mode_dynamics.under_given_forces(d)
+    free, d = d, mode_dynamics.under_given_forces(d, stepped=stepped)
     system, power, shown = d.symbols.system, _power(d, forces), [] if stepped else _guard_rates(d)
     pivots = (mode_dynamics if d.contacts else projection).pivots(d) if d.watched else []
     multipliers, labels = _multipliers(d)
@@ -111,7 +111,7 @@ def run_functions(
     )
     levels = (*levels, *d["programs"].refs, *d["program_tops"].refs) if system.programs else levels
     edges, kinks = (dynamics.edges(d), dynamics.kinks(d)) if system.programs else ([], [])
-    works = int(power != ZERO or bool(d.contacts) or bool(system.switches))
+    works = int(power != ZERO or bool(d.contacts) or bool(system.switches) or stepped)
     spent = d["control_power"].refs if system.programs else ()
     states = (*d["state_rate"].refs, *([power] * works), *spent, *(rate for _, rate in shown))
     outputs = d.expression(*map(symbol, system.switched), *(o.value for o in system.outputs))
@@ -283,7 +283,7 @@ def lowered(
     unknown : symbols behind the states in y
     """
     states = [x for k in range(layout.order) for x in d.symbols.level(k)]
-    unknown = (*unknown, *(mode_dynamics.given(d) if layout.touches else ()))
+    unknown = (*unknown, *(mode_dynamics.given(d) if layout.touches or layout.carried else ()))
     inputs: dict[str, Sequence[Ref]] = {"y": (*states, *_quadrature_symbols(d.graph, layout), *unknown)}
     if direction:
         inputs["direction"] = direction

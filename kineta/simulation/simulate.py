@@ -28,8 +28,9 @@ from kineta.runtime.constraint_treatment import treatment
 from kineta.runtime.events import Event
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
-from kineta.simulation.independent_components import integrate_parts, split
+from kineta.simulation.independent_components import coupling, integrate_parts, split
 from kineta.simulation.inputs import RunInputs, run_inputs, unsteppable
+from kineta.simulation.pile import FEW_PAIRS, mutual_contacts, names_pairs, step_pile, without
 from kineta.simulation.postprocess import result
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import integrate
@@ -100,6 +101,8 @@ def simulate(
     with Progress(t0, t1, shown=progress) as bar:
         limits = rtol, atol, max_step
         given = run_inputs(equations.system, (q, v, p, tau, levels), events, chosen)
+        if piles(equations, given, chosen):
+            return simulate_pile(equations, given, (t0, t1), limits, max_steps, grid, bar, dense_output=dense_output)
         parts = split(equations, given)
         keep = dense_output or (len(parts.equations) > 1 and (grid is None or bool(given.watched)))
         tasks = []
@@ -116,6 +119,42 @@ def simulate(
             return replace(found, seconds=time.perf_counter() - began)
         solution = solve(tasks[0], bar)
     return result(tasks[0], solution, time.perf_counter() - began)
+
+
+def piles(equations: Equations, given: RunInputs, chosen: str) -> bool:
+    """Whether bodies that may touch each other are stepped together, with a table of what is near."""
+    system = equations.system
+    pairs = sum(contact.count for contact in mutual_contacts(system))
+    if not pairs or chosen not in (AUTO, MOREAU) or (chosen == AUTO and pairs <= FEW_PAIRS):
+        return False
+    return not (coupling(equations, given) or given.watched or system.switches or names_pairs(system))
+
+
+def simulate_pile(
+    equations: Equations,
+    given: RunInputs,
+    span: tuple[float, float],
+    limits: tuple[float, float, float],
+    max_steps: Any,
+    grid: FloatArray | None,
+    bar: Progress,
+    *,
+    dense_output: bool,
+) -> Result:
+    """The motion of components whose bodies may touch each other; arguments as for :func:`_problem`."""
+    began, system = time.perf_counter(), equations.system
+    parts = split(without(equations), given)
+    each = zip(parts.equations, parts.inputs, strict=True)
+    tasks = [_problem(own, i, span, MOREAU, limits, max_steps, grid, dense_output=dense_output) for own, i in each]
+    solved = step_pile(system, given, parts, tasks, bar)
+    if parts.components is None:
+        found = replace(result(*solved[0], 0.0), system=system)
+    else:
+        from kineta.simulation.joined_result import joined_result
+
+        found = joined_result(system, given, parts, solved, dense_output=dense_output)
+        found = replace(found, steps=found.steps // len(solved), nfev=found.nfev // len(solved))
+    return replace(found, seconds=time.perf_counter() - began)
 
 
 def simulation_problem(

@@ -21,6 +21,8 @@ HALVINGS = 12
 QUICK = 0.3
 #: Sweeps before Newton's method takes over, and those in which it fails.
 SWEEPS, LAST_SWEEPS = 5, 200
+#: Sweeps over islands that are too large for Newton's method, and the factor of the change of a velocity at which they end.
+MANY_SWEEPS, ROUGH = 200, 100.0
 #: Sweeps with impulses of a least size, as by Poisson's law, for which Newton's method has no form.
 SWEEPS_ALONE = 2000
 #: Change of a velocity at which impulses are found, relative to the largest velocity [m/s], at least 1.
@@ -128,6 +130,19 @@ def aim_island(run: SteppingData, active: Integers, count: int, share: float) ->
 
 
 @kernel
+def count_speeds(run: SteppingData, active: Integers, count: int) -> int:
+    """A bound of the number of speeds of an island, or 0 where all speeds are few."""
+    problem, found, last = run.motion.problem, 0, -1
+    if problem.speeds <= run.largest:
+        return 0
+    island = run.motion.solution.label[problem.coupled_blocks[problem.coupled_start[active[0]]]]
+    for b in range(problem.blocks):
+        if run.motion.solution.label[b] == island:
+            found += problem.block_start[b + 1] - problem.block_start[b]
+    return found
+
+
+@kernel
 def solve_once(run: SteppingData, active: Integers, count: int, share: float, tolerance: float) -> bool:
     """Impulses of an island with this *share* of the restitution: by sweeps, else by Newton's method, at first from the impulses
     so far, then from none; whether there are any.
@@ -173,10 +188,29 @@ def gains(run: SteppingData, active: Integers, count: int) -> bool:
 
 
 @kernel
+def solve_many(run: SteppingData, active: Integers, count: int, tolerance: float) -> None:
+    """Impulses of an island that is too large for Newton's method, by sweeps alone: without restitution where it would gain
+    energy.
+    """
+    turns, found, gained = 0, False, True
+    while turns < 2 and gained:
+        aim_island(run, active, count, 1.0 if turns == 0 else 0.0)
+        if turns > 0:
+            run.bounded += 1
+        found = sweeps(run, active, count, MANY_SWEEPS, 1.0, tolerance)
+        gained = gains(run, active, count)
+        turns += 1
+    run.unsolved += 0 if found else 1
+
+
+@kernel
 def solve_contacts(run: SteppingData, active: Integers, count: int, tolerance: float) -> None:
     """Impulses of an island, and its speeds, with as much restitution as gains no energy; where there are none, without
     restitution and without taking penetrations back.
     """
+    if count_speeds(run, active, count) > run.largest:
+        solve_many(run, active, count, ROUGH * tolerance)
+        return
     found = solve_once(run, active, count, 1.0, tolerance)
     if found:
         low, high, share = 0.0, 1.0, 1.0

@@ -21,6 +21,7 @@ from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.motion import evaluate_terms
 from kineta.kernels.contact.transition import is_admissible
 from kineta.kernels.language import fabs, kernel, sqrt
+from kineta.kernels.time_stepping.near_pairs import fill_pairs, find_pairs
 from kineta.kernels.time_stepping.step_impulses import FOUND, LEAST, REACH, aim, solve_contacts
 from kineta.kernels.vectors import copy, maximum, normalise
 from kineta.memory import Reals
@@ -79,6 +80,11 @@ def evaluate_middle(run: SteppingData, h: float, again: bool) -> None:
         if k < motion.speeds:
             run.middle[motion.coordinates + k] = before[k] - run.tried[k]
     evaluate_terms(motion, run.time, run.middle)
+    if run.pairs.shapes > 0:
+        run.pairs.places_of(run.time, run.middle, motion.block, run.pairs.places)
+        if not again:
+            find_pairs(run, h)
+        fill_pairs(run)
     run.slopes(run.time, run.middle, motion.block, run.slope)
     if again:
         shift_terms(run)
@@ -177,6 +183,8 @@ def solve_islands(run: SteppingData) -> None:
     problem, solution, first = run.motion.problem, run.motion.solution, 0
     quick = quickest(run, run.count)
     begin_warm(run, run.count)
+    for b in range(problem.blocks):
+        solution.label[b] = -1
     label_islands(problem, run.near, run.count, solution.label)
     while first < run.count:
         own = run.near[first:]
@@ -215,7 +223,8 @@ def note_impacts(run: SteppingData, h: float) -> None:
         v, x = terms.velocity[3 * c :], solution.impulse[3 * c :]
         if run.pressed[c] == 0 and v[0] < -REACH * h and x[0] > 0.0:
             one, lost = run.impacts[IMPACT_NUMBERS * run.struck :], 0.0
-            one[0], one[4], one[7], one[8] = float(c), v[0], 1.0, float(run.made + 1)
+            one[0] = float(c if c < run.pairs.fixed else run.pairs.fixed + run.pairs.key[c - run.pairs.fixed])
+            one[4], one[7], one[8] = v[0], 1.0, float(run.made + 1)
             for i in range(3):
                 after = rate_along(problem, terms, c, i, run.tried) + drift(problem, terms, solution, c, i)
                 one[1 + i] = x[i]
@@ -268,13 +277,30 @@ def note_means(run: SteppingData, h: float) -> None:
     for k in range(motion.n_forces):
         forces[k] = motion.solution.impulse[motion.force_rows[k]] / h
     copy(given, run.y[motion.n :], motion.n_extended - motion.n)
-    if run.work >= 0:
+    if run.works > 0:
         motion.rate(run.time, run.middle, motion.block, run.rate)
-        run.middle[run.work] += 0.5 * h * run.rate[run.work]
+        add_work(run, run.middle[run.work :], 0.5 * h, 0.5, run.middle[first:])
         for k in range(motion.speeds):
             run.middle[first + k] = 0.5 * (v[k] + run.tried[k])
         motion.rate(run.time, run.middle, motion.block, run.rate)
-        run.y[run.work] += h * run.rate[run.work]
+        add_work(run, run.y[run.work :], h, 1.0, run.middle[first:])
+
+
+@kernel
+def add_work(run: SteppingData, work: Reals, time: float, share: float, v: Reals) -> None:
+    """Add the power ``rate`` over a *time* to all *work*, and that of a *share* of the impulses of pairs at the speeds v."""
+    problem, pairs = run.motion.problem, run.pairs
+    for i in range(run.works):
+        work[i] += time * run.rate[run.work + i]
+    for a in range(run.count):
+        c = run.near[a]
+        if c >= pairs.fixed:
+            start, x = problem.row_start[c], run.motion.solution.impulse[3 * c :]
+            size = problem.row_start[c + 1] - start
+            W, speeds = run.motion.terms.jacobian[3 * start :], problem.row_speeds[start:]
+            for k in range(size):
+                force = x[0] * W[k] + x[1] * W[size + k] + x[2] * W[2 * size + k]
+                work[pairs.owner[speeds[k]]] += share * force * v[speeds[k]]
 
 
 @kernel
@@ -308,7 +334,7 @@ def time_step(run: SteppingData, end: float) -> None:
         close_loops(run)
     if run.count > 0:
         motion.gaps_of(run.time, run.y, motion.block, run.gaps)
-        for c in range(motion.problem.contacts):
+        for c in range(run.pairs.fixed):
             if motion.problem.has_normal[c] != 0:
                 run.depths[c] = max(run.depths[c], -run.gaps[c])
 
@@ -350,7 +376,7 @@ def march(run: SteppingData) -> int:
         last = run.made + 1 == run.steps
         end = run.end if last else run.begin + (run.made + 1) * run.size
         time_step(run, end)
-        finite = run.culprit == 0 and is_finite(run.y, motion.n_extended)
+        finite = run.culprit == 0 and not run.pairs.full and is_finite(run.y, motion.n_extended)
         if finite:
             run.made += 1
             run.times[row] = end

@@ -87,9 +87,9 @@ def free_motion(d: Derivation) -> list[Ref]:
     return [*d["forward"].refs, *(by_name[f"{MULTIPLIER}{r.constraint}"] for r in d.rows), *projection.pivots(d)]
 
 
-def under_given_forces(d: Derivation) -> Derivation:
-    """The derivation *d* with given accelerations and contact forces, where there are contacts."""
-    return d.with_rules(RULES) if d.contacts else d
+def under_given_forces(d: Derivation, *, stepped: bool = False) -> Derivation:
+    """The derivation *d* with given accelerations and contact forces, where there are contacts, or where time is *stepped*."""
+    return d.with_rules(RULES) if d.contacts or stepped else d
 
 
 #: Quantities of a run with contacts.

@@ -1,0 +1,232 @@
+"""Motions of many bodies that may touch each other: components that are stepped together, and of whose pairs of shapes only those
+are looked at that are near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kineta.algebra.expression import Expr
+from kineta.arrays import FloatArray
+from kineta.equations.equations import Equations, part_of
+from kineta.errors import SimulationError
+from kineta.hybrid.automaton import DEEPEST_START, check_start
+from kineta.integration.contact_records import law_fault
+from kineta.integration.problem import Problem
+from kineta.integration.segment import EventZeros, Segment
+from kineta.integration.time_stepping import SteppingRun, StepInterpolant
+from kineta.model.contacts.mutual_contact import MutualContact
+from kineta.model.parameters import named_values
+from kineta.model.reserved_symbols import MULTIPLIER
+from kineta.model.system import System
+from kineta.passes.evaluate import evaluate
+from kineta.results import outcomes
+from kineta.results.impacts import Impact
+from kineta.results.outcomes import DONE, EARLY, FAILED, INTERRUPTED, OUT_OF_STEPS
+from kineta.runtime.contact_problem import contact_kernel
+from kineta.runtime.domain_watch import DomainWatch
+from kineta.runtime.problem import SimulationProblem
+from kineta.runtime.projection import Projection
+from kineta.runtime.recorder import Recorder
+from kineta.simulation.independent_components import Parts
+from kineta.simulation.inputs import RunInputs
+from kineta.simulation.pile_memory import Law, PileMemory, Shape
+from kineta.simulation.progress import Progress
+from kineta.simulation.run import start_refusal
+from kineta.simulation.solution import Solution
+
+#: Pairs up to which ``simulate`` without a method takes each pair by itself, and finds its impacts by events.
+FEW_PAIRS = 10
+
+
+def mutual_contacts(system: System) -> list[MutualContact]:
+    """The contacts of *system* that are of many bodies."""
+    return [c for c in system.contacts if isinstance(c, MutualContact)]
+
+
+def without(equations: Equations) -> Equations:
+    """*equations* without contacts of many bodies."""
+    system = equations.system
+    rest = tuple(c for c in system.contacts if not isinstance(c, MutualContact))
+    return part_of(equations, system.unchecked(contacts=rest))
+
+
+def names_pairs(system: System) -> bool:
+    """Whether outputs of *system* name forces of pairs."""
+    leads = tuple(f"{MULTIPLIER}{c.name}." for c in mutual_contacts(system))
+    return any(n.startswith(leads) for o in system.outputs for n in o.value.symbols())
+
+
+def shapes_of(system: System, parts: Parts, values: Mapping[str, float]) -> tuple[list[Shape], list[Law]]:
+    """The shapes of all contacts of many bodies, and their laws, for these *values* of the parameters. Raises
+    :class:`SimulationError` for a law that is none.
+    """
+    shapes, laws = list[Shape](), list[Law]()
+
+    def number(value: Expr) -> float:
+        (plain,) = system.expand(value)
+        return float(evaluate(plain.graph, [plain.ref], values)[0])
+
+    for group, contact in enumerate(mutual_contacts(system)):
+        friction, restitution = number(contact.friction), number(contact.restitution)
+        static = friction if contact.static is None else number(contact.static)
+        laws.append(Law(friction, static, restitution, contact.poisson))
+        if not (0 <= friction <= static and 0 <= restitution <= 1):
+            raise SimulationError(
+                f"Model '{system.name}': '{contact.name}' has {law_fault(0.0, friction, static, restitution)}."
+            )
+        for name, (own, place) in zip(contact.owners, contact.members, strict=True):
+            radius = number(own.sizes[0])
+            if not radius > 0:
+                raise SimulationError(
+                    f"Model '{system.name}': expected radii above zero in '{contact.name}', found {radius:g} at '{place.body}'."
+                )
+            x, y, z = map(number, place.position)
+            owner = 0 if parts.components is None else parts.components.places([place.body])[0]
+            shapes.append(Shape(name, owner, place.body, radius, (x, y, z), group))
+    return shapes, laws
+
+
+def step_pile(
+    system: System, given: RunInputs, parts: Parts, tasks: Sequence[SimulationProblem], bar: Progress
+) -> list[tuple[SimulationProblem, Solution]]:
+    """The solutions of the components *tasks* of *system*, stepped together. Raises :class:`SimulationError` where they cannot
+    start.
+    """
+    tasks = [_settled(task) for task in tasks]
+    shapes, laws = shapes_of(system, parts, named_values(system.parameters, given.p.tolist()))
+    memory = PileMemory(tasks, shapes, laws)
+    names = PairNames(system, memory)
+    y0 = np.zeros(memory.data.motion.n_extended)
+    for task, place in zip(tasks, memory.places, strict=True):
+        y0[place.state] = task.y0
+    first = tasks[0]
+    check_apart(system, memory, names, first.t0, y0)
+    problem = Problem(rhs=0, h=np.zeros(0), t0=first.t0, t1=first.t1, y0=y0)
+    touches = [*memory.names, (mutual_contacts(system)[0].name, "m")]
+    run = SteppingRun(problem, memory.data, contact_kernel("march"), touches, first.control)
+    run.chunk = len(memory.data.array("times"))
+    records = [
+        Recorder(t.grid, t.direction, t.states, Projection(t.quaternions, t.made), keep=t.dense_output) for t in tasks
+    ]
+    domains = [DomainWatch(task.equations, task.made) for task in tasks]
+    for task, record, domain in zip(tasks, records, domains, strict=True):
+        record.start(task.t0, task.y0.copy(), None)
+        domain.process(np.array([task.t0]), task.y0[None])
+    status, message = _step(run, memory, tasks, records, domains, bar)
+    if status in EARLY:
+        for record in records:
+            record.stop()
+    struck = [(t, one) for t, one in run.impacts if t <= records[0].reached]
+    impacts = tuple(
+        Impact(t, names[int(c)], n, u, w, before, after, lost)
+        for t, (c, n, u, w, before, after, lost, *_) in ((t, one.tolist()) for t, one in struck)
+    )
+    found = []
+    for k, (task, record, domain) in enumerate(zip(tasks, records, domains, strict=True)):
+        n = len(task.y0)
+        t, y = record.series(n)
+        counts = status, len(t), run.evaluations, record.steps, 0, run.made
+        statuses, recorded, nfev, steps, rejected, stepped = np.array(counts).reshape(-1, 1)
+        told = (impacts, tuple((i.t, f"{i.contact} strikes") for i in impacts), run.notes()) if k == 0 else ((), (), ())
+        own = Solution(
+            t=t[None],
+            y=y[None],
+            status=statuses,
+            messages=[message],
+            recorded=recorded,
+            nfev=nfev,
+            steps=steps,
+            rejected=rejected,
+            stepped=stepped,
+            zeros=EventZeros.listed([], n),
+            changes=[told[1]],
+            impacts=[told[0]],
+            notes=[told[2]],
+            domains={0: domain},
+            record=record,
+        )
+        found.append((task, own))
+    return found
+
+
+def _settled(task: SimulationProblem) -> SimulationProblem:
+    """*task* with its start on the constraints. Raises :class:`SimulationError` where it cannot start."""
+    code, made = task.made.code, task.made
+    if why := start_refusal(task, code.rate(np.array([task.t0]), task.y0, made.h)):
+        raise SimulationError(why)
+    if task.system.contacts:
+        check_start(task, made)
+    return task
+
+
+def check_apart(system: System, memory: PileMemory, names: PairNames, t0: float, y0: FloatArray) -> None:
+    """Raise :class:`SimulationError` where shapes lie deeper in each other at the start than time stepping pushes apart."""
+    gap, a, b = memory.deepest(t0, y0)
+    if gap < -DEEPEST_START:
+        raise SimulationError(
+            f"Model '{system.name}': at t = {t0:g} s {names.pair(a, b)} overlap by {-gap:.3g} m. Start them apart."
+        )
+
+
+class PairNames:
+    """Names of contacts by their number in the record of an impact: of those of components, then of pairs."""
+
+    def __init__(self, system: System, memory: PileMemory) -> None:
+        self._fixed, self._shapes = [name for name, _ in memory.names], memory.shapes
+        self._groups = [contact.name for contact in mutual_contacts(system)]
+
+    def __getitem__(self, number: int) -> str:
+        key = number - len(self._fixed)
+        return self._fixed[number] if key < 0 else self.pair(*divmod(key, len(self._shapes)))
+
+    def pair(self, a: int, b: int) -> str:
+        """The name of the pair of two shapes."""
+        one, other = self._shapes[a], self._shapes[b]
+        return f"{self._groups[one.group]}.{one.name}.{other.name}"
+
+
+def _step(
+    run: SteppingRun,
+    memory: PileMemory,
+    tasks: Sequence[SimulationProblem],
+    records: Sequence[Recorder],
+    domains: Sequence[DomainWatch],
+    bar: Progress,
+) -> tuple[int, str]:
+    """Step to the end; termination status and message."""
+    try:
+        for segment in run:
+            if len(segment.t):
+                for part, record, domain in zip(_parts(segment, memory, tasks), records, domains, strict=True):
+                    domain.process(part.t, part.y)
+                    record.segment(part, None)
+                bar.at(records[0].reached, records[0].steps, records[0].last_step)
+            if segment.end:
+                why = memory.crowded or segment.end
+                edge = next((e for domain in domains if (e := domain.edge(last=True))), "")
+                return FAILED, outcomes.failed(records[0].reached, why, edge)
+    except KeyboardInterrupt:
+        return INTERRUPTED, outcomes.interrupted(records[0].reached)
+    if records[0].reached != run.problem.t1:
+        from kineta.simulation.run import ALLOWED
+
+        made = records[0]
+        return OUT_OF_STEPS, outcomes.out_of_steps(made.reached, made.steps, made.last_step, ALLOWED)
+    return DONE, outcomes.done(run.problem.t1)
+
+
+def _parts(segment: Segment, memory: PileMemory, tasks: Sequence[SimulationProblem]) -> Iterator[Segment]:
+    """The part of each component in a *segment* of all."""
+    between: Any = segment.solution
+    for place, task in zip(memory.places, tasks, strict=True):
+        nq, nv = task.system.nq, task.system.nv
+        states, n = place.state, nq + nv + 1
+        y0, y = segment.y0[states], np.ascontiguousarray(segment.y[:, states])
+        middles = between.middles[:, states[:n]]
+        own = StepInterpolant(between.t, np.vstack([y0, y]), middles, nq, nv)
+        yield replace(segment, y0=y0, y=y, solution=own, odd=False)

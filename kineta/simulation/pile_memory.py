@@ -1,0 +1,497 @@
+"""Memory of time stepping of components that touch each other: their functions as tables, one problem of all contacts, and room
+for pairs of shapes that are near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from kineta.arrays import FloatArray, IntArray
+from kineta.codegen.compiled_functions import CompiledFunctions
+from kineta.codegen.llvm import NativeFunction
+from kineta.equations.equations import Equations
+from kineta.integration.contact_records import (
+    FLAGS,
+    IMPACT_NUMBERS,
+    ComponentTable,
+    ComponentTables,
+    ContactMotion,
+    ContactProblem,
+    ContactTerms,
+    NearPairs,
+    SteppingData,
+)
+from kineta.integration.time_stepping import CHUNK
+from kineta.kernels.machine_code import machine_unit
+from kineta.kernels.time_stepping import component_tables
+from kineta.kernels.time_stepping.component_tables import follow_table
+from kineta.kernels.time_stepping.near_pairs import DERIVATIVES
+from kineta.mechanics.contact.contact_terms import TERMS
+from kineta.mechanics.contact.shape_terms import shape_symbols, shape_terms
+from kineta.mechanics.contact.unilateral_rows import ASIDE
+from kineta.memory import CompiledFunction
+from kineta.runtime.constraint_treatment import STEPPED, run_derivation
+from kineta.runtime.contact_problem import IMPACTS, contact_memory
+from kineta.runtime.functions import state_programs
+from kineta.runtime.problem import SimulationProblem
+
+#: Pairs near for each shape that there is room for, and beside them.
+PAIRS, MORE_PAIRS = 16, 64
+#: Numbers that the steps of a segment may have.
+SEGMENT_NUMBERS = 1 << 21
+#: Speeds of the largest island for Newton's method.
+LARGEST_ISLAND = 192
+#: Numbers of the memory of a contact of two balls.
+AXES = 42
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A ball of this *name* in a *body* of the component of this number, of a *group* that may touch each other."""
+
+    name: str
+    component: int
+    body: str
+    radius: float
+    offset: tuple[float, float, float]
+    group: int
+
+
+@dataclass(frozen=True)
+class Law:
+    """Friction, friction in sticking, restitution of a group, and whether this is Poisson's."""
+
+    friction: float
+    static: float
+    restitution: float
+    poisson: bool
+
+
+class ShapeFunction:
+    """The compiled kinematics of shapes in *bodies* of a component, and the blocks that move each."""
+
+    def __init__(self, equations: Equations, bodies: Sequence[str], blocks: Sequence[Sequence[int]]) -> None:
+        d = run_derivation(equations, STEPPED)
+        refs, self.coupled = shape_terms(d, bodies, blocks)
+        system = equations.system
+        own = [name for k in range(len(bodies)) for name in shape_symbols(k)]
+        constant = (*system.parameter_names, *(f"tau.{n}" for n in system.v_names), *own)
+        setup, programs = state_programs(d, {"places": refs}, {"y": [*d.symbols.level(0), *d.symbols.level(1)]}, constant, "shapes")
+        self._setup = setup.name
+        self._functions = CompiledFunctions([setup, *programs.values()])
+        self.sizes = [DERIVATIVES + 6 * sum(len(blocks[b]) for b in own) for own in self.coupled]
+
+    @property
+    def function(self) -> NativeFunction:
+        """The machine code."""
+        return self._functions["places"]
+
+    def block(self, given: FloatArray) -> FloatArray:
+        """The block h of parameters, constant forces, and the radii and offsets of the shapes."""
+        return np.asarray(self._functions.interpreted(self._setup)(given))
+
+
+def shape_function(equations: Equations, bodies: tuple[str, ...], blocks: Sequence[Sequence[int]]) -> ShapeFunction:
+    """:class:`ShapeFunction`, the same for components that are alike."""
+    if equations.like is not None:
+        first, names = equations.like
+        back = {own: name for name, own in names.items()}
+        return shape_function(first, tuple(back.get(b, b) for b in bodies), blocks)
+    return equations.bounded_memo((ShapeFunction, bodies), lambda: ShapeFunction(equations, bodies, blocks))
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where the numbers of a component stand among those of all, by what they are."""
+
+    state: IntArray
+    speeds: IntArray
+    multipliers: IntArray
+    terms: IntArray
+    slopes: IntArray
+    residuals: IntArray
+    coordinates: IntArray
+    contacts: IntArray
+
+
+class PileMemory:
+    """Memory ``data`` of time stepping of all components, ``tasks``, of which the *shapes* may touch each other by the *laws* of
+    their groups.
+
+    places : where the numbers of each component stand; names : of their contacts; fixed : their number
+    """
+
+    def __init__(self, tasks: Sequence[SimulationProblem], shapes: Sequence[Shape], laws: Sequence[Law]) -> None:
+        self._own, self._tasks = _own_memories(tasks), tasks
+        self._held = list[Any]()  # what addresses in tables point to
+        self._room = PAIRS * len(shapes) + MORE_PAIRS
+        self._sum()
+        self.places = [*self._places()]
+        self._functions = [self._shape_functions(k, task, shapes) for k, task in enumerate(tasks)]
+        order = [s for k in range(len(tasks)) for s in shapes if s.component == k]
+        self.shapes = order
+        pairs, tables = self._pairs(order, laws), self._tables()
+        problem, sizes = self._problem(), self._term_sizes
+        self.data = self._data(pairs, tables, problem, sizes)
+
+    def _sum(self) -> None:
+        """Sums of all numbers of components."""
+        motions = [own.motion for own in self._own]
+        problems = [m.problem for m in motions]
+
+        def starts(numbers: Iterable[int]) -> list[int]:
+            return [0, *accumulate(numbers)]
+
+        self._q = starts(m.coordinates for m in motions)
+        self._v = starts(m.speeds for m in motions)
+        self._m = starts(p.multipliers for p in problems)
+        self._c = starts(p.contacts for p in problems)
+        self._f = starts(m.n_forces for m in motions)
+        self._b = starts(p.blocks for p in problems)
+        self._i = starts(len(m.terms.array("inertia")) for m in motions)
+        self._e = starts(len(p.array("row_speeds")) for p in problems)
+        self._k = starts(len(p.array("coupled_blocks")) for p in problems)
+        self.fixed, self.works = self._c[-1], len(motions)
+
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """Names and units of the contacts of components."""
+        return [label for task in self._tasks if task.made.code.contacts for label in task.made.code.contacts.labels]
+
+    @property
+    def crowded(self) -> str:
+        """Why there are more pairs than there is room for; ``''`` where there are not."""
+        if not self.data.pairs.full:
+            return ""
+        return f"more than {self._room} pairs of bodies are near each other; take shorter steps"
+
+    def deepest(self, t0: float, y0: FloatArray) -> tuple[float, int, int]:
+        """The least gap of two shapes that may touch each other in a state, and their numbers."""
+        pairs = self.data.pairs
+        self.data.array("time")[0], self.data.array("y")[:] = t0, y0
+        time, y, block = self.data.array("time"), self.data.array("y"), self.data.motion.array("block")
+        pairs.array("places_of")(time, y, block, pairs.array("places"))
+        at = pairs.array("places")[pairs.array("place_start")[:-1, None] + np.arange(4)]
+        tree, groups = cKDTree(at[:, 1:]), np.array([s.group for s in self.shapes])
+        bodies, most, found = pairs.array("body"), at[:, 0].max(), (np.inf, 0, 0)
+        near = tree.query_pairs(2 * most, output_type="ndarray")
+        near = near[(groups[near[:, 0]] == groups[near[:, 1]]) & (bodies[near[:, 0]] != bodies[near[:, 1]])]
+        if len(near):
+            a, b = near.T
+            gaps = np.linalg.norm(at[a, 1:] - at[b, 1:], axis=1) - at[a, 0] - at[b, 0]
+            k = int(gaps.argmin())
+            found = float(gaps[k]), int(a[k]), int(b[k])
+        return found
+
+    def _places(self) -> Iterable[Places]:
+        nq, nv, nm, nf = self._q[-1], self._v[-1], self._m[-1], self._f[-1]
+        n = nq + nv + self.works
+        for k, own in enumerate(self._own):
+            motion, p = own.motion, own.motion.problem
+            q, v = self._q[k] + np.arange(motion.coordinates), self._v[k] + np.arange(motion.speeds)
+            m, c = self._m[k] + np.arange(p.multipliers), self._c[k] + np.arange(p.contacts)
+            f = self._f[k] + np.arange(motion.n_forces)
+            given = n + nv + nm
+            flags = (given + nm + nf + FLAGS * c[:, None] + np.arange(FLAGS)).ravel()
+            state = [q, nq + v, np.array([nq + nv + k]), n + v, n + nv + m, given + m, given + nm + f, flags]
+            i, e = self._i[k] + np.arange(self._i[k + 1] - self._i[k]), 3 * self._e[k]
+            rows = e + np.arange(3 * (self._e[k + 1] - self._e[k]))
+            three, four = ((w * c[:, None] + np.arange(w)).ravel() for w in (3, 4))
+            speeds = np.concatenate([v, nv + m])
+            of = {"inertia": i, "force": speeds, "jacobian": rows, "velocity": three, "bias": three, "law": four}
+            of |= {"gap": c, "level": c}
+            terms = np.concatenate([self._term_starts[name] + of[name] for name in TERMS])
+            yield Places(
+                state=np.concatenate(state),
+                speeds=speeds,
+                multipliers=m,
+                terms=terms,
+                slopes=np.concatenate([i, self._i[-1] + i]),
+                residuals=np.concatenate([m, nm + m]),
+                coordinates=q,
+                contacts=c,
+            )
+
+    @property
+    def _widths(self) -> tuple[int, int]:
+        """The most speeds and blocks of a pair."""
+        speeds = max((own.motion.problem.speeds for own in self._own), default=0)
+        blocks = max((own.motion.problem.blocks for own in self._own), default=0)
+        return 2 * speeds, 2 * blocks
+
+    @property
+    def _term_sizes(self) -> dict[str, int]:
+        contacts = self._c[-1] + self._room
+        entries = self._e[-1] + self._room * self._widths[0]
+        sizes = {"inertia": self._i[-1], "force": self._v[-1] + self._m[-1], "jacobian": 3 * entries}
+        return sizes | {"velocity": 3 * contacts, "bias": 3 * contacts, "law": 4 * contacts, "gap": contacts, "level": contacts}
+
+    @property
+    def _term_starts(self) -> dict[str, int]:
+        sizes = self._term_sizes
+        return dict(zip(TERMS, [0, *accumulate(sizes[name] for name in TERMS)], strict=False))
+
+    def _shape_functions(self, k: int, task: SimulationProblem, shapes: Sequence[Shape]) -> tuple[ShapeFunction, list[Shape]] | None:
+        own = [s for s in shapes if s.component == k]
+        if not own:
+            return None
+        terms = task.made.code.layout.contact_terms
+        assert terms is not None
+        return shape_function(task.equations, tuple(s.body for s in own), terms.blocks), own
+
+    def _problem(self) -> ContactProblem:
+        """One problem of the contacts of all components, with room for those of pairs."""
+        room, (speeds, blocks) = self._room, self._widths
+        problems = [(k, own.motion.problem) for k, own in enumerate(self._own)]
+
+        def joined(name: str, starts: Sequence[int] | None = None) -> IntArray:
+            """Starts of all, each behind the last of those before."""
+            assert starts is not None
+            return np.concatenate([*(p.array(name)[:-1] + starts[k] for k, p in problems), [starts[-1]]])
+
+        def mapped(name: str, places: Any) -> IntArray:
+            return np.concatenate([places(k)[p.array(name)] for k, p in problems]).astype(np.int64)
+
+        def plain(name: str) -> IntArray:
+            return np.concatenate([p.array(name) for _, p in problems]).astype(np.int64)
+
+        def longer(x: IntArray, more: int) -> IntArray:
+            return np.concatenate([x, np.zeros(more, dtype=np.int64)])
+
+        s = [a + b for a, b in zip(self._v, self._m, strict=True)]
+        fills = [0, *accumulate(len(p.array("fill")) for _, p in problems)]
+
+        def of_speeds(k: int) -> IntArray:
+            return self.places[k].speeds
+
+        def of_blocks(k: int) -> IntArray:
+            return self._b[k] + np.arange(self._b[k + 1] - self._b[k])
+
+        return ContactProblem(
+            speeds=self._v[-1] + self._m[-1],
+            multipliers=self._m[-1],
+            contacts=self._c[-1],
+            blocks=self._b[-1],
+            block_start=joined("block_start", s),
+            block_speeds=mapped("block_speeds", of_speeds),
+            inertia_start=joined("inertia_start", self._i),
+            fill_start=joined("fill_start", fills),
+            fill=plain("fill"),
+            row_start=longer(joined("row_start", self._e), room),
+            row_speeds=longer(mapped("row_speeds", of_speeds), room * speeds),
+            coupled_start=longer(joined("coupled_start", self._k), room),
+            coupled_blocks=longer(mapped("coupled_blocks", of_blocks), room * blocks),
+            **{name: longer(plain(name), room) for name in ("has_normal", "poisson", "tangents")},
+        )
+
+    def _table(self, name: str, target: Sequence[IntArray]) -> ComponentTable:
+        """The table of the function *name* of all components, whose results stand at *target* among all."""
+        rows = [(self._entry(name, k, task), target[k]) for k, task in enumerate(self._tasks)]
+        tables = _chained([(*entry, to) for entry, to in rows if entry is not None])
+        self._held += tables
+        return tables[0]
+
+    def _entry(self, name: str, k: int, task: SimulationProblem) -> tuple[int, IntArray, FloatArray] | None:
+        """The address of a function, the places of its inputs in the state of all, and the block h."""
+        if name == "places":
+            own = self._functions[k]
+            if own is None:
+                return None
+            function, shapes = own
+            numbers = [x for s in shapes for x in (s.radius, *s.offset)]
+            block = function.block(np.array([*task.made.p, *task.made.forces.constant, *numbers]))
+            motion = self._own[k].motion
+            return function.function.address, self.places[k].state[: motion.coordinates + motion.speeds], block
+        data = self._own[k]
+        holder = data if name in ("slopes", "coordinate_rate") else data.motion
+        field = {"terms": "terms_of", "gaps": "gaps_of"}.get(name, name)
+        size = task.made.code.programs[name].inputs[1].size
+        place = self.places[k].state
+        if name == "retraction":  # changes of the speeds stand behind the states
+            size = max(size, data.motion.n + data.motion.speeds)
+        return getattr(holder, field).address, place[:size], task.made.h
+
+    def _tables(self) -> ComponentTables:
+        places, n = self.places, [own.motion for own in self._own]
+        shape_ends = [0, *accumulate(sum(own[0].sizes) if own else 0 for own in self._functions)]
+        targets: dict[str, Sequence[IntArray]] = {
+            "terms": [p.terms for p in places],
+            "gaps": [p.contacts for p in places],
+            "residuals": [p.residuals for p in places],
+            "retraction": [p.coordinates for p in places],
+            "rate": [p.state for p in places],
+            "slopes": [p.slopes for p in places],
+            "coordinate_rate": [p.coordinates for p in places],
+            "places": [np.arange(a, b) for a, b in zip(shape_ends, shape_ends[1:], strict=False)],
+        }
+        assert n
+        return ComponentTables(**{name: self._table(name, to) for name, to in targets.items()})
+
+    def _pairs(self, shapes: Sequence[Shape], laws: Sequence[Law]) -> NearPairs:
+        n, room = len(shapes), self._room
+        functions = [own for own in self._functions if own is not None]
+        sizes = [size for function, _ in functions for size in function.sizes]
+        blocks = [
+            [self._b[k] + b for b in coupled]
+            for k, own in enumerate(self._functions)
+            if own is not None
+            for coupled in own[0].coupled
+        ]
+        bodies = {key: i for i, key in enumerate(dict.fromkeys((s.component, s.body) for s in shapes))}
+        owner = np.zeros(self._v[-1] + self._m[-1], dtype=np.int64)
+        for k, place in enumerate(self.places):
+            owner[place.speeds] = k
+
+        def integers(*values: int) -> IntArray:
+            return np.array(values, dtype=np.int64)
+
+        zeros = {name: np.zeros(room, dtype=np.int64) for name in ("key", "last_key", "last_pressed", "last_stuck")}
+        return NearPairs(
+            shapes=n,
+            room=room,
+            fixed=self.fixed,
+            places_of=CompiledFunction(_table_kernel("table_places")),
+            places=np.zeros(sum(sizes)),
+            place_start=integers(0, *accumulate(sizes)),
+            block_start=integers(0, *accumulate(map(len, blocks))),
+            blocks=integers(*(b for own in blocks for b in own)),
+            body=integers(*(bodies[s.component, s.body] for s in shapes)),
+            group=integers(*(s.group for s in shapes)),
+            group_law=np.array([x for law in laws for x in (law.friction, law.static, law.restitution, 0.0)]),
+            group_poisson=integers(*(int(law.poisson) for law in laws)),
+            aside=np.array([x for _ in laws for x in ASIDE]),
+            **{name: np.zeros(n) for name in ("lower", "upper", "reach")},
+            order=np.arange(n),
+            **zeros,
+            last_impulse=np.zeros(3 * room),
+            axes=np.zeros(AXES),
+            rates=np.zeros(6),
+            owner=owner,
+        )
+
+    def _data(
+        self, pairs: NearPairs, tables: ComponentTables, problem: ContactProblem, sizes: Mapping[str, int]
+    ) -> SteppingData:
+        nq, nv = self._q[-1], self._v[-1]
+        n, contacts = nq + nv + self.works, self.fixed + self._room
+        extended = sum(len(p.state) for p in self.places)
+        memory = np.zeros(sum(sizes.values()))
+        starts = self._term_starts
+        terms = ContactTerms(**{name: memory[at : at + sizes[name]] for name, at in starts.items()})
+        rows = [3 * self._c[k] + own.motion.array("force_rows") for k, own in enumerate(self._own)]
+        block = tables.words()
+        chunk = int(np.clip(SEGMENT_NUMBERS // extended, 1, CHUNK))
+        work = contact_memory(problem, sizes, (contacts, 0), min(problem.speeds, LARGEST_ISLAND))
+        called = {name: CompiledFunction(_table_kernel(f"table_{name}")) for name in ComponentTables.layout.fields}
+        self._held.append(tables)
+        motion = ContactMotion(
+            problem=problem,
+            terms=terms,
+            **work,
+            n=n,
+            coordinates=nq,
+            speeds=nv,
+            n_forces=self._f[-1],
+            n_extended=extended,
+            terms_of=called["terms"],
+            gaps_of=called["gaps"],
+            free=CompiledFunction(0),
+            residuals=called["residuals"],
+            retraction=called["retraction"],
+            rate=called["rate"],
+            events=CompiledFunction(0),
+            observed=CompiledFunction(0),
+            block=block,
+            flags=np.zeros(0),
+            memory=memory,
+            extended=np.zeros(extended),
+            found=np.zeros(problem.speeds),
+            residual=np.zeros(2 * problem.multipliers),
+            force_rows=np.concatenate(rows).astype(np.int64),
+        )
+        quaternions = [self._q[k] + q for k, task in enumerate(self._tasks) for q in task.quaternions]
+        return SteppingData(
+            motion=motion,
+            slopes=called["slopes"],
+            coordinate_rate=called["coordinate_rate"],
+            n_quaternions=len(quaternions),
+            quaternions=np.array(quaternions, dtype=np.int64),
+            work=nq + nv,
+            works=self.works,
+            pairs=pairs,
+            largest=LARGEST_ISLAND,
+            time=np.zeros(1),
+            **{name: np.zeros(extended) for name in ("y", "middle", "rate")},
+            **{name: np.zeros(problem.speeds) for name in ("free", "tried")},
+            **{name: np.zeros(contacts) for name in ("plain", "rebound", "back", "gaps")},
+            depths=np.zeros(self.fixed + 1),
+            **{name: np.zeros(contacts, dtype=np.int64) for name in ("pressed", "stuck", "near", "taking")},
+            slope=np.zeros(2 * sizes["inertia"]),
+            times=np.zeros(chunk),
+            states=np.zeros(chunk * extended),
+            middles=np.zeros(chunk * n),
+            room=IMPACTS + contacts,
+            impacts=np.zeros(IMPACT_NUMBERS * (IMPACTS + contacts)),
+            events=CompiledFunction(0),
+            n_events=0,
+            values=np.zeros(0),
+        )
+
+
+def _own_memories(tasks: Sequence[SimulationProblem]) -> list[SteppingData]:
+    """Memory of each component, the same for those of one code."""
+    known: dict[int, SteppingData] = {}
+    found = []
+    for task in tasks:
+        code = task.made.code
+        if id(code.programs) not in known:
+            known[id(code.programs)] = code.stepping(task.made.h, task.quaternions)
+        found.append(known[id(code.programs)])
+    return found
+
+
+def _table_kernel(name: str) -> int:
+    """The address of a kernel of tables; all are compiled together."""
+    own = [getattr(component_tables, f"table_{what}") for what in ComponentTables.layout.fields]
+    return machine_unit(follow_table, *own)[name].address
+
+
+def _chained(entries: Sequence[tuple[int, IntArray, FloatArray, IntArray]]) -> list[ComponentTable]:
+    """A table for each function of *entries*, which are an address, places of inputs, a block and places of results; each goes on
+    with the next.
+    """
+    grouped: dict[tuple[int, int, int, int], list[tuple[int, IntArray, FloatArray, IntArray]]] = {}
+    for entry in entries:
+        key = entry[0], len(entry[1]), len(entry[2]), len(entry[3])
+        grouped.setdefault(key, []).append(entry)
+    found = list[ComponentTable]()
+    follow = CompiledFunction(_table_kernel("follow_table"))
+    for own in [*reversed(grouped.values())] or [[]]:
+        address, source, block, target = own[0] if own else (0, _flat([]), np.zeros(0), _flat([]))
+        table = ComponentTable(
+            function=CompiledFunction(address),
+            count=len(own),
+            inputs=len(source),
+            width=len(block),
+            outputs=len(target),
+            source=_flat([e[1] for e in own]),
+            blocks=np.concatenate([np.zeros(0), *(e[2] for e in own)]),
+            target=_flat([e[3] for e in own]),
+            state=np.zeros(len(source)),
+            found=np.zeros(len(target)),
+            more=bool(found),
+            following=follow,
+            rest=found[0].words() if found else np.zeros(0),
+        )
+        found.insert(0, table)
+    return found
+
+
+def _flat(rows: Sequence[IntArray]) -> IntArray:
+    return np.concatenate(rows).astype(np.int64) if rows else np.zeros(0, dtype=np.int64)
