@@ -43,6 +43,7 @@ _FROM = {
     "kineta.model.contacts.contact": "Contact contact",
     "kineta.model.contacts.joint_friction": "Friction friction",
     "kineta.model.contacts.limit": "Limit limit",
+    "kineta.model.contacts.mutual_contact": "AlikeShapes MutualContact mutual_contact",
     "kineta.model.elements.couple": "couple",
     "kineta.model.elements.damper": "damper line_damper",
     "kineta.model.elements.force": "force",

@@ -100,8 +100,10 @@ def described(system: System) -> dict[str, Any]:
 def places(system: System) -> dict[str, list[str]]:
     """Return the names of the points and bodies of each contact; unnamed ones have numbers."""
     from kineta.model.contacts.contact import Contact, names
+    from kineta.model.contacts.mutual_contact import MutualContact
 
-    return {c.name: list(names(system, c)) for c in system.contacts if isinstance(c, Contact)}
+    found = {c.name: list(names(system, c)) for c in system.contacts if isinstance(c, Contact)}
+    return found | {c.name: list(c.owners) for c in system.contacts if isinstance(c, MutualContact)}
 
 
 def freedom(system: System) -> int:
@@ -425,9 +427,11 @@ def _print(summary: dict[str, Any]) -> None:
 def contact_laws(system: System) -> dict[str, str]:
     """Return the law of each contact by name."""
     from kineta.model.contacts.contact import Contact
+    from kineta.model.contacts.mutual_contact import MutualContact
     from kineta.model.elements.compliant_contact import CompliantContact
 
-    hard = {c.name: "poisson" if c.poisson else "newton" for c in system.contacts if isinstance(c, Contact)}
+    kinds = Contact | MutualContact
+    hard = {c.name: "poisson" if c.poisson else "newton" for c in system.contacts if isinstance(c, kinds)}
     return hard | {e.name: e.law for e in system.elements if isinstance(e, CompliantContact)}
 
 
@@ -436,7 +440,10 @@ def _acting_in_runs(summary: dict[str, Any]) -> dict[str, str]:
     many = {n: f"{n} ({len(own)} places)" for n, own in summary["places"].items() if len(own) > 1}
     found: dict[str, list[str]] = {"Contact": [], "Limit": [], "Friction": []}
     for name, kind in summary["contacts"].items():
-        found[kind].append(many.get(name, name))
+        mutual = f"{name} ({len(summary['places'].get(name, ()))} among each other)"
+        found["Contact" if kind == "MutualContact" else kind].append(
+            mutual if kind == "MutualContact" else many.get(name, name)
+        )
     labels = ("contacts", "limits", "dry friction")
     lines = {label: ", ".join(names) for label, names in zip(labels, found.values(), strict=True)}
     return lines | {"switches": ", ".join(summary["switches"])}

@@ -22,7 +22,9 @@ from kineta.errors import ArgumentError, SimulationError
 from kineta.files import path_of, write
 from kineta.integration.time_stepping import MOREAU
 from kineta.model import units
+from kineta.model.contacts.mutual_contact import FEW_PAIRS, mutual_contacts
 from kineta.model.dimensions import variable_units
+from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.page.equations import equations_html, model_html
 from kineta.page.live_run import live_module, still_module
@@ -66,10 +68,13 @@ def posture_page(found: Posture) -> str:
     samples = max(2, min(SAMPLES, round(seconds * RATE) + 1))
     if not system.nv:
         return _page(equations, found, span, clockwork(found, seconds, samples), "It moves with the time alone.")
+    why = _replayed(_too_many(system))
     try:
         run = None
         if system.contacts:
             run = simulate(equations, span, q=found.q, v=found.v, p=found.p, samples=samples)
+        if run is not None and why:
+            return _page(equations, found, span, recorded_run(run), why)
         if run is None or not (stepped := [n for n in run.notes if f"('{MOREAU}')" in n]):
             return _page(equations, found, span, None, "")
         return _page(equations, replace(found, notes=(*found.notes, *stepped)), span, recorded_run(run), "")
@@ -83,6 +88,7 @@ def computed_page(found: Posture) -> str:
     """
     equations, seconds = equations_of(found.system), SECONDS if found.to is None else found.to
     reasons = ["it moves with the time alone"] * (not found.system.nv)
+    reasons += _too_many(found.system)
     reasons += ["the start under programs of motion is not found in a browser"] * bool(found.system.programs)
     why = f"It stands still here: {reasons[0]}; 'kineta show' replays its run." if reasons else ""
     return _page(equations, found, (found.t, found.t + seconds), still(found, why) if why else None, why, asked=True)
@@ -102,13 +108,20 @@ def run_page(run: Result) -> str:
     at = posture(
         system, run.y[:nq, 0], run.y[nq : nq + len(run.v_names), 0], p, t=float(run.t[0]), assembled=False, to=1.0
     )
-    reasons = ["forces were given beside those of the model"] * is_pushed(run)
+    reasons = _too_many(system)
+    reasons += ["forces were given beside those of the model"] * is_pushed(run)
     reasons += [f"the method {run.method} is not in the page"] * (run.method not in TABLEAUX)
     reasons += ["it runs backwards in time"] * bool(run.t[-1] < run.t[0])
     n = nq + len(run.v_names)
     levels = dict(zip(run.level_names, run.y[n : n + len(run.level_names), 0].tolist(), strict=True)) or None
     span = float(run.t[0]), float(run.t[-1])
     return _page(equations_of(system), at, span, recorded_run(run), _replayed(reasons), levels=levels)
+
+
+def _too_many(system: System) -> list[str]:
+    """Why pages do not run *system*: contacts of more bodies than are looked at one by one."""
+    many = [c.name for c in mutual_contacts(system) if c.count > FEW_PAIRS]
+    return [f"'{name}' is of more bodies than pages look at" for name in many]
 
 
 def _replayed(reasons: Iterable[str]) -> str:

@@ -282,8 +282,8 @@ def no_pairs(fixed: int) -> NearPairs:
 def contact_memory(
     p: ContactProblem, sizes: Mapping[str, int], contacts: tuple[int, int], largest: int
 ) -> dict[str, Record]:
-    """Working memory of a problem with terms of these *sizes*: for a number of *contacts*, and of those with modes, and of islands
-    with as many speeds as the *largest*.
+    """Working memory of a problem with terms of these *sizes*: for a number of *contacts*, and of those with modes, and of
+    islands with as many speeds as the *largest*.
     """
     m, closed = contacts
     return {

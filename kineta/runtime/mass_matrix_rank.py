@@ -35,11 +35,17 @@ SINGULAR = "the state is singular: "
 _TERMS = 6
 
 
+def alike(equations: Equations) -> Equations:
+    """The first of the equations that differ in names alone."""
+    return equations if equations.like is None else equations.like[0]
+
+
 def inertia_bounds(
     equations: Equations, t: float, q: ArrayLike, v: ArrayLike, p: ArrayLike | None = None
 ) -> FloatArray:
     """Upper bounds of the inertia of each speed, (nv,): scales of the rounding errors of the mass matrix."""
-    bounds = equations.memo("speed bounds", lambda: reference.compile(_bounds(equations.alone())))
+    first = alike(equations)
+    bounds = first.memo("speed bounds", lambda: reference.compile(_bounds(first.alone())))
     state = (np.atleast_1d(np.asarray(x, dtype=float)) for x in (t, q, v, parameter_values(equations.system, p)))
     return np.asarray(bounds(*state))
 
@@ -54,7 +60,8 @@ def mass_matrix(equations: Equations, t: float, q: ArrayLike, v: ArrayLike, p: A
     """Mass matrix (nv, nv) in one state; for large systems by inverse dynamics of unit accelerations, in linear memory."""
     n = equations.system.nv
     if n <= _WHOLE:
-        return np.asarray(equations.function("mass_matrix", "numpy")(t, q, v, p=p))
+        p = parameter_values(equations.system, p)
+        return np.asarray(alike(equations).function("mass_matrix", "numpy")(t, q, v, p=p))
     inverse, still = equations.function("inverse", "numpy"), np.zeros(n)
     blocks = [inverse(t, q, still, unit, p=p) for unit in np.array_split(np.eye(n), -(-n // _COLUMNS))]
     M = np.concatenate(blocks) - inverse(t, q, still, still, p=p)

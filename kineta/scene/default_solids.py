@@ -13,6 +13,7 @@ from kineta.model.constraints.loop import Loop
 from kineta.model.constraints.rolling import Rolling
 from kineta.model.constraints.shapes import PLANE, SURFACES
 from kineta.model.contacts.contact import Contact
+from kineta.model.contacts.mutual_contact import MutualContact
 from kineta.model.elements.compliant_contact import CompliantContact
 from kineta.model.elements.coordinate import Length
 from kineta.model.elements.damper import Damper
@@ -124,6 +125,8 @@ def _surfaces(system: System) -> Iterator[tuple[str, Sequence[Expr], Station, Ax
             yield from ((c.shape, c.sizes, start, c.axis) for start in c.starts if c.shape in _DRAWN)
             if c.surface in _DRAWN:
                 yield c.surface, c.surface_sizes, c.end, c.normal
+        elif isinstance(c, MutualContact):
+            yield from ((own.shape, own.sizes, place, None) for own, place in c.members)
 
 
 def _round_bodies(builder: SceneBuilder, system: System) -> None:

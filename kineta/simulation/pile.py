@@ -13,15 +13,14 @@ import numpy as np
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations, part_of
-from kineta.errors import SimulationError
+from kineta.errors import SimulationError, warn
 from kineta.hybrid.automaton import DEEPEST_START, check_start
 from kineta.integration.contact_records import law_fault
 from kineta.integration.problem import Problem
 from kineta.integration.segment import EventZeros, Segment
-from kineta.integration.time_stepping import SteppingRun, StepInterpolant
-from kineta.model.contacts.mutual_contact import MutualContact
+from kineta.integration.time_stepping import StepInterpolant, SteppingRun
+from kineta.model.contacts.mutual_contact import MutualContact, mutual_contacts
 from kineta.model.parameters import named_values
-from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from kineta.results import outcomes
@@ -36,16 +35,8 @@ from kineta.simulation.independent_components import Parts
 from kineta.simulation.inputs import RunInputs
 from kineta.simulation.pile_memory import Law, PileMemory, Shape
 from kineta.simulation.progress import Progress
-from kineta.simulation.run import start_refusal
+from kineta.simulation.run import ALLOWED, check_steps, start_refusal
 from kineta.simulation.solution import Solution
-
-#: Pairs up to which ``simulate`` without a method takes each pair by itself, and finds its impacts by events.
-FEW_PAIRS = 10
-
-
-def mutual_contacts(system: System) -> list[MutualContact]:
-    """The contacts of *system* that are of many bodies."""
-    return [c for c in system.contacts if isinstance(c, MutualContact)]
 
 
 def without(equations: Equations) -> Equations:
@@ -53,12 +44,6 @@ def without(equations: Equations) -> Equations:
     system = equations.system
     rest = tuple(c for c in system.contacts if not isinstance(c, MutualContact))
     return part_of(equations, system.unchecked(contacts=rest))
-
-
-def names_pairs(system: System) -> bool:
-    """Whether outputs of *system* name forces of pairs."""
-    leads = tuple(f"{MULTIPLIER}{c.name}." for c in mutual_contacts(system))
-    return any(n.startswith(leads) for o in system.outputs for n in o.value.symbols())
 
 
 def shapes_of(system: System, parts: Parts, values: Mapping[str, float]) -> tuple[list[Shape], list[Law]]:
@@ -74,7 +59,7 @@ def shapes_of(system: System, parts: Parts, values: Mapping[str, float]) -> tupl
     for group, contact in enumerate(mutual_contacts(system)):
         friction, restitution = number(contact.friction), number(contact.restitution)
         static = friction if contact.static is None else number(contact.static)
-        laws.append(Law(friction, static, restitution, contact.poisson))
+        laws.append(Law(friction, static, restitution, contact.poisson, number(contact.overlap)))
         if not (0 <= friction <= static and 0 <= restitution <= 1):
             raise SimulationError(
                 f"Model '{system.name}': '{contact.name}' has {law_fault(0.0, friction, static, restitution)}."
@@ -91,21 +76,26 @@ def shapes_of(system: System, parts: Parts, values: Mapping[str, float]) -> tupl
     return shapes, laws
 
 
+def pile_memory(system: System, given: RunInputs, parts: Parts, tasks: Sequence[SimulationProblem]) -> PileMemory:
+    """Memory of the components *tasks* of *system*, stepped together."""
+    return PileMemory(tasks, *shapes_of(system, parts, named_values(system.parameters, given.p.tolist())))
+
+
 def step_pile(
     system: System, given: RunInputs, parts: Parts, tasks: Sequence[SimulationProblem], bar: Progress
 ) -> list[tuple[SimulationProblem, Solution]]:
     """The solutions of the components *tasks* of *system*, stepped together. Raises :class:`SimulationError` where they cannot
     start.
     """
+    check_steps(tasks[0])
     tasks = [_settled(task) for task in tasks]
-    shapes, laws = shapes_of(system, parts, named_values(system.parameters, given.p.tolist()))
-    memory = PileMemory(tasks, shapes, laws)
+    memory = pile_memory(system, given, parts, tasks)
     names = PairNames(system, memory)
     y0 = np.zeros(memory.data.motion.n_extended)
     for task, place in zip(tasks, memory.places, strict=True):
         y0[place.state] = task.y0
     first = tasks[0]
-    check_apart(system, memory, names, first.t0, y0)
+    said = check_apart(system, memory, names, first.t0, y0)
     problem = Problem(rhs=0, h=np.zeros(0), t0=first.t0, t1=first.t1, y0=y0)
     touches = [*memory.names, (mutual_contacts(system)[0].name, "m")]
     run = SteppingRun(problem, memory.data, contact_kernel("march"), touches, first.control)
@@ -121,6 +111,7 @@ def step_pile(
     if status in EARLY:
         for record in records:
             record.stop()
+    memory.data.array("depths")[-1] = memory.data.pairs.depth
     struck = [(t, one) for t, one in run.impacts if t <= records[0].reached]
     impacts = tuple(
         Impact(t, names[int(c)], n, u, w, before, after, lost)
@@ -132,7 +123,11 @@ def step_pile(
         t, y = record.series(n)
         counts = status, len(t), run.evaluations, record.steps, 0, run.made
         statuses, recorded, nfev, steps, rejected, stepped = np.array(counts).reshape(-1, 1)
-        told = (impacts, tuple((i.t, f"{i.contact} strikes") for i in impacts), run.notes()) if k == 0 else ((), (), ())
+        told = (
+            (impacts, tuple((i.t, f"{i.contact} strikes") for i in impacts), (*said, *run.notes()))
+            if k == 0
+            else ((), (), ())
+        )
         own = Solution(
             t=t[None],
             y=y[None],
@@ -164,13 +159,21 @@ def _settled(task: SimulationProblem) -> SimulationProblem:
     return task
 
 
-def check_apart(system: System, memory: PileMemory, names: PairNames, t0: float, y0: FloatArray) -> None:
-    """Raise :class:`SimulationError` where shapes lie deeper in each other at the start than time stepping pushes apart."""
-    gap, a, b = memory.deepest(t0, y0)
-    if gap < -DEEPEST_START:
+def check_apart(system: System, memory: PileMemory, names: PairNames, t0: float, y0: FloatArray) -> tuple[str, ...]:
+    """Sentences on shapes that overlap at the start and are pushed apart. Raises :class:`SimulationError` where they overlap more
+    than their contact allows.
+    """
+    gap, a, b = memory.deepest(t0, y0, [max(law.overlap, DEEPEST_START) for law in memory.laws])
+    if gap < -max(memory.laws[memory.shapes[a].group].overlap, DEEPEST_START):
         raise SimulationError(
-            f"Model '{system.name}': at t = {t0:g} s {names.pair(a, b)} overlap by {-gap:.3g} m. Start them apart."
+            f"Model '{system.name}': at t = {t0:g} s {names.pair(a, b)} overlap by {-gap:.3g} m. Start them apart, or give"
+            f" an overlap up to which they are pushed apart, as in overlap = {-gap:.1g}."
         )
+    if gap >= -DEEPEST_START:
+        return ()
+    said = f"{names.pair(a, b)} overlap by {-gap:.3g} m at the start, and are pushed apart."
+    warn(f"Model '{system.name}': {said}")
+    return (said,)
 
 
 class PairNames:
@@ -213,8 +216,6 @@ def _step(
     except KeyboardInterrupt:
         return INTERRUPTED, outcomes.interrupted(records[0].reached)
     if records[0].reached != run.problem.t1:
-        from kineta.simulation.run import ALLOWED
-
         made = records[0]
         return OUT_OF_STEPS, outcomes.out_of_steps(made.reached, made.steps, made.last_step, ALLOWED)
     return DONE, outcomes.done(run.problem.t1)

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from kineta.arrays import FloatArray, IntArray
 from kineta.codegen.compiled_functions import CompiledFunctions
@@ -40,13 +39,14 @@ from kineta.runtime.constraint_treatment import STEPPED, run_derivation
 from kineta.runtime.contact_problem import IMPACTS, contact_memory
 from kineta.runtime.functions import state_programs
 from kineta.runtime.problem import SimulationProblem
+from kineta.threads import once
 
 #: Pairs near for each shape that there is room for, and beside them.
 PAIRS, MORE_PAIRS = 16, 64
 #: Numbers that the steps of a segment may have.
 SEGMENT_NUMBERS = 1 << 21
 #: Speeds of the largest island for Newton's method.
-LARGEST_ISLAND = 192
+LARGEST_ISLAND = 96
 #: Numbers of the memory of a contact of two balls.
 AXES = 42
 
@@ -65,12 +65,15 @@ class Shape:
 
 @dataclass(frozen=True)
 class Law:
-    """Friction, friction in sticking, restitution of a group, and whether this is Poisson's."""
+    """Friction, friction in sticking, restitution of a group, whether this is Poisson's, and the overlap [m] at the start up to
+    which it is pushed apart.
+    """
 
     friction: float
     static: float
     restitution: float
     poisson: bool
+    overlap: float
 
 
 class ShapeFunction:
@@ -78,13 +81,16 @@ class ShapeFunction:
 
     def __init__(self, equations: Equations, bodies: Sequence[str], blocks: Sequence[Sequence[int]]) -> None:
         d = run_derivation(equations, STEPPED)
-        refs, self.coupled = shape_terms(d, bodies, blocks)
+        refs, self.coupled, velocities = shape_terms(d, bodies, blocks)
         system = equations.system
         own = [name for k in range(len(bodies)) for name in shape_symbols(k)]
         constant = (*system.parameter_names, *(f"tau.{n}" for n in system.v_names), *own)
-        setup, programs = state_programs(d, {"places": refs}, {"y": [*d.symbols.level(0), *d.symbols.level(1)]}, constant, "shapes")
+        setup, programs = state_programs(
+            d, {"places": refs}, {"y": [*d.symbols.level(0), *d.symbols.level(1)]}, constant, "shapes"
+        )
         self._setup = setup.name
         self._functions = CompiledFunctions([setup, *programs.values()])
+        self.still = tuple(not any(row.gradient for row in rows) for rows in zip(*velocities, strict=True))
         self.sizes = [DERIVATIVES + 6 * sum(len(blocks[b]) for b in own) for own in self.coupled]
 
     @property
@@ -134,9 +140,8 @@ class PileMemory:
         self._sum()
         self.places = [*self._places()]
         self._functions = [self._shape_functions(k, task, shapes) for k, task in enumerate(tasks)]
-        order = [s for k in range(len(tasks)) for s in shapes if s.component == k]
-        self.shapes = order
-        pairs, tables = self._pairs(order, laws), self._tables()
+        self.shapes, self.laws = shapes, laws
+        pairs, tables = self._pairs(shapes, laws), self._tables()
         problem, sizes = self._problem(), self._term_sizes
         self.data = self._data(pairs, tables, problem, sizes)
 
@@ -171,22 +176,23 @@ class PileMemory:
             return ""
         return f"more than {self._room} pairs of bodies are near each other; take shorter steps"
 
-    def deepest(self, t0: float, y0: FloatArray) -> tuple[float, int, int]:
-        """The least gap of two shapes that may touch each other in a state, and their numbers."""
+    def deepest(self, t0: float, y0: FloatArray, allowed: Sequence[float]) -> tuple[float, int, int]:
+        """The gap of the two shapes that may touch each other and overlap most beyond what is *allowed* in their group, in a
+        state, and their numbers.
+        """
         pairs = self.data.pairs
         self.data.array("time")[0], self.data.array("y")[:] = t0, y0
         time, y, block = self.data.array("time"), self.data.array("y"), self.data.motion.array("block")
         pairs.array("places_of")(time, y, block, pairs.array("places"))
-        at = pairs.array("places")[pairs.array("place_start")[:-1, None] + np.arange(4)]
-        tree, groups = cKDTree(at[:, 1:]), np.array([s.group for s in self.shapes])
-        bodies, most, found = pairs.array("body"), at[:, 0].max(), (np.inf, 0, 0)
-        near = tree.query_pairs(2 * most, output_type="ndarray")
-        near = near[(groups[near[:, 0]] == groups[near[:, 1]]) & (bodies[near[:, 0]] != bodies[near[:, 1]])]
-        if len(near):
-            a, b = near.T
-            gaps = np.linalg.norm(at[a, 1:] - at[b, 1:], axis=1) - at[a, 0] - at[b, 0]
+        at = pairs.array("places")[pairs.array("place_start")[:, None] + np.arange(4)]
+        groups, bodies = pairs.array("group"), pairs.array("body")
+        least, found = np.inf, (np.inf, 0, 0)
+        for a in range(len(at) - 1):
+            gaps = np.linalg.norm(at[a + 1 :, 1:] - at[a, 1:], axis=1) - at[a + 1 :, 0] - at[a, 0]
+            gaps[(groups[a + 1 :] != groups[a]) | (bodies[a + 1 :] == bodies[a])] = np.inf
             k = int(gaps.argmin())
-            found = float(gaps[k]), int(a[k]), int(b[k])
+            if gaps[k] + allowed[groups[a]] < least:
+                least, found = gaps[k] + allowed[groups[a]], (float(gaps[k]), a, a + 1 + k)
         return found
 
     def _places(self) -> Iterable[Places]:
@@ -218,26 +224,34 @@ class PileMemory:
                 contacts=c,
             )
 
-    @property
+    @once
     def _widths(self) -> tuple[int, int]:
         """The most speeds and blocks of a pair."""
         speeds = max((own.motion.problem.speeds for own in self._own), default=0)
         blocks = max((own.motion.problem.blocks for own in self._own), default=0)
         return 2 * speeds, 2 * blocks
 
-    @property
+    @once
     def _term_sizes(self) -> dict[str, int]:
         contacts = self._c[-1] + self._room
         entries = self._e[-1] + self._room * self._widths[0]
         sizes = {"inertia": self._i[-1], "force": self._v[-1] + self._m[-1], "jacobian": 3 * entries}
-        return sizes | {"velocity": 3 * contacts, "bias": 3 * contacts, "law": 4 * contacts, "gap": contacts, "level": contacts}
+        return sizes | {
+            "velocity": 3 * contacts,
+            "bias": 3 * contacts,
+            "law": 4 * contacts,
+            "gap": contacts,
+            "level": contacts,
+        }
 
-    @property
+    @once
     def _term_starts(self) -> dict[str, int]:
         sizes = self._term_sizes
         return dict(zip(TERMS, [0, *accumulate(sizes[name] for name in TERMS)], strict=False))
 
-    def _shape_functions(self, k: int, task: SimulationProblem, shapes: Sequence[Shape]) -> tuple[ShapeFunction, list[Shape]] | None:
+    def _shape_functions(
+        self, k: int, task: SimulationProblem, shapes: Sequence[Shape]
+    ) -> tuple[ShapeFunction, list[Shape]] | None:
         own = [s for s in shapes if s.component == k]
         if not own:
             return None
@@ -328,21 +342,19 @@ class PileMemory:
             "rate": [p.state for p in places],
             "slopes": [p.slopes for p in places],
             "coordinate_rate": [p.coordinates for p in places],
-            "places": [np.arange(a, b) for a, b in zip(shape_ends, shape_ends[1:], strict=False)],
+            "places": [np.arange(a, b) for a, b in pairwise(shape_ends)],
         }
         assert n
         return ComponentTables(**{name: self._table(name, to) for name, to in targets.items()})
 
     def _pairs(self, shapes: Sequence[Shape], laws: Sequence[Law]) -> NearPairs:
         n, room = len(shapes), self._room
-        functions = [own for own in self._functions if own is not None]
-        sizes = [size for function, _ in functions for size in function.sizes]
-        blocks = [
-            [self._b[k] + b for b in coupled]
-            for k, own in enumerate(self._functions)
-            if own is not None
-            for coupled in own[0].coupled
-        ]
+        starts, blocks, total = np.zeros(n, dtype=np.int64), [list[int]() for _ in shapes], 0
+        for k, function in enumerate(self._functions):
+            which = [i for i, s in enumerate(shapes) if s.component == k]
+            for i, size, coupled in zip(which, function[0].sizes, function[0].coupled, strict=True) if function else ():
+                starts[i], blocks[i] = total, [self._b[k] + b for b in coupled]
+                total += size
         bodies = {key: i for i, key in enumerate(dict.fromkeys((s.component, s.body) for s in shapes))}
         owner = np.zeros(self._v[-1] + self._m[-1], dtype=np.int64)
         for k, place in enumerate(self.places):
@@ -357,15 +369,15 @@ class PileMemory:
             room=room,
             fixed=self.fixed,
             places_of=CompiledFunction(_table_kernel("table_places")),
-            places=np.zeros(sum(sizes)),
-            place_start=integers(0, *accumulate(sizes)),
+            places=np.zeros(total),
+            place_start=starts,
             block_start=integers(0, *accumulate(map(len, blocks))),
             blocks=integers(*(b for own in blocks for b in own)),
             body=integers(*(bodies[s.component, s.body] for s in shapes)),
             group=integers(*(s.group for s in shapes)),
             group_law=np.array([x for law in laws for x in (law.friction, law.static, law.restitution, 0.0)]),
             group_poisson=integers(*(int(law.poisson) for law in laws)),
-            aside=np.array([x for _ in laws for x in ASIDE]),
+            aside=np.array([x for g in range(len(laws)) for x in self._aside(g)]),
             **{name: np.zeros(n) for name in ("lower", "upper", "reach")},
             order=np.arange(n),
             **zeros,
@@ -374,6 +386,12 @@ class PileMemory:
             rates=np.zeros(6),
             owner=owner,
         )
+
+    def _aside(self, group: int) -> tuple[float, ...]:
+        """The direction that tangents of a group lean towards: the axis of the ground along which none moves, if there is one."""
+        own = [own[0].still for own in self._functions if own is not None and any(s.group == group for s in own[1])]
+        k = next((k for k in range(3) if all(still[k] for still in own)), None)
+        return ASIDE if k is None else tuple(float(i == k) for i in range(3))
 
     def _data(
         self, pairs: NearPairs, tables: ComponentTables, problem: ContactProblem, sizes: Mapping[str, int]

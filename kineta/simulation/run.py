@@ -60,7 +60,7 @@ MAX_STEPPED = 1e15
 def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     """The solution of *task*, one motion. Raises :class:`SimulationError` where it cannot start."""
     if task.method == MOREAU:
-        _check_steps(task)
+        check_steps(task)
     control, has_modes, programs = SampledControl(task), task.has_modes, bool(task.system.programs)
     first = _first_sample(task, control) if task.made.forces.sampled else None
     code, made = task.made.code, control.made
@@ -158,7 +158,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     )
 
 
-def _check_steps(task: SimulationProblem) -> None:
+def check_steps(task: SimulationProblem) -> None:
     """Raise :class:`SimulationError` for time stepping backwards, or in steps that cannot be counted."""
     if task.t1 < task.t0:
         raise SimulationError(

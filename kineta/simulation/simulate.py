@@ -19,6 +19,7 @@ from kineta.errors import one_of
 from kineta.integration.error_control import StepControl
 from kineta.integration.solver import AUTO, BY_EVENTS, CHOICES, EVENTS
 from kineta.integration.time_stepping import MOREAU
+from kineta.model.contacts.mutual_contact import FEW_PAIRS, mutual_contacts, names_pairs
 from kineta.model.system import System
 from kineta.results.result import Result
 from kineta.runtime import run_arguments
@@ -28,9 +29,8 @@ from kineta.runtime.constraint_treatment import treatment
 from kineta.runtime.events import Event
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
-from kineta.simulation.independent_components import coupling, integrate_parts, split
+from kineta.simulation.independent_components import Parts, coupling, integrate_parts, split
 from kineta.simulation.inputs import RunInputs, run_inputs, unsteppable
-from kineta.simulation.pile import FEW_PAIRS, mutual_contacts, names_pairs, step_pile, without
 from kineta.simulation.postprocess import result
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import integrate
@@ -102,7 +102,10 @@ def simulate(
         limits = rtol, atol, max_step
         given = run_inputs(equations.system, (q, v, p, tau, levels), events, chosen)
         if piles(equations, given, chosen):
-            return simulate_pile(equations, given, (t0, t1), limits, max_steps, grid, bar, dense_output=dense_output)
+            found = simulate_pile(equations, given, (t0, t1), limits, max_steps, grid, bar, dense_output=dense_output)
+            many = mutual_contacts(equations.system) if chosen == AUTO else ()
+            told = tuple(f"{c.told} The method is '{MOREAU}'." for c in many)
+            return replace(found, notes=(*told, *found.notes), seconds=time.perf_counter() - began)
         parts = split(equations, given)
         keep = dense_output or (len(parts.equations) > 1 and (grid is None or bool(given.watched)))
         tasks = []
@@ -142,10 +145,10 @@ def simulate_pile(
     dense_output: bool,
 ) -> Result:
     """The motion of components whose bodies may touch each other; arguments as for :func:`_problem`."""
-    began, system = time.perf_counter(), equations.system
-    parts = split(without(equations), given)
-    each = zip(parts.equations, parts.inputs, strict=True)
-    tasks = [_problem(own, i, span, MOREAU, limits, max_steps, grid, dense_output=dense_output) for own, i in each]
+    from kineta.simulation.pile import step_pile
+
+    system = equations.system
+    parts, tasks = pile_tasks(equations, given, span, limits, max_steps, grid, dense_output=dense_output)
     solved = step_pile(system, given, parts, tasks, bar)
     if parts.components is None:
         found = replace(result(*solved[0], 0.0), system=system)
@@ -154,7 +157,27 @@ def simulate_pile(
 
         found = joined_result(system, given, parts, solved, dense_output=dense_output)
         found = replace(found, steps=found.steps // len(solved), nfev=found.nfev // len(solved))
-    return replace(found, seconds=time.perf_counter() - began)
+    return found
+
+
+def pile_tasks(
+    equations: Equations,
+    given: RunInputs,
+    span: tuple[float, float],
+    limits: tuple[float, float, float],
+    max_steps: Any,
+    grid: FloatArray | None,
+    *,
+    dense_output: bool,
+) -> tuple[Parts, list[SimulationProblem]]:
+    """The components of a model without contacts of many bodies, and their problems; arguments as for :func:`_problem`."""
+    from kineta.simulation.pile import without
+
+    parts = split(without(equations), given)
+    each = zip(parts.equations, parts.inputs, strict=True)
+    return parts, [
+        _problem(own, i, span, MOREAU, limits, max_steps, grid, dense_output=dense_output) for own, i in each
+    ]
 
 
 def simulation_problem(

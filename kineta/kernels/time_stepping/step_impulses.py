@@ -132,7 +132,7 @@ def aim_island(run: SteppingData, active: Integers, count: int, share: float) ->
 @kernel
 def count_speeds(run: SteppingData, active: Integers, count: int) -> int:
     """A bound of the number of speeds of an island, or 0 where all speeds are few."""
-    problem, found, last = run.motion.problem, 0, -1
+    problem, found = run.motion.problem, 0
     if problem.speeds <= run.largest:
         return 0
     island = run.motion.solution.label[problem.coupled_blocks[problem.coupled_start[active[0]]]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kineta.expr.graph import ZERO, Ref
-from kineta.mechanics.constraints.rows import row_of
+from kineta.mechanics.constraints.rows import Row, row_of
 from kineta.mechanics.derivation import Derivation
 from kineta.model.body import Station
 from kineta.spatial.vector import Vector
@@ -18,13 +18,14 @@ def shape_symbols(number: int) -> list[str]:
 
 def shape_terms(
     d: Derivation, bodies: Sequence[str], blocks: Sequence[Sequence[int]]
-) -> tuple[list[Ref], tuple[tuple[int, ...], ...]]:
-    """Numbers of shapes in these *bodies*, and the *blocks* of speeds that move each.
+) -> tuple[list[Ref], tuple[tuple[int, ...], ...], list[list[Row]]]:
+    """Numbers of shapes in these *bodies*, the *blocks* of speeds that move each, and rows of the velocities of their centres.
 
     Of each shape: its radius, its centre in ground axes; the velocity of the centre and the angular velocity; the rates of both
     without accelerations; the derivatives of these six by the speeds of its blocks, row by row.
     """
     g, symbols, found, coupled = d.graph, d.symbols, list[Ref](), list[tuple[int, ...]]()
+    velocities = list[list[Row]]()
     home = {k: b for b, block in enumerate(blocks) for k in block}
     for number, body in enumerate(bodies):
         radius, *offset = (g.symbol(name) for name in shape_symbols(number))
@@ -35,8 +36,9 @@ def shape_terms(
         rows = [row_of(symbols, body, x, order=1) for x in (*velocity.refs, *turning.refs)]
         own = tuple(sorted({home[k] for row in rows for k in row.gradient}))
         coupled.append(own)
+        velocities.append(rows[:3])
         speeds = [k for b in own for k in blocks[b]]
         found += [radius, *(d.kinematics.position(origin) + way).refs]
         found += [row.levels[-1] for row in rows] + [row.rest for row in rows]
         found += [row.gradient.get(k, ZERO) for row in rows for k in speeds]
-    return found, tuple(coupled)
+    return found, tuple(coupled), velocities

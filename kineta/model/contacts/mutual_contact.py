@@ -24,16 +24,20 @@ from kineta.model.contacts import restitution as options
 from kineta.model.contacts.contact import Contact
 from kineta.model.elements.coordinate import Place
 from kineta.model.kind import Kind, Production, Scope, Unilateral
+from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.values import word
 
 if TYPE_CHECKING:
+    from kineta.model.description import Description
     from kineta.model.io.kin_source import Node, Source, Token
 
 _NONE = expr(0)
 #: Options of the statement.
-_OPTIONS = ("restitution", "friction", "static")
+_OPTIONS = ("restitution", "friction", "static", "overlap")
 #: The only shape.
 BALL = "ball"
+#: Pairs up to which runs without a method take each pair by itself, and find its impacts by events.
+FEW_PAIRS = 10
 #: The most pairs that have rows and names of their own.
 MOST_PAIRS = 500
 
@@ -50,7 +54,8 @@ class AlikeShapes(ModelRecord):
 @dataclass(frozen=True, slots=True)
 class MutualContact(Unilateral):
     """Contact of each two of all ``shapes``, with Newton's ``restitution``, or Poisson's where ``poisson`` is set, Coulomb's
-    coefficient of ``friction``, and that in sticking, ``static``, if different.
+    coefficient of ``friction``, and that in sticking, ``static``, if different. Shapes that overlap at the start of a run by
+    ``overlap`` [m] at most are pushed apart.
     """
 
     name: str
@@ -59,12 +64,13 @@ class MutualContact(Unilateral):
     poisson: bool = False
     friction: Expr = _NONE
     static: Expr | None = None
+    overlap: Expr = _NONE
     location: Location | None = field(default=None, compare=False, repr=False)
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
         """All expressions of the contact."""
-        given = (self.restitution, self.friction, self.static)
+        given = (self.restitution, self.friction, self.static, self.overlap)
         places = (x for own in self.shapes for s in own.places for x in s.position)
         return (*(x for own in self.shapes for x in own.sizes), *(x for x in given if x is not None), *places)
 
@@ -83,6 +89,11 @@ class MutualContact(Unilateral):
         """Number of pairs."""
         n = sum(len(own.places) for own in self.shapes)
         return n * (n - 1) // 2
+
+    @property
+    def told(self) -> str:
+        """Sentence on a run that takes its pairs as a table."""
+        return f"'{self.name}' is of {self.count} pairs, of which steps look at those that are near."
 
     def rows(self, scope: Scope) -> tuple[str, ...]:
         """Names of the rows of each pair, ``pile.A.B.n``; none where there are more than ``MOST_PAIRS``."""
@@ -111,19 +122,43 @@ class MutualContact(Unilateral):
         """The contact of each two places of bodies that are not the same. Raises :class:`ModelError` for too many."""
         if self.count > MOST_PAIRS:
             text = f"contact '{self.name}' is of {self.count} pairs, and at most {MOST_PAIRS} have equations of their own; run"
-            raise ModelError(f"{text} it by method 'moreau', which looks at those that are near.", self.location)
-        for (name, ((own, start), (other, end))) in zip(self.names, combinations(self.members, 2), strict=True):
+            raise ModelError(
+                f"{text} it by method 'moreau', which looks at those that are near, alone, without events, switches and samples.",
+                self.location,
+            )
+        for name, ((own, start), (other, end)) in zip(self.names, combinations(self.members, 2), strict=True):
             if start.body != end.body:
-                law = (self.restitution, self.poisson, self.friction, self.static)
                 yield Contact(
-                    *(name, own.shape, own.sizes, (start,), end, None, None, None),
-                    *(*law, None, self.location, (), other.shape, other.sizes),
+                    name,
+                    own.shape,
+                    own.sizes,
+                    (start,),
+                    end,
+                    None,
+                    restitution=self.restitution,
+                    poisson=self.poisson,
+                    friction=self.friction,
+                    static=self.static,
+                    location=self.location,
+                    surface=other.shape,
+                    surface_sizes=other.sizes,
                 )
 
     @property
     def gaps(self) -> tuple[Expr, ...]:
         """None has a height."""
         return ()
+
+
+def mutual_contacts(system: Description) -> list[MutualContact]:
+    """The contacts of *system* that are of many bodies."""
+    return [c for c in system.contacts if isinstance(c, MutualContact)]
+
+
+def names_pairs(system: Description) -> bool:
+    """Whether outputs of *system* name forces of pairs."""
+    leads = tuple(f"{MULTIPLIER}{c.name}." for c in mutual_contacts(system))
+    return any(n.startswith(leads) for o in system.outputs for n in o.value.symbols())
 
 
 def _alike(value: object, *_: object) -> tuple[AlikeShapes, ...]:
@@ -144,26 +179,30 @@ def mutual_contact(
     law: str | None = None,
     friction: Scalar = 0.0,
     static: Scalar | None = None,
+    overlap: Scalar = 0.0,
 ) -> MutualContact:
     """:class:`MutualContact` of each two of many bodies.
 
     shapes : rows of a shape, ``ball``, its sizes [m], its radius, and the bodies, points or places that are the centres of such
     law : of the *restitution*, ``newton`` by default or ``poisson``
     friction, static : coefficients of kinetic friction, and of static friction, if different
+    overlap : depth up to which shapes that overlap at the start of a run by time stepping are pushed apart [m]
 
     Raises :class:`ArgumentError` for rows that are none, and for values out of their range.
     """
-    rows = []
-    for row in entries(shapes) or ():
+    rows, found = list[AlikeShapes](), entries(shapes)
+    for row in found if found else (None,):
         own = entries(row)
         if own is None or len(own) != 3:
-            raise ArgumentError(f"Contact '{name}': expected rows of a shape, its sizes and places, as in ('ball', r, ['A', 'B']).")
+            raise ArgumentError(
+                f"Contact '{name}': expected rows of a shape, its sizes and places, as in ('ball', r, ['A', 'B'])."
+            )
         rows.append(AlikeShapes(word(own[0], "a shape"), own[1], own[2]))
     poisson = options.poisson("newton" if law is None else law)
-    found = MutualContact(name, tuple(rows), restitution, poisson, friction, static)  # type: ignore[arg-type]  # a record takes what it is given
-    if text := broken_constant(_bounds(found)):
+    made = MutualContact(name, tuple(rows), restitution, poisson, friction, static, overlap)  # type: ignore[arg-type]  # a record takes what it is given
+    if text := broken_constant(_bounds(made)):
         raise CheckError("Contact", name, None, text)
-    return found
+    return made
 
 
 def _read(source: Source, name: Token, *given: Node) -> MutualContact:
@@ -198,6 +237,9 @@ def _read(source: Source, name: Token, *given: Node) -> MutualContact:
         *options.restitution(source, found, f"contact '{name}'"),
         _NONE if rubs is None else rubs,
         coefficient("static", "the static friction"),
+        source.expression(found["overlap"], units.LENGTH, f"the overlap of contact '{name}'")
+        if "overlap" in found
+        else _NONE,
         source.location(name),
     )
 
@@ -209,7 +251,8 @@ def _written(contact: MutualContact) -> str:
         sizes = f" = {', '.join(map(str, own.sizes))}" if own.sizes else ""
         rows.append(f"{own.shape}{sizes} among {', '.join(placement.place(place, None) for place in own.places)}")
     more = options.restitution_clause(contact.restitution, contact.poisson)
-    more += options.option_clause(friction=friction, static=contact.static)
+    overlap = None if contact.overlap.value == 0 else contact.overlap
+    more += options.option_clause(friction=friction, static=contact.static, overlap=overlap)
     return f": {' and '.join(rows)}{more}"
 
 
@@ -236,7 +279,12 @@ def _fault(system: Scope, contact: MutualContact) -> tuple[str, str] | None:
 def _bounds(contact: MutualContact) -> tuple[Bound, ...]:
     """The ranges of sizes, the restitution, and the friction."""
     sizes = (Bound(x, "a radius", positive=True) for own in contact.shapes for x in own.sizes)
-    return (*sizes, Bound(contact.restitution, "a restitution", 1), Bound(contact.friction, "a coefficient of friction"))
+    return (
+        *sizes,
+        Bound(contact.restitution, "a restitution", 1),
+        Bound(contact.friction, "a coefficient of friction"),
+        Bound(contact.overlap, "an overlap"),
+    )
 
 
 def _constants(contact: MutualContact) -> tuple[Expr, ...]:

@@ -124,7 +124,7 @@ class Repetitions:
 
     def _each(self, node: Any, indices: Mapping[str, int]) -> Iterator[Any]:
         """*node*, or one for each index of a range in the name of a place, as of ``Ball[1..50]``."""
-        token = node.children[0] if isinstance(node, Tree) and node.data == "hold" else None
+        token: Any = node.children[0] if isinstance(node, Tree) and node.data == "hold" else None
         found = None if token is None else _RANGE.search(token)
         if found is None:
             yield node

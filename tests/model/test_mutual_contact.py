@@ -1,0 +1,103 @@
+"""The statement on many bodies that may touch each other: reading, writing, checks, and the same from Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import kineta as kn
+from kineta.model.body import Station
+
+BODIES = "parameters r = 0.1, mu = 0.5; for i in 1..3 : P[i] | Sx(x[i]), Sz(z[i]) = 1; Big | Sx(u), Sz(w) = 5;"
+COORDINATES = "coordinates x[1], z[1], x[2], z[2], x[3], z[3], u, w;"
+PILE = "contact pile : ball = r among P[1..3] and ball = 2*r among Big at (0, 0, r), restitution = 0.3, friction = mu, overlap = 1 mm;"
+
+
+def model(statement: str) -> kn.System:
+    """A model with a *statement* on its second line."""
+    return kn.loads(f"{BODIES} {COORDINATES}\n{statement}")
+
+
+def test_it_is_written_back_and_the_same_from_python() -> None:
+    system = model(PILE)
+    (pile,) = system.contacts
+    assert kn.loads(kn.dumps(system)) == system
+    r = kn.symbol("r")
+    shapes = [("ball", r, ["P[1]", "P[2]", "P[3]"]), ("ball", 2 * r, [Station("Big", (0, 0, r))])]
+    law = {"restitution": 0.3, "friction": kn.symbol("mu"), "overlap": 0.001}
+    assert kn.mutual_contact("pile", shapes, **law) == pile
+
+
+def test_each_pair_has_a_name() -> None:
+    system = model(PILE)
+    (pile,) = system.contacts
+    assert pile.count == 6
+    assert pile.impacts(system)[:3] == ("pile.P[1].P[2]", "pile.P[1].P[3]", "pile.P[1].Big")
+    assert kn.derive(system).contact_rows[:2] == ("pile.P[1].P[2].n", "pile.P[1].P[2].u")
+
+
+def test_a_range_may_have_bounds_of_constants_and_indices() -> None:
+    text = f"constants n = 3; {BODIES} {COORDINATES} for k in 1..2 : contact c[k] : ball = 0.1 among P[k..n];"
+    assert [len(c.owners) for c in kn.loads(text).contacts] == [3, 2]
+
+
+def test_laws_hold_for_its_rows() -> None:
+    with pytest.warns(kn.KinetaWarning, match="of its equations without pile: only runs know contacts"):
+        assert kn.verify(model(PILE)).agree
+
+
+def test_another_model_uses_it(tmp_path: Path) -> None:
+    (tmp_path / "pile.kin").write_text(f"{BODIES} {COORDINATES} {PILE}")
+    (tmp_path / "two.kin").write_text('use "pile.kin" as a; use "pile.kin" as b on ground at Sx(3);')
+    one, other = kn.load(tmp_path / "two.kin").contacts
+    assert one.owners == ("a.P[1]", "a.P[2]", "a.P[3]", "a.Big")
+    assert (one.shapes[0].shape, other.name) == ("ball", "b.pile")
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        ("ball among P[1..3];", r"a ball has 1 size, its radius; found 0"),
+        ("box = 1, 1, 1 among P[1..3];", r"expected balls, which alone may touch among each other, found 'box'"),
+        ("ball = r among P[1];", r"expected at least two bodies that may touch each other"),
+        ("ball = r among P[1], P[1], P[2];", r"the place at 'P\[1\]' is given twice"),
+        ("ball = r among P[1..4];", r"2:31: expected a point or a body, found 'P\[4\]'"),
+        ("ball = r among P[3..1];", r"2:33: expected a range that rises, as in \[1..50\], found '\[3..1\]'"),
+        ("ball = r among P[1..];", r"2:33: expected a range with both ends, as in \[1..50\], found '\[1..\]'"),
+        ("ball = r among P[1..q];", r"expected an end of the range in 'P\[1..q\]' of whole numbers"),
+        ("ball = -1 among P[1..3];", r"expected a radius above zero, found -1"),
+        ("ball = 3 kg among P[1..3];", r"a size of the ball 'pile' must be a length \[m\], found a mass \[kg\]"),
+        ("ball = x[1] among P[1..3];", r"'x\[1\]' has no place here; expected parameters only"),
+        ("ball = r among P[1..3] axis (0, 0, 1);", r"a ball has no axis; leave it out at 'P\[1\]'"),
+        ("ball = r among P[1..3], restitution = 2;", r"expected a restitution from 0 to 1, found 2"),
+        ("ball = r among P[1..3], overlap = -1;", r"expected an overlap of zero or more, found -1"),
+        ("ball = r among P[1..3], friction = 0.3, P[2];", r"2:56: expected options behind all places, found the place"),
+        (
+            "ball = r among P[1..3], stiffness = 3;",
+            r"expected an option \(restitution, friction, static, overlap\), found 's",
+        ),
+        ("ball = r among P[1..3], friction = 0.5, static = 0.1;", r"expected static friction of at least the sliding"),
+        ("ball = r between P[1..3] and ground axis (0, 0, 1);", r"expected a point or a body, found 'P\[1..3\]'"),
+    ],
+)
+def test_errors_are_sentences(statement: str, sentence: str) -> None:
+    with pytest.raises(kn.ModelError, match=sentence):
+        model(f"contact pile : {statement}")
+
+
+def test_errors_of_python_are_sentences() -> None:
+    for wrong in (3, None, "abc", [], [("ball", 0.1)], [3]):
+        with pytest.raises(kn.ArgumentError, match="expected rows of a shape, its sizes and places, as in"):
+            kn.mutual_contact("pile", wrong)
+    with pytest.raises(kn.ModelError, match="expected a coefficient of friction of zero or more, found -1"):
+        kn.mutual_contact("pile", [("ball", 0.1, ["A", "B"])], friction=-1)
+    with pytest.raises(kn.ArgumentError, match="write kn.symbol"):
+        kn.mutual_contact("pile", [("ball", "x", ["A", "B"])])
+
+
+def test_too_many_pairs_have_no_equations_of_their_own() -> None:
+    system = kn.loads("for i in 1..40 : A[i] | Free(a[i]) = 1, 1, 1, 1; contact pile : ball = 0.1 among A[1..40];")
+    assert system.contacts[0].rows(system) == ()
+    with pytest.raises(kn.ModelError, match=r"'pile' is of 780 pairs, and at most 500 have equations .* 'moreau'"):
+        _ = kn.derive(system).contact_rows
