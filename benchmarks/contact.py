@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -67,8 +68,14 @@ def kineta_row(scene: Scene, **given: Any) -> Row:
         "changes": len({t for t, _ in run.changes}),
         "us": 1e6 * seconds / max(1, len({t for t, _ in run.changes})),
         "energy": run.energy_balance,
-        "depth": max(depths) if scene.gaps else None,
+        "depth": max(depths) if scene.gaps else told_depth(run.notes),
     }
+
+
+def told_depth(notes: Sequence[str]) -> float | None:
+    """The largest penetration that the notes of a run by time stepping tell [m]; None without any."""
+    found = [re.search(r"largest penetration is (\S+) m", note) for note in notes]
+    return max((float(f[1]) for f in found if f), default=None)
 
 
 def mujoco_row(scene: Scene, step: float) -> Row:

@@ -198,6 +198,67 @@ def wall(sliding: float) -> Callable[[], str]:
     return text
 
 
+# Balls that fall into a box without a lid, in layers, each a little beside its place.
+RADIUS, SPACE = 0.05, 0.112
+
+
+def layers(count: int) -> tuple[int, list[tuple[float, float, float]]]:
+    """Number of balls along a side of the box, and places of all."""
+    side = round((count / 2) ** (1 / 3))
+    found = []
+    for i in range(count):
+        layer, place = divmod(i, side * side)
+        x, y = divmod(place, side)
+        shake = 0.004 * sin(12.9898 * i), 0.004 * sin(78.233 * i)
+        found.append(
+            (
+                SPACE * (x - (side - 1) / 2) + shake[0],
+                SPACE * (y - (side - 1) / 2) + shake[1],
+                0.1 + 1.2 * SPACE * layer,
+            )
+        )
+    return side, found
+
+
+def pile(count: int) -> Callable[[], str]:
+    def text() -> str:
+        side, places = layers(count)
+        wide, J = SPACE * side / 2 + 0.02, 0.4 * RADIUS**2
+        said = f"{GRAVITY}constants N = {count}; parameters r = {RADIUS}, mu = 0.5;\n"
+        said += f"for i in 1..N : B[i] | Free(b[i]) = 1, {J}, {J}, {J};\n"
+        for name, at, axis in [
+            ("floor", (0, 0, 0), (0, 0, 1)),
+            *(
+                (f"wall{k}", (-wide * u, -wide * v, 0), (u, v, 0))
+                for k, (u, v) in enumerate(((1, 0), (-1, 0), (0, 1), (0, -1)))
+            ),
+        ]:
+            said += f"for i in 1..N : contact {name}[i] : ball = r between B[i] and ground at {at} axis {axis}, friction = mu;\n"
+        said += "contact pile : ball = r among B[1..N], friction = mu;\n"
+        for i, (x, y, z) in enumerate(places, 1):
+            said += f"initial b[{i}].x = {x}, b[{i}].y = {y}, b[{i}].z = {z};\n"
+        return said
+
+    return text
+
+
+def peer_pile(count: int) -> Callable[[float], str]:
+    def model(step: float) -> str:
+        side, places = layers(count)
+        wide = SPACE * side / 2 + 0.02
+        walls = "".join(
+            f'<geom type="plane" size="99 99 1" pos="{-wide * u} {-wide * v} 0" zaxis="{u} {v} 0"/>'
+            for u, v in ((1, 0), (-1, 0), (0, 1), (0, -1))
+        )
+        balls = "".join(
+            f'<body pos="{x} {y} {z}"><freejoint/><geom type="sphere" size="{RADIUS}" mass="1"/></body>'
+            for x, y, z in places
+        )
+        return world(step, 0.5, walls + balls, '<size memory="200M"/>')
+
+    return model
+
+
 # A table on four sprung feet, pushed aside.
 FEET = [(0.0, 0.5), (0.0, -0.5), (1.5, 0.5), (1.5, -0.5)]
 
@@ -315,6 +376,8 @@ SCENES = {
     "stack of 3": Scene(1.0, stack(3), gaps("C0_0", "C0_1", "C0_2", "C0_3"), peer_stack(3)),
     "wall of 20 bricks": Scene(1.5, wall(0.0)),
     "rows of a wall slide": Scene(0.5, wall(-1.0)),
+    "pile of 50 balls": Scene(2.0, pile(50), (), peer_pile(50)),
+    "pile of 666 balls": Scene(1.0, pile(666), (), peer_pile(666)),
     "sprung table": Scene(4.0, table, gaps("F0", "F1", "F2", "F3"), peer_table, driven=True),
     "Talos on his feet": Scene(0.5, talos, gaps("L0", "L1", "L2", "L3", "R0", "R1", "R2", "R3"), peer_talos),
     "rimless wheel": Scene(

@@ -59,6 +59,9 @@ from kineta.model.contacts.joint_friction import Friction as Friction
 from kineta.model.contacts.joint_friction import friction as friction
 from kineta.model.contacts.limit import Limit as Limit
 from kineta.model.contacts.limit import limit as limit
+from kineta.model.contacts.mutual_contact import AlikeShapes as AlikeShapes
+from kineta.model.contacts.mutual_contact import MutualContact as MutualContact
+from kineta.model.contacts.mutual_contact import mutual_contact as mutual_contact
 from kineta.model.elements.compliant_contact import CompliantContact as CompliantContact
 from kineta.model.elements.couple import couple as couple
 from kineta.model.elements.damper import damper as damper

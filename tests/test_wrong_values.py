@@ -161,6 +161,17 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         | {"normal": (0, 0, 1), "axis": (0, 1, 0), "height": q, "restitution": 0.5, "poisson": True, "friction": 0.5}
         | {"static": 0.6, "smooth": 0.1, **FREE},
     ),
+    "mutual_contact": (
+        kn.mutual_contact,
+        {"name": "c", "shapes": [("ball", 0.3, ["A", "B"])], "restitution": 0.5, "law": "poisson", "friction": 0.5}
+        | {"static": 0.6, "overlap": 0.01},
+    ),
+    "MutualContact": (
+        kn.MutualContact,
+        {"name": "c", "shapes": (kn.AlikeShapes("ball", (0.3,), (kn.station("A"), kn.station("B"))),), "restitution": 0.5}
+        | {"poisson": True, "friction": 0.5, "static": 0.6, "overlap": 0.01, **FREE},
+    ),
+    "AlikeShapes": (kn.AlikeShapes, {"shape": "ball", "sizes": (0.3,), "places": (kn.station("A"),)}),
     "limit": (kn.limit, {"name": "l", "value": q, "lower": 0, "upper": 1, "restitution": 0.5, "law": "newton"}),
     "Limit": (kn.Limit, {"name": "l", "value": q, "lower": 0, "upper": 1, "restitution": 0.5, "poisson": False, **FREE}),
     "friction": (kn.friction, {"name": "f", "force": 1, "coordinate": q, "static": 2, "smooth": None}),

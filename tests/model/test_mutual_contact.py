@@ -11,7 +11,10 @@ from kineta.model.body import Station
 
 BODIES = "parameters r = 0.1, mu = 0.5; for i in 1..3 : P[i] | Sx(x[i]), Sz(z[i]) = 1; Big | Sx(u), Sz(w) = 5;"
 COORDINATES = "coordinates x[1], z[1], x[2], z[2], x[3], z[3], u, w;"
-PILE = "contact pile : ball = r among P[1..3] and ball = 2*r among Big at (0, 0, r), restitution = 0.3, friction = mu, overlap = 1 mm;"
+PILE = (
+    "contact pile : ball = r among P[1..3] and ball = 2*r among Big at (0, 0, r),"
+    "restitution = 0.3, friction = mu, overlap = 1 mm;"
+)
 
 
 def model(statement: str) -> kn.System:
@@ -44,7 +47,7 @@ def test_a_range_may_have_bounds_of_constants_and_indices() -> None:
 
 def test_laws_hold_for_its_rows() -> None:
     with pytest.warns(kn.KinetaWarning, match="of its equations without pile: only runs know contacts"):
-        assert kn.verify(model(PILE)).agree
+        assert kn.verify(model(PILE), states=2, digits=0).holds
 
 
 def test_another_model_uses_it(tmp_path: Path) -> None:
@@ -92,7 +95,7 @@ def test_errors_of_python_are_sentences() -> None:
             kn.mutual_contact("pile", wrong)
     with pytest.raises(kn.ModelError, match="expected a coefficient of friction of zero or more, found -1"):
         kn.mutual_contact("pile", [("ball", 0.1, ["A", "B"])], friction=-1)
-    with pytest.raises(kn.ArgumentError, match="write kn.symbol"):
+    with pytest.raises(kn.ArgumentError, match=r"write kn\.symbol"):
         kn.mutual_contact("pile", [("ball", "x", ["A", "B"])])
 
 

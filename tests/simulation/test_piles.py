@@ -1,4 +1,4 @@
-"""Many bodies that may touch each other, stepped together: beside pairs by themselves, by the laws of mechanics, and at bad input."""
+"""Many bodies that may touch each other, stepped together: beside pairs by themselves, by laws of mechanics, at bad input."""
 
 from __future__ import annotations
 
