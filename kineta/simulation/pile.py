@@ -33,7 +33,7 @@ from kineta.runtime.projection import Projection
 from kineta.runtime.recorder import Recorder
 from kineta.simulation.independent_components import Parts
 from kineta.simulation.inputs import RunInputs
-from kineta.simulation.pile_memory import Law, PileMemory, Shape
+from kineta.simulation.pile_memory import PileMemory, TouchingBall, TouchLaw
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import ALLOWED, check_steps, start_refusal
 from kineta.simulation.solution import Solution
@@ -46,11 +46,11 @@ def without(equations: Equations) -> Equations:
     return part_of(equations, system.unchecked(contacts=rest))
 
 
-def shapes_of(system: System, parts: Parts, values: Mapping[str, float]) -> tuple[list[Shape], list[Law]]:
+def shapes_of(system: System, parts: Parts, values: Mapping[str, float]) -> tuple[list[TouchingBall], list[TouchLaw]]:
     """The shapes of all contacts of many bodies, and their laws, for these *values* of the parameters. Raises
     :class:`SimulationError` for a law that is none.
     """
-    shapes, laws = list[Shape](), list[Law]()
+    shapes, laws = list[TouchingBall](), list[TouchLaw]()
 
     def number(value: Expr) -> float:
         (plain,) = system.expand(value)
@@ -59,7 +59,7 @@ def shapes_of(system: System, parts: Parts, values: Mapping[str, float]) -> tupl
     for group, contact in enumerate(mutual_contacts(system)):
         friction, restitution = number(contact.friction), number(contact.restitution)
         static = friction if contact.static is None else number(contact.static)
-        laws.append(Law(friction, static, restitution, contact.poisson, number(contact.overlap)))
+        laws.append(TouchLaw(friction, static, restitution, contact.poisson, number(contact.overlap)))
         if not (0 <= friction <= static and 0 <= restitution <= 1):
             raise SimulationError(
                 f"Model '{system.name}': '{contact.name}' has {law_fault(0.0, friction, static, restitution)}."
@@ -72,7 +72,7 @@ def shapes_of(system: System, parts: Parts, values: Mapping[str, float]) -> tupl
                 )
             x, y, z = map(number, place.position)
             owner = 0 if parts.components is None else parts.components.places([place.body])[0]
-            shapes.append(Shape(name, owner, place.body, radius, (x, y, z), group))
+            shapes.append(TouchingBall(name, owner, place.body, radius, (x, y, z), group))
     return shapes, laws
 
 

@@ -52,7 +52,7 @@ AXES = 42
 
 
 @dataclass(frozen=True)
-class Shape:
+class TouchingBall:
     """A ball of this *name* in a *body* of the component of this number, of a *group* that may touch each other."""
 
     name: str
@@ -64,7 +64,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Law:
+class TouchLaw:
     """Friction, friction in sticking, restitution of a group, whether this is Poisson's, and the overlap [m] at the start up to
     which it is pushed apart.
     """
@@ -133,7 +133,9 @@ class PileMemory:
     places : where the numbers of each component stand; names : of their contacts; fixed : their number
     """
 
-    def __init__(self, tasks: Sequence[SimulationProblem], shapes: Sequence[Shape], laws: Sequence[Law]) -> None:
+    def __init__(
+        self, tasks: Sequence[SimulationProblem], shapes: Sequence[TouchingBall], laws: Sequence[TouchLaw]
+    ) -> None:
         self._own, self._tasks = _own_memories(tasks), tasks
         self._held = list[Any]()  # what addresses in tables point to
         self._room = PAIRS * len(shapes) + MORE_PAIRS
@@ -250,8 +252,8 @@ class PileMemory:
         return dict(zip(TERMS, [0, *accumulate(sizes[name] for name in TERMS)], strict=False))
 
     def _shape_functions(
-        self, k: int, task: SimulationProblem, shapes: Sequence[Shape]
-    ) -> tuple[ShapeFunction, list[Shape]] | None:
+        self, k: int, task: SimulationProblem, shapes: Sequence[TouchingBall]
+    ) -> tuple[ShapeFunction, list[TouchingBall]] | None:
         own = [s for s in shapes if s.component == k]
         if not own:
             return None
@@ -347,7 +349,7 @@ class PileMemory:
         assert n
         return ComponentTables(**{name: self._table(name, to) for name, to in targets.items()})
 
-    def _pairs(self, shapes: Sequence[Shape], laws: Sequence[Law]) -> NearPairs:
+    def _pairs(self, shapes: Sequence[TouchingBall], laws: Sequence[TouchLaw]) -> NearPairs:
         n, room = len(shapes), self._room
         starts, blocks, total = np.zeros(n, dtype=np.int64), [list[int]() for _ in shapes], 0
         for k, function in enumerate(self._functions):
