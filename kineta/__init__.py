@@ -13,8 +13,8 @@ The public names are imported when they are first used, so that ``import kineta`
 it imports: ``vocabulary``, ``errors``; ``arrays``, ``tolerances``; ``values``, ``threads``, ``files``, ``cache``, ``calls``,
 ``drawing``, ``entry_points``, ``library``, ``memory``; ``expr``; ``passes``, ``numerics``; ``algebra``; ``spatial``,
 ``notation``, ``interop``, ``codegen``, ``integration``; ``model``, ``kernels``; ``mechanics``; ``consistency``; ``equations``;
-``results``, ``scene``; ``runtime``; ``hybrid``, ``programs``; ``simulation``; ``tasks``; ``page``, ``views``; ``playground``;
-``cli``.
+``results``, ``scene``; ``runtime``; ``hybrid``, ``programs``; ``simulation``; ``tasks``; ``page``, ``views``, ``editors``;
+``playground``; ``cli``.
 ``docs/architecture.md`` shows the way of a model through them.
 """
 

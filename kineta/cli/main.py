@@ -16,6 +16,7 @@ from kineta.cli.derive import derive
 from kineta.cli.evaluate import evaluate
 from kineta.cli.examples import examples
 from kineta.cli.export import export, import_
+from kineta.cli.lsp import lsp
 from kineta.cli.new import new
 from kineta.cli.play import play
 from kineta.cli.task_verbs import verbs
@@ -37,7 +38,7 @@ def app() -> None:
     """A compiler for mechanics: equations of motion, derived, counted, compiled and simulated."""
 
 
-for verb in (new, check, derive, evaluate, *verbs(), export, import_, play, examples, completion):
+for verb in (new, check, derive, evaluate, *verbs(), export, import_, play, lsp, examples, completion):
     app.add_command(verb)
 
 

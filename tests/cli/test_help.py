@@ -51,8 +51,8 @@ def test_the_list_of_verbs_is_not_cut_short(kineta: Command) -> None:
     assert "..." not in kineta("--help").out.partition("Commands:")[2]
 
 
-#: All verbs but the one that serves until it is interrupted, and asks for Python for browsers.
-ENDING = [name for name in VERBS if name != "play"]
+#: All verbs but those that serve until they are interrupted.
+ENDING = [name for name in VERBS if name not in ("play", "lsp")]
 
 
 @pytest.mark.parametrize("name", quick_but(ENDING, ["kinematics", "new", "servo", "simulate"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -55,21 +55,30 @@ _FRAMES = ("point", "body", "frame", "coordinates")
 
 
 def read(
-    text: str, file: str = "<text>", constants: Mapping[str, float] = MappingProxyType({}), users: tuple[Path, ...] = ()
+    text: str,
+    file: str = "<text>",
+    constants: Mapping[str, float] = MappingProxyType({}),
+    users: tuple[Path, ...] = (),
+    text_of: Callable[[Path], str] = read_text,
 ) -> System:
     """The system that *text* describes; *file* is the name that errors show, *constants* are other values of its constants, and
-    *users* the files that use this one.
+    *users* the files that use this one; *text_of* gives the texts of files that it uses.
 
     Raises :class:`ModelError`, with file, line and column, for whatever cannot be read or makes no sense.
     """
-    check_depth(text, file)
     with _collector_paused():
-        grammar = GRAMMAR
-        try:
-            tree = GRAMMAR.parser.parse(text, start=STARTS[0])
-        except UnexpectedInput as error:
-            grammar, tree = _extended(text, file, error)
-        return _Statements(file, grammar, given=dict(constants), users=users).read(tree, "[" in text)
+        grammar, tree = parsed(text, file)
+        statements = _Statements(file, grammar, given=dict(constants), users=users, text_of=text_of)
+        return statements.read(tree, "[" in text)
+
+
+def parsed(text: str, file: str) -> tuple[Grammar, Tree[Token]]:
+    """The syntax tree of *text*, and the grammar by which it was found. Raises :class:`ModelError` for a text without one."""
+    check_depth(text, file)
+    try:
+        return GRAMMAR, GRAMMAR.parser.parse(text, start=STARTS[0])
+    except UnexpectedInput as error:
+        return _extended(text, file, error)
 
 
 def _extended(text: str, file: str, error: UnexpectedInput) -> tuple[Grammar, Tree[Token]]:
@@ -121,7 +130,9 @@ def expression(text: str, file: str) -> Expr:
     return Reader(file, {}).expression(_expression_tree(text, file))
 
 
-def _model_in(path: Path, constants: Mapping[str, float], users: tuple[Path, ...]) -> System:
+def _model_in(
+    path: Path, constants: Mapping[str, float], users: tuple[Path, ...], text_of: Callable[[Path], str]
+) -> System:
     """The model in a file that another uses."""
     if path.suffix == ".urdf":
         from kineta.model.io import urdf
@@ -129,7 +140,7 @@ def _model_in(path: Path, constants: Mapping[str, float], users: tuple[Path, ...
         return urdf.read(path, floating=False)
     if path.suffix != ".kin":
         raise ModelError(f'{path}: expected the file of a model, as in "leg.kin" or "robot.urdf".')
-    return read(read_text(path), str(path), constants, users)
+    return read(text_of(path), str(path), constants, users, text_of)
 
 
 def _expression_tree(text: str, file: str) -> Tree[Token]:
@@ -170,6 +181,7 @@ class _Statements:
     brought: dict[str, list[Any]] = field(default_factory=lambda: {"bodies": [], "points": [], "parameters": []})
     given: Mapping[str, float] = field(default_factory=dict)
     users: tuple[Path, ...] = ()
+    text_of: Callable[[Path], str] = read_text
     start: tuple[tuple[str, Expr], ...] = ()
     parameters: list[Parameter] | None = None
     records: dict[str, list[Any]] = field(default_factory=lambda: {argument: [] for argument in GRAMMAR.kinds})
@@ -395,7 +407,7 @@ class _Statements:
                 ring = " uses ".join(f"'{p.name}'" for p in (*users[users.index(path.resolve()) :], path))
                 raise ModelError(f"a model cannot be part of itself: {ring}.", self._at(name))
             try:
-                self.models[key] = _model_in(path, constants, users)
+                self.models[key] = _model_in(path, constants, users, self.text_of)
             except ModelError as error:
                 if error.location is not None:
                     raise
