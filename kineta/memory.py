@@ -11,7 +11,7 @@ import ctypes
 import inspect
 import typing
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, Protocol, TypeAlias, TypeVar, overload
 
 import numpy as np
@@ -142,12 +142,18 @@ class CompiledFunction:
     def __call__(self, *given: Any) -> None:
         """Call it with arrays and records, as compiled code would."""
         addresses = (x.address if isinstance(x, Record) else address(x) for x in given)
-        _prototype(len(given))(self.address)(*addresses)
+        _function(len(given), self.address)(*addresses)
 
 
 @cache
 def _prototype(parameters: int) -> Any:
     return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * parameters)
+
+
+@lru_cache(maxsize=64)
+def _function(parameters: int, address: int) -> Any:
+    """The function of so many addresses at an *address*, which may become that of other code."""
+    return _prototype(parameters)(address)
 
 
 class Record:
@@ -221,7 +227,7 @@ class Record:
     def call(self, function: str, *arrays: str) -> None:
         """Call the compiled function in a field with the arrays in other fields."""
         addresses, places = self._integers, self.layout.positions
-        _prototype(len(arrays))(addresses[places[function]])(*[addresses[places[name]] for name in arrays])
+        _function(len(arrays), addresses[places[function]])(*[addresses[places[name]] for name in arrays])
 
     def update(self, **values: Any) -> None:
         """Set several fields."""
@@ -298,14 +304,21 @@ def _accessor(record: str, name: str, k: int, kind: MemoryType) -> property:
         self._integers[k] = memory_address(new, kind, what)
         self._held[name] = new
 
+    def put_real(self: Any, new: Any) -> None:
+        self._reals[k] = new
+
+    def put_integer(self: Any, new: Any) -> None:
+        self._integers[k] = new
+
+    def put_boolean(self: Any, new: Any) -> None:
+        self._integers[k] = bool(new)
+
     if kind is REAL:
-        return property(lambda self: self._reals[k], lambda self, new: self._reals.__setitem__(k, new))
+        return property(lambda self: self._reals[k], put_real)
     if kind is INTEGER:
-        return property(lambda self: self._integers[k], lambda self, new: self._integers.__setitem__(k, new))
+        return property(lambda self: self._integers[k], put_integer)
     if kind is BOOLEAN:
-        return property(
-            lambda self: bool(self._integers[k]), lambda self, new: self._integers.__setitem__(k, bool(new))
-        )
+        return property(lambda self: bool(self._integers[k]), put_boolean)
     return property(value, hold)
 
 

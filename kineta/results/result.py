@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 
 
 _ENERGIES = (*ENERGIES, "work")
+
+
+def _nothing() -> None:
+    """A field that is not given."""
 
 
 def force_name(speed: str) -> str:
@@ -98,16 +102,34 @@ class Result:
     steps: int
     rejected: int
     seconds: float
-    t_events: tuple[FloatArray, ...] = ()
-    y_events: tuple[FloatArray, ...] = ()
-    event_names: tuple[str, ...] = ()
-    sol: Any = field(default=None, repr=False)
-    cases: Cases | None = None
-    notes: tuple[str, ...] = ()
-    changes: tuple[tuple[float, str], ...] = ()
-    impacts: tuple[Impact, ...] = ()
-    level_names: tuple[str, ...] = ()
-    system: System | None = field(default=None, repr=False)
+    # A default that is made leaves the class without an attribute, in whose place a field would not be asked for.
+    t_events: tuple[FloatArray, ...] = field(default_factory=tuple)
+    y_events: tuple[FloatArray, ...] = field(default_factory=tuple)
+    event_names: tuple[str, ...] = field(default_factory=tuple)
+    sol: Any = field(default_factory=_nothing, repr=False)
+    cases: Cases | None = field(default_factory=_nothing)
+    notes: tuple[str, ...] = field(default_factory=tuple)
+    changes: tuple[tuple[float, str], ...] = field(default_factory=tuple)
+    impacts: tuple[Impact, ...] = field(default_factory=tuple)
+    level_names: tuple[str, ...] = field(default_factory=tuple)
+    system: System | None = field(default_factory=_nothing, repr=False)
+
+    if not TYPE_CHECKING:  # which would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """The field *name*, made with all others of :func:`result_at_look`."""
+            own = self.__dict__
+            if name in _FIELDS and (rest := own.get("_rest")) is not None:
+                for field_name, value in rest().items():
+                    own.setdefault(field_name, value)  # of another thread, if it was first
+                own.pop("_rest", None)
+            if name in own:
+                return own[name]
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All fields, for a copy or another process."""
+        return {name: getattr(self, name) for name in _FIELDS}
 
     @property
     def success(self) -> bool:
@@ -385,6 +407,16 @@ class Result:
         :class:`ArgumentError` for another kind of file, and leaves none where the film is not completed.
         """
         import_module("kineta.views.film").write(self, path, case, speed, towards, progress=progress)
+
+
+_FIELDS = frozenset(f.name for f in fields(Result))
+
+
+def result_at_look(known: Mapping[str, Any], rest: Callable[[], Mapping[str, Any]]) -> Result:
+    """Result with fields that are *known*, and all others as *rest* makes them, once, when one of them is asked for."""
+    found = object.__new__(Result)
+    found.__dict__.update(known, _rest=rest)
+    return found
 
 
 def _impact_table(impacts: Sequence[Impact]) -> list[str]:

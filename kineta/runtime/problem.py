@@ -14,6 +14,25 @@ from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.events import Event
 
 
+@dataclass(eq=False)
+class MotionStart:
+    """Start of a motion, or of several cases of it: the bound system *made*, the state *y0*, (n,) or (cases, n), ``regular``
+    states and ``notes``, as in :class:`SimulationProblem`.
+
+    passed : whether a motion is known to go on from there, with *y0* on the constraints
+    """
+
+    made: BoundSystem
+    y0: FloatArray
+    regular: Sequence[tuple[FloatArray, FloatArray]]
+    notes: tuple[str, ...]
+    passed: bool = False
+
+    def let_pass(self, y0: FloatArray) -> None:
+        """Note that motions go on from here, from the state *y0* on the constraints."""
+        self.y0, self.passed = y0, True
+
+
 @dataclass(frozen=True, eq=False)
 class SimulationProblem:
     """Motion of *equations* with the bound system *made* from *t0* to *t1*; or of several cases, with different states and
@@ -24,6 +43,7 @@ class SimulationProblem:
     notes : sentences for the result
     regular : states (q, v) with independent constraints, at least one
     falls_back : whether a motion by events goes on by time stepping where it has to
+    start : what is known of the start, which may be that of other runs
     """
 
     equations: Equations
@@ -39,6 +59,7 @@ class SimulationProblem:
     regular: Sequence[tuple[FloatArray, FloatArray]] = ()
     notes: tuple[str, ...] = ()
     falls_back: bool = False
+    start: MotionStart | None = None
 
     @property
     def system(self) -> System:

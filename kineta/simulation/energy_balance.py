@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from kineta import tolerances
 from kineta.arrays import FloatArray
+from kineta.kernels.energy_balance import ROUNDING, measure_energies
+from kineta.kernels.machine_code import machine_code
 from kineta.numerics.linear_algebra import norm
 from kineta.threads import once
 
 #: Numbers of times, and of directions, in which the effect of errors within tolerance on the energy is sampled.
 _TIMES, _DIRECTIONS = 16, 4
-#: Allowed loss of energy, in errors of single steps; and rounding of an energy, in units of the last place.
-_STEPS, _ROUNDING = 10.0, 100 * tolerances.EPS
+#: Allowed loss of energy, in errors of single steps.
+_STEPS = 10.0
 
 
 @dataclass(frozen=True)
@@ -39,22 +43,23 @@ class Energies:
     @once
     def _measures(self) -> tuple[FloatArray, FloatArray]:
         """:attr:`size` and :attr:`balance`."""
-        potential = self.potential
-        changes = np.empty((5, *potential.shape))
-        with np.errstate(invalid="ignore"):  # the balance of energies that are not finite is NaN
-            kept = self.kinetic + potential
-            kept -= self.work
-            changes[0], changes[2] = self.kinetic, self.work
-            np.subtract(potential, potential[..., :1], out=changes[1])
-            np.multiply(potential, _ROUNDING, out=changes[3])
-            np.subtract(kept, kept[..., :1], out=changes[4])
-            largest = np.maximum.reduce(np.abs(changes, out=changes), axis=-1, initial=0.0)
-            size = np.maximum.reduce(largest[:4])
-            return np.asarray(size), np.asarray(largest[4] / np.maximum(size, tolerances.LEAST_DIVISOR))
+        *lead, n = self.potential.shape
+        cases = math.prod(lead)
+        found = np.empty(2 * cases)
+        rows = self.kinetic.ravel(), self.potential.ravel(), self.work.ravel()
+        _measuring()(*rows, cases, n, found)
+        size, balance = found.reshape(2, *lead)
+        return size, balance
 
     def case(self, i: int) -> Energies:
         """Energies of one case."""
         return Energies(self.kinetic[i], self.potential[i], self.work[i])
+
+
+@cache
+def _measuring() -> Callable[..., None]:
+    """The compiled measures of energies."""
+    return machine_code(measure_energies)
 
 
 def within_tolerance(balance: float, steps: int, rtol: float) -> bool:
@@ -99,7 +104,7 @@ def assess_balance(
     for function, share in ((energy, 1.0), (power, step)):
         changes = (function(times, states + errors) - function(times, states)).reshape(_TIMES, _DIRECTIONS)
         change += share * size * float(np.median(norm(changes, axis=1)))
-    rounding = _ROUNDING * float(np.abs([energies.kinetic, energies.potential, energies.work]).max())
+    rounding = ROUNDING * float(np.abs([energies.kinetic, energies.potential, energies.work]).max())
     size, allowed = float(energies.size), steps * (_STEPS * change + loose)
     missed = balance * size
     measure = size if size > allowed else max(size, (change + loose) / rtol)

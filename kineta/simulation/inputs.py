@@ -25,7 +25,7 @@ class RunInputs:
     """Coordinates *q*, speeds *v* and parameters *p* at the start, each with a leading axis of cases or without; the *forces*
     that act beside the model's, the *watched* events, and what was given as derivatives of the speeds, *levels*.
 
-    Inputs without arguments are made once for a model, so that no array may be changed.
+    Inputs without arguments are made once for a model, so that no array may be changed; they are *common* to its runs.
     """
 
     q: FloatArray
@@ -34,6 +34,7 @@ class RunInputs:
     forces: AppliedForces
     watched: Sequence[Event]
     levels: Any = None
+    common: bool = False
 
     @property
     def alone(self) -> bool:
@@ -66,12 +67,16 @@ def run_inputs(
     elif given[-1] is not None:
         raise ArgumentError(f"Model '{model.name}' has no programs of motion; leave out levels.")
     if type(events) is tuple and not events and all(x is None for x in given):
-        return memo(model, run_inputs, lambda: _inputs(model, given, events))
+        return memo(model, run_inputs, lambda: _inputs(model, given, events, common=True))
     return _inputs(model, given, events)
 
 
 def _inputs(
-    model: System, given: tuple[Any, Any, Any, Any, Any], events: Event | Expr | Iterable[Event | Expr]
+    model: System,
+    given: tuple[Any, Any, Any, Any, Any],
+    events: Event | Expr | Iterable[Event | Expr],
+    *,
+    common: bool = False,
 ) -> RunInputs:
     """The inputs of :func:`run_inputs`."""
     q, v, p, tau, levels = given
@@ -80,4 +85,4 @@ def _inputs(
     q0, v0 = initial_state(model, q, v, None if p is None else values)
     if not q0.ndim == v0.ndim == values.ndim == 1:
         case_arguments.case_count({"q": q0, "v": v0, "p": values})
-    return RunInputs(q0, v0, values, applied_forces(model, tau), watched, levels)
+    return RunInputs(q0, v0, values, applied_forces(model, tau), watched, levels, common=common)

@@ -32,12 +32,12 @@ from kineta.results.outcomes import (
     missed,
     unbalanced,
 )
-from kineta.results.result import Result, force_name
+from kineta.results.result import Result, force_name, result_at_look
 from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.energy_balance import Energies, assess_balance, within_tolerance
 from kineta.simulation.solution import Solution, observe, observe_record
-from kineta.threads import memo
+from kineta.threads import memo, once
 
 T = TypeVar("T")
 
@@ -54,51 +54,68 @@ SUMMARY = {
     FAILED: "failed",
     INTERRUPTED: "interrupted",
 }
+#: How bad each status is.
+_RANKS = {code: rank for rank, code in enumerate(SUMMARY)}
 #: Units of the force on a speed, by that of the speed.
 _FORCES = {"m/s": "N", "rad/s": "N*m"}
 
 
 @dataclass(frozen=True, eq=False)
 class RunSeries:
-    """Series of recorded states, (k,) or (cases, k): energies; ``outputs`` by name, with applied forces and multipliers; and
-    absolute residuals of constraints and programs, (m, ...).
+    """Series of *task* at times *t* (..., k) in states *y* (..., k, n), from the observed *values* (..., k, m) and the sampled
+    forces *held* (..., k, nv), each made when it is asked for.
     """
 
-    energies: Energies
-    outputs: Mapping[str, FloatArray]
-    off: FloatArray
+    task: SimulationProblem
+    t: FloatArray
+    y: FloatArray
+    held: FloatArray | None
+    values: FloatArray
+
+    @once
+    def energies(self) -> Energies:
+        """Energies and work, (..., k)."""
+        works = self.task.made.code.layout.works
+        work = self.y[..., self.task.states].copy() if works else np.zeros(self.t.shape)
+        return Energies(self.values[..., 0], self.values[..., 1], work)
+
+    @once
+    def off(self) -> FloatArray:
+        """Absolute residuals of constraints and programs, (m, ..., k)."""
+        if not self.task.made.code.layout.levels:
+            return np.empty((0, *self.t.shape))
+        rows = self.values[..., self._observed :]
+        return np.abs(rows.transpose(-1, *range(rows.ndim - 1)))
+
+    @once
+    def outputs(self) -> dict[str, FloatArray]:
+        """Outputs by name, with applied forces and multipliers, (..., k)."""
+        task, made = self.task, self.task.made
+        names = made.observed_names(task.system)
+        found = {n: self.values[..., k] for k, n in zip(range(2, self._observed), names, strict=True)}
+        if not made.forces.none:
+            driven = {n for _, speeds in made.forces.sampled for n in speeds}
+            for k, name in enumerate(task.system.v_names):
+                if (force := made.forces.constant[..., k]).any():
+                    found[force_name(name)] = np.broadcast_to(force[..., None], self.t.shape).copy()
+                if self.held is not None and name in driven:
+                    found[force_name(name)] = self.held[..., k].copy()
+        layout = made.code.layout
+        if layout.controls:
+            found[CONTROL_WORK] = self.y[..., task.states + layout.works].copy()
+        return found
 
     @property
     def by_name(self) -> dict[str, FloatArray]:
         """All series by name."""
         e = self.energies
         values = (e.kinetic, e.potential, e.kinetic + e.potential)
-        return dict(zip(ENERGIES, values, strict=True)) | {"work": e.work} | dict(self.outputs)
+        return dict(zip(ENERGIES, values, strict=True)) | {"work": e.work} | self.outputs
 
-
-def run_series(
-    task: SimulationProblem, t: FloatArray, y: FloatArray, held: FloatArray | None, values: FloatArray
-) -> RunSeries:
-    """Series of *task* at times *t* (..., k) in states *y* (..., k, n), with sampled forces *held* (..., k, nv), from the
-    observed *values*.
-    """
-    made = task.made
-    rows = values.transpose(-1, *range(values.ndim - 1))
-    levels = len(rows) - made.code.layout.levels
-    kinetic, potential, *others = rows[:levels]
-    outputs = dict(zip(made.observed_names(task.system), others, strict=True))
-    if not made.forces.none:
-        driven = {n for _, speeds in made.forces.sampled for n in speeds}
-        for k, name in enumerate(task.system.v_names):
-            if (force := made.forces.constant[..., k]).any():
-                outputs[force_name(name)] = np.broadcast_to(force[..., None], t.shape).copy()
-            if held is not None and name in driven:
-                outputs[force_name(name)] = held[..., k].copy()
-    layout = made.code.layout
-    work = y[..., task.states].copy() if layout.works else np.zeros(t.shape)
-    if layout.controls:
-        outputs[CONTROL_WORK] = y[..., task.states + layout.works].copy()
-    return RunSeries(Energies(kinetic, potential, work), outputs, np.abs(rows[levels:]))
+    @property
+    def _observed(self) -> int:
+        """Number of what is observed before residuals."""
+        return self.values.shape[-1] - self.task.made.code.layout.levels
 
 
 def energy_balance(
@@ -122,95 +139,134 @@ def energy_balance(
     return assess_balance(energies, energy, power, t, y, task.steering, steps=steps, **each)
 
 
+@dataclass(frozen=True, eq=False)
+class _Verdict:
+    """What is found on the motions of *task*: the energy ``balances``, ``codes`` of status and ``messages`` of all cases; and
+    what some are ``astray`` of, constraints or programs.
+    """
+
+    task: SimulationProblem
+    balances: list[float]
+    codes: list[int]
+    messages: list[str]
+    astray: Mapping[int, str]
+
+    @property
+    def status(self) -> int:
+        """The worst status."""
+        return max({*self.codes}, key=_RANKS.__getitem__)
+
+    @property
+    def balance(self) -> float:
+        """The worst balance of the motions that have reached their end, of all if none has."""
+        good = [balance for balance, code in zip(self.balances, self.codes, strict=True) if code in (DONE, EVENT)]
+        return max(good or self.balances)
+
+    @property
+    def message(self) -> str:
+        """The message of one motion, or how many cases have ended in each way; with the balance."""
+        said, codes = self.messages[0], self.codes
+        if self.task.cases is not None:
+            order, t = sorted(range(len(codes)), key=lambda i: _RANKS[codes[i]]), self.task.t1
+            each = Counter(f"off {self.astray[i]}" if i in self.astray else SUMMARY[codes[i]].format(t=t) for i in order)
+            said = f"{len(codes)} case{'s' * (len(codes) > 1)}: {', '.join(f'{n} {word}' for word, n in each.items())}"
+        return balanced(said, self.balance)
+
+
 def result(task: SimulationProblem, solution: Solution, seconds: float) -> Result:
-    """Result of a *solution*; a success requires small residuals and the energy balance."""
-    system, made, alone = task.system, task.made, task.cases is None
+    """Result of a *solution*; a success requires small residuals and the energy balance. Beyond these, it is made when it is
+    looked at.
+    """
+    made, alone = task.made, task.cases is None
     t, y, record = solution.t, solution.y, solution.record
     values = solution.values if record is None else observe_record(task, record)[None]
     forces = solution.forces if record is None else _sampled_forces(solution, t[0])
-    found = run_series(task, t, y, forces, observe(made, t, y) if values is None else values)
+    found = RunSeries(task, t, y, forces, observe(made, t, y) if values is None else values)
     kept = None
     if not alone:  # the end of a case belongs to its record where it comes early
         kept = np.empty(t.shape, dtype=np.bool_)
         kept[:, :-1] = np.arange(t.shape[1] - 1) < solution.recorded[:, None]
         kept[:, -1] = np.isin(solution.status, EARLY) & (solution.nfev > 0)
-    balances, codes, messages, astray = _judged(task, solution, found, kept)
-    good = [balance for balance, code in zip(balances, codes, strict=True) if code in (DONE, EVENT)]
-    balance = max(good or balances)
-    said = messages[0]
-    if not alone:
-        order = sorted(range(len(codes)), key=lambda i: list(SUMMARY).index(int(codes[i])))
-        each = Counter(f"off {astray[i]}" if i in astray else SUMMARY[codes[i]].format(t=task.t1) for i in order)
-        said = f"{len(t)} case{'s' * (len(t) > 1)}: {', '.join(f'{n} {word}' for word, n in each.items())}"
+    verdict = _judged(task, solution, found, kept)
+    known = {"status": verdict.status, "seconds": seconds}
+    return result_at_look(known, lambda: _fields(task, solution, found, kept, verdict))
+
+
+def _fields(
+    task: SimulationProblem, solution: Solution, found: RunSeries, kept: Mask | None, verdict: _Verdict
+) -> dict[str, Any]:
+    """Fields of the result of a *solution* beside the status of the *verdict* and the time that it took."""
+    system, alone, t, y, record = task.system, task.cases is None, solution.t, solution.y, solution.record
     places, zeros = range(len(task.watched)), solution.zeros
     # One motion without the axis of cases, of many the rows without those of the ends.
     row: Any = 0 if alone else np.s_[:, :-1]
     outputs = {n: x[row] for n, x in found.outputs.items()}
     levels = tuple(name for name, *_ in task.levels)
-    return Result(
-        model=system.name,
-        system=system,
-        method=task.method,
-        t=t[row] if alone else t[0, :-1].copy(),
-        y=np.ascontiguousarray(y[row][..., : task.states].swapaxes(-1, -2)),
-        q_names=system.q_names,
-        v_names=system.v_names,
-        level_names=levels,
-        units=units_of(task),
-        outputs=outputs,
-        kinetic_energy=found.energies.kinetic[row],
-        potential_energy=found.energies.potential[row],
-        work=found.energies.work[row],
-        energy_balance=balance,
-        residual=float(found.off.max(initial=0.0, where=True if kept is None else kept)) if found.off.size else 0.0,
-        parameters=_parameters(system.parameter_names, made.p),
-        status=max({*codes}, key=list(SUMMARY).index),
-        message=balanced(said, balance),
-        nfev=sum(solution.nfev.tolist()),
-        steps=sum(solution.steps.tolist()),
-        rejected=sum(solution.rejected.tolist()),
-        seconds=seconds,
-        t_events=tuple(zeros.t[zeros.event == e] for e in places),
-        y_events=tuple(zeros.y[zeros.event == e, : task.states] for e in places),
-        event_names=tuple(e.name for e in task.watched),
-        sol=None if record is None else record.solution(partial(_resampled, task, solution)),
-        notes=(
+    return {
+        "model": system.name,
+        "system": system,
+        "method": task.method,
+        "t": t[row] if alone else t[0, :-1].copy(),
+        "y": np.ascontiguousarray(y[row][..., : task.states].swapaxes(-1, -2)),
+        "q_names": system.q_names,
+        "v_names": system.v_names,
+        "level_names": levels,
+        "units": units_of(task),
+        "outputs": outputs,
+        "kinetic_energy": found.energies.kinetic[row],
+        "potential_energy": found.energies.potential[row],
+        "work": found.energies.work[row],
+        "message": verdict.message,
+        "energy_balance": verdict.balance,
+        "residual": float(found.off.max(initial=0.0, where=True if kept is None else kept)) if found.off.size else 0.0,
+        "parameters": _parameters(system.parameter_names, task.made.p),
+        "nfev": sum(solution.nfev.tolist()),
+        "steps": sum(solution.steps.tolist()),
+        "rejected": sum(solution.rejected.tolist()),
+        "t_events": tuple(zeros.t[zeros.event == e] for e in places),
+        "y_events": tuple(zeros.y[zeros.event == e, : task.states] for e in places),
+        "event_names": tuple(e.name for e in task.watched),
+        "sol": None if record is None else record.solution(partial(_resampled, task, solution)),
+        "notes": (
             *task.notes,
             *(solution.notes[0] if alone else ()),
             *control_work(t[0], outputs),
             *undefined_outputs(system, t, found.outputs, kept),
         ),
-        changes=solution.changes[0] if alone else (),
-        impacts=solution.impacts[0] if alone else (),
-        cases=None
-        if kept is None
-        else Cases(
-            status=np.array(codes),
-            messages=tuple(
-                balanced(m, b) if n else m for m, b, n in zip(messages, balances, solution.nfev, strict=True)
-            ),
-            t=t[:, -1].copy(),
-            end={n: y[:, -1, i].copy() for i, n in enumerate((*system.q_names, *system.v_names, *levels))}
-            | {n: x[:, -1].copy() for n, x in found.by_name.items()},
-            recorded=solution.recorded,
-            nfev=solution.nfev,
-            steps=solution.steps,
-            rejected=solution.rejected,
-            energy_balance=np.array(balances),
-            events=tuple(zeros.case[zeros.event == e] for e in places),
-            changes=_kept(solution.changes),
-            impacts=_kept(solution.impacts),
-            notes=_kept(solution.notes),
-            residual=np.where(kept, found.off, 0.0).max(axis=(0, 2), initial=0.0),
-        ),
+        "changes": solution.changes[0] if alone else (),
+        "impacts": solution.impacts[0] if alone else (),
+        "cases": None if kept is None else _cases(task, solution, found, kept, verdict),
+    }
+
+
+def _cases(
+    task: SimulationProblem, solution: Solution, found: RunSeries, kept: Mask, verdict: _Verdict
+) -> Cases:
+    """How each case of a *solution* ended."""
+    system, t, y, zeros = task.system, solution.t, solution.y, solution.zeros
+    names = (*system.q_names, *system.v_names, *(name for name, *_ in task.levels))
+    told = zip(verdict.messages, verdict.balances, solution.nfev, strict=True)
+    return Cases(
+        status=np.array(verdict.codes),
+        messages=tuple(balanced(m, b) if n else m for m, b, n in told),
+        t=t[:, -1].copy(),
+        end={n: y[:, -1, i].copy() for i, n in enumerate(names)} | {n: x[:, -1].copy() for n, x in found.by_name.items()},
+        recorded=solution.recorded,
+        nfev=solution.nfev,
+        steps=solution.steps,
+        rejected=solution.rejected,
+        energy_balance=np.array(verdict.balances),
+        events=tuple(zeros.case[zeros.event == e] for e in range(len(task.watched))),
+        changes=_kept(solution.changes),
+        impacts=_kept(solution.impacts),
+        notes=_kept(solution.notes),
+        residual=np.where(kept, found.off, 0.0).max(axis=(0, 2), initial=0.0),
     )
 
 
-def _judged(
-    task: SimulationProblem, solution: Solution, found: RunSeries, kept: Mask | None
-) -> tuple[list[float], list[int], list[str], dict[int, str]]:
-    """Energy balance of every case at the times *kept*, (cases, k), None for all; status and messages, where a success requires
-    the balance, and small residuals; and what cases are off, constraints or programs.
+def _judged(task: SimulationProblem, solution: Solution, found: RunSeries, kept: Mask | None) -> _Verdict:
+    """Verdict on the series *found* of a *solution*, at the times *kept*, (cases, k), None for all: a success requires the
+    balance of energy, and small residuals. Those that fail are warned of.
     """
     t, y, held = solution.t, solution.y, found.energies
     if kept is not None and not kept.all():
@@ -243,7 +299,7 @@ def _judged(
         many = ", ".join(f"{n} of {len(codes)} cases {what}" for what, n in kinds.items())
         of = "" if task.cases is None else f"{many}. Case {lost[0]} "
         warn(f"Model '{task.system.name}': {of}{messages[lost[0]]}; energy balance {balances[lost[0]]:.1e}.")
-    return balances, codes, messages, astray
+    return _Verdict(task, balances, codes, messages, astray)
 
 
 def _kept(told: Sequence[T]) -> Sequence[T]:
@@ -275,7 +331,7 @@ def _resampled(task: SimulationProblem, solution: Solution, run: Result, times: 
     """*run* at other times."""
     record = run.sol.record(times)
     t, y = record.series(len(task.y0))
-    found = run_series(task, t, y, solution.sampled_forces(t), observe_record(task, record))
+    found = RunSeries(task, t, y, solution.sampled_forces(t), observe_record(task, record))
     e, states = found.energies, np.ascontiguousarray(y[:, : record.states].T)
     kinetic, potential = e.kinetic, e.potential
     return replace(

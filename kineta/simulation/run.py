@@ -63,14 +63,17 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         check_steps(task)
     control, has_modes, programs = SampledControl(task), task.has_modes, bool(task.system.programs)
     first = _first_sample(task, control) if task.made.forces.sampled else None
-    code, made = task.made.code, control.made
-    if why := start_refusal(task, code.rate(np.array([task.t0]), task.y0, made.h)):
-        raise SimulationError(why)
+    code, made, begin = task.made.code, control.made, task.start
     settled = Projection(task.quaternions, task.made)
-    if code.treatment == PROJECTED:
-        rows = task.y0[None].copy()
-        settled(np.array([task.t0]), rows)
-        task = replace(task, y0=rows[0])  # what it misses constraints by is rounding
+    if begin is None or not begin.passed or begin.y0 is not task.y0:
+        if why := start_refusal(task, code.rate(np.array([task.t0]), task.y0, made.h)):
+            raise SimulationError(why)
+        if code.treatment == PROJECTED:
+            rows = task.y0[None].copy()
+            settled(np.array([task.t0]), rows)
+            task = replace(task, y0=rows[0])  # what it misses constraints by is rounding
+        if begin is not None and first is None:
+            begin.let_pass(task.y0)
     contacts, gradients = None, None
     log: ContactLog | None = None
     if task.method == MOREAU:

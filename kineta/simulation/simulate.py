@@ -27,7 +27,7 @@ from kineta.runtime.applied_forces import warn_samples
 from kineta.runtime.compiled import bind_system
 from kineta.runtime.constraint_treatment import treatment
 from kineta.runtime.events import Event
-from kineta.runtime.problem import SimulationProblem
+from kineta.runtime.problem import MotionStart, SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
 from kineta.simulation.independent_components import Parts, coupling, integrate_parts, split
 from kineta.simulation.inputs import RunInputs, run_inputs, unsteppable
@@ -211,24 +211,13 @@ def _problem(
     """The problem of *equations* with *given* inputs, from a consistent start, by the method *chosen* by the caller; *limits*
     are rtol, atol, max_step.
     """
-    (t0, t1), model, watched, values = span, equations.system, given.watched, given.p
-    method = BY_EVENTS if chosen in (AUTO, EVENTS) else chosen
-    start = consistent(equations, t0, given.q, given.v, values)
-    equations, q0, v0 = start.equations, start.q, start.v
-    made = bind_system(equations, values, given.forces, [e.value for e in watched], treatment(equations, method))
-    higher, said = np.empty((*v0.shape[:-1], 0)), tuple[str, ...]()
-    if model.programs:
-        from kineta.programs.start_arguments import program_start
-
-        q0, v0, higher, said = program_start(equations, made, t0, (q0, v0, values), given.levels)
-    rows = (("q", q0), ("v", v0), ("p", made.p), ("tau", made.forces.constant))
-    cases = case_arguments.case_count(dict(rows)) if any(x.ndim > 1 for _, x in rows) else None
-    if cases is not None and q0.ndim == v0.ndim == made.p.ndim == 1:
-        warn_samples(model, made.forces.constant, grid)
-    lead = () if cases is None else (cases,)
-    parts = (q0, v0, higher, np.zeros(made.code.layout.integrals))
-    y0 = np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts] if lead else parts, axis=-1)
+    (t0, t1), watched, method = span, given.watched, BY_EVENTS if chosen in (AUTO, EVENTS) else chosen
+    equations, start = _start(equations, given, t0, method)
+    model, made, y0 = equations.system, start.made, start.y0
+    cases = None if y0.ndim == 1 else len(y0)
     if cases is not None:
+        if given.q.ndim == given.v.ndim == made.p.ndim == 1:
+            warn_samples(model, made.forces.constant, grid)
         grid = run_arguments.grid_of_cases(t0, t1, grid, cases, y0.shape[-1], dense_output=dense_output)
     kept = bytes_per_step(y0.shape[-1], every=grid is None, keep=dense_output)
     return SimulationProblem(
@@ -243,9 +232,44 @@ def _problem(
         control=StepControl(*limits, run_arguments.steps(max_steps, kept)),
         dense_output=dense_output,
         regular=start.regular,
-        notes=(*start.notes, *said),
+        notes=start.notes,
         falls_back=chosen == AUTO and not (model.switches or unsteppable(model)),
+        start=start,
     )
+
+
+def _start(equations: Equations, given: RunInputs, t0: float, method: str) -> tuple[Equations, MotionStart]:
+    """The equations of a motion from *t0* by *method*, without what is redundant there, and its start; once for common inputs.
+    """
+    if not given.common:
+        return _found_start(equations, given, t0, method)
+
+    def made() -> tuple[frozenset[str], MotionStart]:
+        own, start = _found_start(equations, given, t0, method)
+        start.y0.flags.writeable = False
+        return own.left_out, start  # the equations themselves would be a circle of references
+
+    left_out, start = equations.bounded_memo((MotionStart, t0, method), made)
+    return equations if left_out == equations.left_out else equations.without(left_out), start
+
+
+def _found_start(equations: Equations, given: RunInputs, t0: float, method: str) -> tuple[Equations, MotionStart]:
+    """As :func:`_start`, made anew."""
+    values, model = given.p, equations.system
+    start = consistent(equations, t0, given.q, given.v, values)
+    own, q0, v0 = start.equations, start.q, start.v
+    made = bind_system(own, values, given.forces, [e.value for e in given.watched], treatment(own, method))
+    higher, said = np.empty((*v0.shape[:-1], 0)), tuple[str, ...]()
+    if model.programs:
+        from kineta.programs.start_arguments import program_start
+
+        q0, v0, higher, said = program_start(own, made, t0, (q0, v0, values), given.levels)
+    rows = (("q", q0), ("v", v0), ("p", made.p), ("tau", made.forces.constant))
+    cases = case_arguments.case_count(dict(rows)) if any(x.ndim > 1 for _, x in rows) else None
+    lead = () if cases is None else (cases,)
+    parts = (q0, v0, higher, np.zeros(made.code.layout.integrals))
+    y0 = np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts] if lead else parts, axis=-1)
+    return own, MotionStart(made, y0, start.regular, (*start.notes, *said))
 
 
 def solve(task: SimulationProblem, bar: Progress) -> Solution:

@@ -1,0 +1,33 @@
+"""The balance of energy along motions."""
+
+from __future__ import annotations
+
+from kineta import tolerances
+from kineta.kernels.language import fabs, kernel
+from kineta.kernels.vectors import largest, maximum
+from kineta.memory import Reals
+
+#: Rounding of an energy, in units of the last place.
+ROUNDING = 100 * tolerances.EPS
+#: Least size of an energy that a balance is relative to [J].
+LEAST = tolerances.LEAST_DIVISOR
+
+
+@kernel
+def measure_energies(kinetic: Reals, potential: Reals, work: Reals, cases: int, n: int, found: Reals) -> None:
+    """The size and the balance of the energies (cases, n) of each case, as
+    :class:`kineta.simulation.energy_balance.Energies` has them: *found* are all sizes, then all balances.
+    """
+    for i in range(cases):
+        begin = i * n
+        first, changed, high, off = 0.0, 0.0, 0.0, 0.0
+        for k in range(begin, begin + n):
+            kept = kinetic[k] + potential[k] - work[k]
+            if k == begin:
+                first = kept
+            changed = maximum(changed, fabs(potential[k] - potential[begin]))
+            high = maximum(high, fabs(potential[k] * ROUNDING))
+            off = maximum(off, fabs(kept - first))
+        size = maximum(maximum(largest(kinetic[begin:], n), changed), maximum(largest(work[begin:], n), high))
+        found[i] = size
+        found[cases + i] = off / maximum(size, LEAST)
