@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kineta.arrays import FloatArray
+from kineta.records import constant_record
 
 #: Factor on the tolerances of quadrature states, and the bound of their relative tolerance: unresolved quadratures, as of the
 #: work of a drive much faster than the motion, do control the step size.
 LOOSE, ROUGH = 100.0, 1e-3
 
 
-@dataclass(frozen=True)
+@constant_record
 class StepControl:
     """Relative and absolute tolerance of every state, largest step [s], and largest number of steps."""
 

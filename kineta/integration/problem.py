@@ -15,6 +15,7 @@ from kineta.arrays import FloatArray, IntArray, address
 from kineta.integration.contact_records import ContactMotion, TransitionWork
 from kineta.integration.error_control import error_controlled
 from kineta.numerics.random_numbers import UniformNumbers
+from kineta.records import constant_record
 
 #: Number of directions of a state perturbed by rounding.
 _TRIED = 4
@@ -115,7 +116,7 @@ class Switching:
     work: int
 
 
-@dataclass(frozen=True, slots=True)
+@constant_record
 class Problem:
     """An initial value problem in machine code.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from kineta.arrays import FloatArray, IntArray, Mask
 from kineta.integration.problem import Problem
+from kineta.records import constant_record
 
 #: Reasons for a failure of any method.
 STEP_UNDERFLOW = "the step size became too small to be seen in the time"
@@ -32,7 +33,7 @@ class Transitions:
     flags: FloatArray
 
 
-@dataclass(frozen=True, slots=True)
+@constant_record
 class Segment:
     """Accepted steps from (t0, y0): times (k,), states (k, n), and the solution between them.
 

@@ -14,10 +14,11 @@ LEAST = tolerances.LEAST_DIVISOR
 
 
 @kernel
-def measure_energies(kinetic: Reals, potential: Reals, work: Reals, cases: int, n: int, found: Reals) -> None:
-    """The size and the balance of the energies (cases, n) of each case, as
-    :class:`kineta.simulation.energy_balance.Energies` has them: *found* are all sizes, then all balances.
+def measure_energies(forms: Reals, cases: int, n: int, found: Reals) -> None:
+    """The size and the balance of the energies of each case, as :class:`kineta.simulation.energy_balance.Energies` has them:
+    *forms* are kinetic and potential energy and work, (3, cases, n), *found* all sizes, then all balances.
     """
+    kinetic, potential, work = forms, forms[cases * n :], forms[2 * cases * n :]
     for i in range(cases):
         begin = i * n
         first, changed, high, off = 0.0, 0.0, 0.0, 0.0

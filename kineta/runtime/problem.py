@@ -10,6 +10,7 @@ from kineta.equations.equations import Equations
 from kineta.integration.error_control import StepControl, error_controlled
 from kineta.integration.time_stepping import MOREAU
 from kineta.model.system import System
+from kineta.records import constant_record
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.events import Event
 
@@ -19,21 +20,17 @@ class MotionStart:
     """Start of a motion, or of several cases of it: the bound system *made*, the state *y0*, (n,) or (cases, n), ``regular``
     states and ``notes``, as in :class:`SimulationProblem`.
 
-    passed : whether a motion is known to go on from there, with *y0* on the constraints
+    settled : *y0* on the constraints, once it is known that motions go on from there
     """
 
     made: BoundSystem
     y0: FloatArray
     regular: Sequence[tuple[FloatArray, FloatArray]]
     notes: tuple[str, ...]
-    passed: bool = False
-
-    def let_pass(self, y0: FloatArray) -> None:
-        """Note that motions go on from here, from the state *y0* on the constraints."""
-        self.y0, self.passed = y0, True
+    settled: FloatArray | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@constant_record
 class SimulationProblem:
     """Motion of *equations* with the bound system *made* from *t0* to *t1*; or of several cases, with different states and
     parameters.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -14,6 +13,7 @@ from kineta.arrays import FloatArray
 from kineta.kernels.energy_balance import ROUNDING, measure_energies
 from kineta.kernels.machine_code import machine_code
 from kineta.numerics.linear_algebra import norm
+from kineta.records import constant_record
 from kineta.threads import once
 
 #: Numbers of times, and of directions, in which the effect of errors within tolerance on the energy is sampled.
@@ -22,7 +22,7 @@ _TIMES, _DIRECTIONS = 16, 4
 _STEPS = 10.0
 
 
-@dataclass(frozen=True)
+@constant_record
 class Energies:
     """Kinetic and potential energy, and the work done, at the times of a run: (k,) each, or (cases, k)."""
 
@@ -45,9 +45,8 @@ class Energies:
         """:attr:`size` and :attr:`balance`."""
         *lead, n = self.potential.shape
         cases = math.prod(lead)
-        found = np.empty(2 * cases)
-        rows = self.kinetic.ravel(), self.potential.ravel(), self.work.ravel()
-        _measuring()(*rows, cases, n, found)
+        forms, found = np.array((self.kinetic, self.potential, self.work)), np.empty(2 * cases)
+        _measuring()(forms.reshape(-1), cases, n, found)
         size, balance = found.reshape(2, *lead)
         return size, balance
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from kineta.arrays import IntArray
 from kineta.equations.equations import Equations, part_of
 from kineta.model.transformations.components import Components
 from kineta.model.transformations.isomorphism import isomorphisms
+from kineta.records import constant_record
 from kineta.results.outcomes import DONE, INTERRUPTED
 from kineta.runtime.applied_forces import AppliedForces
 from kineta.runtime.problem import SimulationProblem
@@ -20,7 +21,7 @@ from kineta.simulation.run import integrate
 from kineta.simulation.solution import Solution
 
 
-@dataclass(frozen=True, eq=False)
+@constant_record
 class Parts:
     """The parts of a run that are integrated apart: equations and inputs of each, its places among the ``states`` (q, v) of
     the model, and among the ``events`` of the caller. The only part of a common run is the whole, without ``components``.

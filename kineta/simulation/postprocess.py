@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from kineta.mechanics.programs.dynamics import CONTROL
 from kineta.model.dimensions import output_units, variable_units
 from kineta.model.reserved_symbols import ENERGIES
 from kineta.model.system import System
+from kineta.records import constant_record
 from kineta.results.cases import Cases
 from kineta.results.outcomes import (
     DONE,
@@ -60,7 +61,7 @@ _RANKS = {code: rank for rank, code in enumerate(SUMMARY)}
 _FORCES = {"m/s": "N", "rad/s": "N*m"}
 
 
-@dataclass(frozen=True, eq=False)
+@constant_record
 class RunSeries:
     """Series of *task* at times *t* (..., k) in states *y* (..., k, n), from the observed *values* (..., k, m) and the sampled
     forces *held* (..., k, nv), each made when it is asked for.
@@ -115,7 +116,7 @@ class RunSeries:
     @property
     def _observed(self) -> int:
         """Number of what is observed before residuals."""
-        return self.values.shape[-1] - self.task.made.code.layout.levels
+        return int(self.values.shape[-1]) - self.task.made.code.layout.levels
 
 
 def energy_balance(
@@ -139,7 +140,7 @@ def energy_balance(
     return assess_balance(energies, energy, power, t, y, task.steering, steps=steps, **each)
 
 
-@dataclass(frozen=True, eq=False)
+@constant_record
 class _Verdict:
     """What is found on the motions of *task*: the energy ``balances``, ``codes`` of status and ``messages`` of all cases; and
     what some are ``astray`` of, constraints or programs.
@@ -168,7 +169,9 @@ class _Verdict:
         said, codes = self.messages[0], self.codes
         if self.task.cases is not None:
             order, t = sorted(range(len(codes)), key=lambda i: _RANKS[codes[i]]), self.task.t1
-            each = Counter(f"off {self.astray[i]}" if i in self.astray else SUMMARY[codes[i]].format(t=t) for i in order)
+            each = Counter(
+                f"off {self.astray[i]}" if i in self.astray else SUMMARY[codes[i]].format(t=t) for i in order
+            )
             said = f"{len(codes)} case{'s' * (len(codes) > 1)}: {', '.join(f'{n} {word}' for word, n in each.items())}"
         return balanced(said, self.balance)
 
@@ -239,9 +242,7 @@ def _fields(
     }
 
 
-def _cases(
-    task: SimulationProblem, solution: Solution, found: RunSeries, kept: Mask, verdict: _Verdict
-) -> Cases:
+def _cases(task: SimulationProblem, solution: Solution, found: RunSeries, kept: Mask, verdict: _Verdict) -> Cases:
     """How each case of a *solution* ended."""
     system, t, y, zeros = task.system, solution.t, solution.y, solution.zeros
     names = (*system.q_names, *system.v_names, *(name for name, *_ in task.levels))
@@ -250,7 +251,8 @@ def _cases(
         status=np.array(verdict.codes),
         messages=tuple(balanced(m, b) if n else m for m, b, n in told),
         t=t[:, -1].copy(),
-        end={n: y[:, -1, i].copy() for i, n in enumerate(names)} | {n: x[:, -1].copy() for n, x in found.by_name.items()},
+        end={n: y[:, -1, i].copy() for i, n in enumerate(names)}
+        | {n: x[:, -1].copy() for n, x in found.by_name.items()},
         recorded=solution.recorded,
         nfev=solution.nfev,
         steps=solution.steps,

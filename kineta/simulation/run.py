@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from kineta.integration.solver import Solver, start
 from kineta.integration.time_stepping import MOREAU, SteppingRun
 from kineta.kernels.integrate import integration_loop
 from kineta.numerics.tableaux import Tableau
+from kineta.records import constant_record
 from kineta.results import outcomes
 from kineta.results.outcomes import DONE, EARLY, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS
 from kineta.runtime.compiled import BoundSystem, CompiledSystem
@@ -65,15 +66,19 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     first = _first_sample(task, control) if task.made.forces.sampled else None
     code, made, begin = task.made.code, control.made, task.start
     settled = Projection(task.quaternions, task.made)
-    if begin is None or not begin.passed or begin.y0 is not task.y0:
+    y0 = begin.settled if begin is not None and begin.y0 is task.y0 else None
+    if y0 is None:
         if why := start_refusal(task, code.rate(np.array([task.t0]), task.y0, made.h)):
             raise SimulationError(why)
+        y0 = task.y0
         if code.treatment == PROJECTED:
-            rows = task.y0[None].copy()
+            rows = y0[None].copy()
             settled(np.array([task.t0]), rows)
-            task = replace(task, y0=rows[0])  # what it misses constraints by is rounding
-        if begin is not None and first is None:
-            begin.let_pass(task.y0)
+            y0 = rows[0]  # what it misses constraints by is rounding
+        if begin is not None and begin.y0 is task.y0 and first is None:
+            begin.settled = y0
+    if y0 is not task.y0:
+        task = replace(task, y0=y0)
     contacts, gradients = None, None
     log: ContactLog | None = None
     if task.method == MOREAU:
@@ -187,7 +192,7 @@ def _first_sample(task: SimulationProblem, control: SampledControl) -> float | N
         raise reworded(error, f"Model '{task.system.name}': at t = {task.t0:g} s {error}.") from None
 
 
-@dataclass(frozen=True, slots=True)
+@constant_record
 class RunFunctions:
     """Functions of a run as its method takes them, :class:`~kineta.integration.external.MethodFunctions`."""
 

@@ -239,8 +239,7 @@ def _problem(
 
 
 def _start(equations: Equations, given: RunInputs, t0: float, method: str) -> tuple[Equations, MotionStart]:
-    """The equations of a motion from *t0* by *method*, without what is redundant there, and its start; once for common inputs.
-    """
+    """The equations of a motion from *t0* by *method*, without what is redundant there, and its start; once for common inputs."""
     if not given.common:
         return _found_start(equations, given, t0, method)
 
