@@ -58,7 +58,6 @@ def transition(tableau: Tableau, *, projecting: bool, touching: bool) -> Callabl
     return _compiled(change_at, tableau, is_fused(), projecting, touching)
 
 
-@cache
 def is_fused() -> bool:
     """Whether this machine rounds a b + c once."""
     return any(word in host().features for word in ("+fma", "+neon"))

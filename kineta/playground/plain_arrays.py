@@ -2,7 +2,7 @@
 
 In a browser NumPy is three megabytes to load, and half a second to import. On that way arrays are short: parameters, states,
 the memory of a run, and the constraints of a linkage. Names and results are NumPy's. Arrays are contiguous, and slices along the
-first axis are views, as the memory of records needs them.
+first axis are views, as the memory of records needs them. Their arithmetic is in :mod:`kineta.playground.plain_functions`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from kineta.numerics import plain_matrices
-from kineta.numerics.random_numbers import UniformNumbers
 
 Shape = tuple[int, ...]
 
@@ -159,10 +158,10 @@ class ndarray:
         return bytes(self.memory.tobytes())
 
     def copy(self) -> ndarray:
-        return _made(self.memory.tolist(), self.shape, self.dtype)
+        return made(self.memory.tolist(), self.shape, self.dtype)
 
     def astype(self, kind: Any, copy: bool = True) -> ndarray:
-        return _made(self.memory.tolist(), self.shape, _type(kind))
+        return made(self.memory.tolist(), self.shape, _type(kind))
 
     def view(self, kind: Any) -> ndarray:
         kind = _type(kind)
@@ -200,47 +199,41 @@ class ndarray:
         places, shape = _places(self.shape, index)
         if not shape and not any(isinstance(x, ndarray) for x in (index if isinstance(index, tuple) else (index,))):
             return self.memory[places[0]]
-        return _made([self.memory[k] for k in places], shape, self.dtype)
+        return made([self.memory[k] for k in places], shape, self.dtype)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         places, shape = _places(self.shape, index)
-        values = _spread(asarray(value), shape)
+        values = spread(asarray(value), shape)
         for k, x in zip(places, values, strict=True):
             self.memory[k] = float(x) if self.memory.format == "d" else x
 
     def any(self, axis: Any = None) -> Any:
-        return _reduced(self, any, axis, False, None, bool_)
+        return reduced(self, any, axis, False, None, bool_)
 
     def all(self, axis: Any = None) -> Any:
-        return _reduced(self, all, axis, False, None, bool_)
+        return reduced(self, all, axis, False, None, bool_)
 
     def sum(self, axis: Any = None, keepdims: bool = False) -> Any:
-        return _reduced(self, math.fsum if self.dtype is float64 else sum, axis, keepdims, None)
+        return reduced(self, math.fsum if self.dtype is float64 else sum, axis, keepdims, None)
 
     def max(self, axis: Any = None, initial: Any = None, keepdims: bool = False) -> Any:
-        return _reduced(self, _largest, axis, keepdims, initial)
+        return reduced(self, largest, axis, keepdims, initial)
 
     def min(self, axis: Any = None, initial: Any = None, keepdims: bool = False) -> Any:
-        return _reduced(self, _least, axis, keepdims, initial)
+        return reduced(self, least, axis, keepdims, initial)
 
     def argmax(self) -> int:
         values = self.memory.tolist()
-        return int(values.index(_largest(values)))
+        return int(values.index(largest(values)))
 
     def argmin(self) -> int:
         values = self.memory.tolist()
-        return int(values.index(_least(values)))
+        return int(values.index(least(values)))
 
     # -- arithmetic --------------------------------------------------------------------------------------------------------
 
-    def __neg__(self) -> Any:
-        return negative(self)
-
-    def __abs__(self) -> Any:
-        return absolute(self)
-
     def __invert__(self) -> Any:
-        return _made([not x for x in self.memory.tolist()], self.shape, bool_)
+        return made([not x for x in self.memory.tolist()], self.shape, bool_)
 
     def __matmul__(self, other: Any) -> Any:
         return matmul(self, other)
@@ -249,11 +242,13 @@ class ndarray:
         return matmul(asarray(other), self)
 
 
-def _largest(values: Sequence[Any]) -> Any:
+def largest(values: Sequence[Any]) -> Any:
+    """The largest of numbers; NaN where one is."""
     return next((x for x in values if x != x), None) or max(values)
 
 
-def _least(values: Sequence[Any]) -> Any:
+def least(values: Sequence[Any]) -> Any:
+    """The least of numbers; NaN where one is."""
     return next((x for x in values if x != x), None) or min(values)
 
 
@@ -263,7 +258,8 @@ def _within(k: int, n: int) -> int:
     return k % n if n else 0
 
 
-def _made(values: Sequence[Any], shape: Shape, kind: Any) -> ndarray:
+def made(values: Sequence[Any], shape: Shape, kind: Any) -> ndarray:
+    """An array of these entries, in memory of its own."""
     if kind is float32:
         values, kind = [struct.unpack("f", struct.pack("f", x))[0] for x in values], float64
     if kind is bool_:
@@ -306,7 +302,7 @@ def _places(shape: Shape, index: Any) -> tuple[list[int], Shape]:
     common = broadcast_shapes(*(x.shape for x, _, _ in arrays)) if arrays else ()
     offsets = [0] * prod(common)
     for x, stride, n in arrays:
-        offsets = [o + _within(int(k), n) * stride for o, k in zip(offsets, _spread(x, common), strict=True)]
+        offsets = [o + _within(int(k), n) * stride for o, k in zip(offsets, spread(x, common), strict=True)]
     places, found, put = [0], list[int](), False
     for kind, x in axes:
         if kind == "new":
@@ -329,7 +325,7 @@ def _axes(x: Any) -> int:
     return x.ndim if isinstance(x, ndarray) and x.dtype is bool_ else 1
 
 
-def _spread(x: ndarray, shape: Shape) -> list[Any]:
+def spread(x: ndarray, shape: Shape) -> list[Any]:
     """The entries of an array, broadcast to a shape."""
     values: list[Any] = x.memory.tolist()
     if x.shape == shape:
@@ -344,7 +340,8 @@ def _spread(x: ndarray, shape: Shape) -> list[Any]:
     return [values[p] for p in places]
 
 
-def _reduced(x: ndarray, by: Callable[[Any], Any], axis: Any, keep: bool, initial: Any, kind: Any = None) -> Any:
+def reduced(x: ndarray, by: Callable[[Any], Any], axis: Any, keep: bool, initial: Any, kind: Any = None) -> Any:
+    """What a function makes of the entries along some axes, with an initial one."""
     kind = kind or x.dtype
     over = range(x.ndim) if axis is None else [k % x.ndim for k in (axis if isinstance(axis, tuple) else (axis,))]
     rest = [k for k in range(x.ndim) if k not in over]
@@ -353,112 +350,7 @@ def _reduced(x: ndarray, by: Callable[[Any], Any], axis: Any, keep: bool, initia
     start = [] if initial is None else [initial]
     values = [by([*moved[k * n : (k + 1) * n], *start]) for k in range(prod(x.shape[k] for k in rest))]
     shape = tuple((1 if k in over else m) for k, m in enumerate(x.shape) if keep or k not in over)
-    return values[0] if not shape else _made(values, shape, kind)
-
-
-# -- functions of entries --------------------------------------------------------------------------------------------------
-
-
-def _entrywise(by: Callable[..., Any], kind: Any = None) -> Callable[..., Any]:
-    """The function *by* of numbers, of arrays; with results of this *kind*, or that of its arguments."""
-
-    def function(*given: Any) -> Any:
-        if not any(isinstance(x, ndarray | list | tuple) for x in given):
-            return by(*given)
-        arrays = [asarray(x) for x in given]
-        shape = broadcast_shapes(*(x.shape for x in arrays))
-        values = [*map(by, *(_spread(x, shape) for x in arrays))]
-        if not shape:
-            return values[0]
-        return _made(values, shape, kind or (float64 if any(x.dtype is float64 for x in arrays) else int64))
-
-    return function
-
-
-def _guarded(by: Callable[..., float]) -> Callable[..., Any]:
-    """The function *by* of real numbers, of arrays; NaN where it has no value."""
-
-    def function(*given: Any) -> float:
-        try:
-            return by(*map(float, given))
-        except (ValueError, OverflowError, ZeroDivisionError):
-            return math.nan
-
-    return _entrywise(function, float64)
-
-
-def _quotient(a: Any, b: Any) -> float:
-    try:
-        return float(a / b)
-    except ZeroDivisionError:
-        return math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1.0, b)
-
-
-def _sign(x: float) -> float:
-    return float((x > 0) - (x < 0)) if x == x else x
-
-
-add = _entrywise(lambda a, b: a + b)
-subtract = _entrywise(lambda a, b: a - b)
-multiply = _entrywise(lambda a, b: a * b)
-divide = _entrywise(_quotient, float64)
-negative = _entrywise(lambda a: -a)
-absolute = abs = _entrywise(lambda a: a if a != a else (a if a >= 0 else -a))
-power = _guarded(math.pow)
-maximum = _entrywise(lambda a, b: _largest((a, b)))
-minimum = _entrywise(lambda a, b: _least((a, b)))
-isfinite = _entrywise(math.isfinite, bool_)
-isinf = _entrywise(math.isinf, bool_)
-isnan = _entrywise(math.isnan, bool_)
-where = _entrywise(lambda c, a, b: a if c else b)
-sign = _entrywise(_sign, float64)
-copysign = _entrywise(math.copysign, float64)
-rint = _entrywise(lambda x: float(round(x)), float64)
-logical_and = _entrywise(lambda a, b: bool(a and b), bool_)
-logical_or = _entrywise(lambda a, b: bool(a or b), bool_)
-ELEMENTARY: dict[str, Callable[..., Any]] = {
-    **{
-        n: _guarded(getattr(math, n))
-        for n in ("sqrt", "sin", "cos", "tan", "exp", "log", "sinh", "cosh", "tanh", "hypot")
-    },
-    **{f"arc{n}": _guarded(getattr(math, f"a{n}")) for n in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
-}
-_COMPARED = {
-    "lt": lambda a, b: a < b,
-    "le": lambda a, b: a <= b,
-    "gt": lambda a, b: a > b,
-    "ge": lambda a, b: a >= b,
-    "eq": lambda a, b: a == b,
-    "ne": lambda a, b: a != b,
-}
-_OPERATORS = {"add": add, "sub": subtract, "mul": multiply, "truediv": divide, "pow": power}
-_OPERATORS |= {"and": logical_and, "or": logical_or, "mod": _entrywise(lambda a, b: a % b)}
-_OPERATORS["floordiv"] = _entrywise(lambda a, b: a // b)
-
-
-def _give_operators() -> None:
-    def right(by: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda self, other: by(other, self)
-
-    def binary(by: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda self, other: by(self, other)
-
-    def within(by: Callable[..., Any]) -> Callable[..., Any]:
-        def function(self: ndarray, other: Any) -> ndarray:
-            self[...] = by(self, other)
-            return self
-
-        return function
-
-    for name, by in _OPERATORS.items():
-        setattr(ndarray, f"__{name}__", binary(by))
-        setattr(ndarray, f"__r{name}__", right(by))
-        setattr(ndarray, f"__i{name}__", within(by))
-    for name, compare in _COMPARED.items():
-        setattr(ndarray, f"__{name}__", binary(_entrywise(compare, bool_)))
-
-
-_give_operators()
+    return values[0] if not shape else made(values, shape, kind)
 
 
 # -- arrays ----------------------------------------------------------------------------------------------------------------
@@ -470,7 +362,7 @@ def array(values: Any, dtype: Any = None, copy: bool = True) -> ndarray:
         return values.astype(dtype or values.dtype)
     shape, flat = _flattened(values)
     kind = _type(dtype) if dtype is not None else _kind(flat)
-    return _made(flat, shape, kind)
+    return made(flat, shape, kind)
 
 
 def _flattened(values: Any) -> tuple[Shape, list[Any]]:
@@ -507,7 +399,7 @@ ascontiguousarray = asarray
 def full(shape: Any, value: Any, dtype: Any = None) -> ndarray:
     """An array of one value."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
-    return _made([value] * prod(shape), shape, _type(dtype) if dtype else _kind([value]))
+    return made([value] * prod(shape), shape, _type(dtype) if dtype else _kind([value]))
 
 
 def zeros(shape: Any, dtype: Any = float64) -> ndarray:
@@ -532,7 +424,7 @@ def zeros_like(x: ndarray) -> ndarray:
 
 def eye(n: int) -> ndarray:
     """The identity."""
-    return _made([float(i == k) for i in range(n) for k in range(n)], (n, n), float64)
+    return made([float(i == k) for i in range(n) for k in range(n)], (n, n), float64)
 
 
 def arange(*bounds: int) -> ndarray:
@@ -565,7 +457,7 @@ def concatenate(parts: Iterable[Any], axis: int = 0, dtype: Any = None) -> ndarr
     shape = list(arrays[0].shape)
     shape[axis] = sum(x.shape[axis] for x in arrays)
     kind = float64 if any(x.dtype is float64 for x in arrays) else arrays[0].dtype
-    return _made(values, tuple(shape), _type(dtype) if dtype else kind)
+    return made(values, tuple(shape), _type(dtype) if dtype else kind)
 
 
 def vstack(parts: Iterable[Any]) -> ndarray:
@@ -583,7 +475,7 @@ def transpose(x: ndarray, axes: Sequence[int] | None = None) -> ndarray:
     for k in order:
         places = [p + i * strides[k] for p in places for i in range(x.shape[k])]
     values = x.memory.tolist()
-    return _made([values[p] for p in places], tuple(x.shape[k] for k in order), x.dtype)
+    return made([values[p] for p in places], tuple(x.shape[k] for k in order), x.dtype)
 
 
 def swapaxes(x: ndarray, a: int, b: int) -> ndarray:
@@ -613,7 +505,7 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
 def broadcast_to(x: Any, shape: Any) -> ndarray:
     """An array of a larger shape."""
     x, shape = asarray(x), (shape,) if isinstance(shape, int) else tuple(shape)
-    return _made(_spread(x, shape), shape, x.dtype)
+    return made(spread(x, shape), shape, x.dtype)
 
 
 def atleast_1d(x: Any) -> ndarray:
@@ -650,23 +542,9 @@ def flatnonzero(x: Any) -> ndarray:
     return nonzero(ravel(x))[0]
 
 
-def lengths(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Euclidean lengths along an axis."""
-    return _reduced(asarray(x), lambda values: math.hypot(*values), axis, keepdims, None, float64)
-
-
 def argwhere(x: Any) -> ndarray:
     """Indices of the entries that are not zero, a row for each."""
     return array([*zip(*(k.tolist() for k in nonzero(x)), strict=True)], dtype=int64)
-
-
-def cumsum(x: Any) -> ndarray:
-    """Sums of the entries so far."""
-    found, total = list[Any](), 0
-    for value in asarray(x).tolist():
-        total += value
-        found.append(total)
-    return array(found)
 
 
 def split(x: ndarray, ends: Sequence[int] | ndarray, axis: int = 0) -> list[ndarray]:
@@ -680,36 +558,6 @@ def delete(x: ndarray, places: Any) -> ndarray:
     """An array without the entries at these places."""
     gone = set(asarray(places).tolist())
     return array([v for k, v in enumerate(x.tolist()) if k not in gone], dtype=x.dtype)
-
-
-def isin(x: Any, among: Any) -> ndarray:
-    """Whether entries are among others."""
-    known, x = {*asarray(list(among)).tolist()}, asarray(list(x))
-    return _made([v in known for v in x.memory.tolist()], x.shape, bool_)
-
-
-def nan_to_num(x: Any) -> Any:
-    """Zero for what is no number."""
-    return where(isnan(x), 0.0, x)
-
-
-def ptp(x: Any, axis: Any = None) -> Any:
-    """The largest less the smallest entry along an axis."""
-    return asarray(x).max(axis=axis) - asarray(x).min(axis=axis)
-
-
-def unique(x: Any, axis: int | None = None) -> ndarray:
-    """The different entries, or rows, in order."""
-    x = asarray(x)
-    if axis is not None:
-        return array(sorted({tuple(row) for row in x.tolist()}), dtype=x.dtype)
-    return array(sorted(set(x.memory.tolist())), dtype=x.dtype)
-
-
-def array_equal(a: Any, b: Any) -> bool:
-    """Whether two arrays have the same shape and entries."""
-    a, b = asarray(a), asarray(b)
-    return bool(a.shape == b.shape and a.memory.tolist() == b.memory.tolist())
 
 
 def matmul(a: ndarray, b: Any) -> Any:
@@ -726,19 +574,4 @@ def matmul(a: ndarray, b: Any) -> Any:
             row = left[(i * n + r) * k : (i * n + r + 1) * k]
             values += [plain_matrices.dot(row, c) for c in columns]
     shape = (*lead, *((n,) if a.ndim > 1 else ()), *((m,) if b.ndim > 1 else ()))
-    return _made(values, shape, float64) if shape else values[0]
-
-
-# -- random numbers ------------------------------------------------------------------------------------------------------
-
-
-class RandomNumbers:
-    """Random numbers."""
-
-    def __init__(self, seed: int) -> None:
-        self._numbers = UniformNumbers(seed)
-
-    def standard_normal(self, n: int) -> ndarray:
-        """Normal numbers, by Box and Muller's method."""
-        draws = [(self._numbers.uniform(0.0, 1.0), self._numbers.uniform(0.0, 1.0)) for _ in range(n)]
-        return array([math.sqrt(-2 * math.log(1 - a)) * math.cos(2 * math.pi * b) for a, b in draws], dtype=float64)
+    return made(values, shape, float64) if shape else values[0]

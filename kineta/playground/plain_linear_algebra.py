@@ -8,7 +8,8 @@ from typing import Any
 
 from kineta.errors import NumericalError
 from kineta.numerics import plain_matrices
-from kineta.playground.plain_arrays import array, asarray, divide, int64, lengths, ndarray, where, zeros
+from kineta.playground.plain_arrays import array, asarray, int64, ndarray, zeros
+from kineta.playground.plain_functions import divide, lengths, where
 
 
 class LinAlgError(ValueError):

@@ -10,7 +10,8 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from kineta.errors import NumericalError
-from kineta.playground import plain_arrays, plain_linear_algebra
+from kineta.playground import plain_arrays, plain_functions, plain_linear_algebra
+from kineta.playground.plain_random_numbers import RandomNumbers
 
 
 def install() -> None:
@@ -19,10 +20,11 @@ def install() -> None:
     own |= {n: getattr(plain_linear_algebra, n) for n in ("cholesky", "eigvalsh")}
     inner = {
         "linalg": _Package("numpy.linalg", own),
-        "random": _Package("numpy.random", {"default_rng": plain_arrays.RandomNumbers}),
+        "random": _Package("numpy.random", {"default_rng": RandomNumbers}),
         "typing": _Package("numpy.typing", {"NDArray": _Typed, "ArrayLike": Any}),
     }
-    known = {n: x for n, x in vars(plain_arrays).items() if not n.startswith("_")} | plain_arrays.ELEMENTARY
+    held = vars(plain_arrays) | vars(plain_functions)
+    known = {n: x for n, x in held.items() if not n.startswith("_")} | plain_functions.ELEMENTARY
     known |= {n: _method(n) for n in ("max", "min", "all", "any", "sum")}
     known |= {"inf": math.inf, "nan": math.nan, "pi": math.pi, "newaxis": None, "bool": plain_arrays.bool_}
     known |= {"integer": int, "floating": float, "generic": plain_arrays.float64, "errstate": lambda **_: nullcontext()}

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from kineta.errors import NumericalError
-from kineta.playground import plain_arrays as plain
+from kineta.playground import plain_arrays, plain_functions, stand_in
 from kineta.playground import plain_linear_algebra as linear
-from kineta.playground import stand_in
 
+plain = SimpleNamespace(**(vars(plain_arrays) | vars(plain_functions)))
 Both = Callable[[Any, Any], Any]
 
 
