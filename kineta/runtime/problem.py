@@ -16,7 +16,7 @@ from kineta.runtime.events import Event
 
 
 @dataclass(eq=False)
-class MotionStart:
+class RunStart:
     """Start of a motion, or of several cases of it: the bound system *made*, the state *y0*, (n,) or (cases, n), ``regular``
     states and ``notes``, as in :class:`SimulationProblem`.
 
@@ -56,7 +56,7 @@ class SimulationProblem:
     regular: Sequence[tuple[FloatArray, FloatArray]] = ()
     notes: tuple[str, ...] = ()
     falls_back: bool = False
-    start: MotionStart | None = None
+    start: RunStart | None = None
 
     @property
     def system(self) -> System:

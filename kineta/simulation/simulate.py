@@ -27,7 +27,7 @@ from kineta.runtime.applied_forces import warn_samples
 from kineta.runtime.compiled import bind_system
 from kineta.runtime.constraint_treatment import treatment
 from kineta.runtime.events import Event
-from kineta.runtime.problem import MotionStart, SimulationProblem
+from kineta.runtime.problem import RunStart, SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
 from kineta.simulation.independent_components import Parts, coupling, integrate_parts, split
 from kineta.simulation.inputs import RunInputs, run_inputs, unsteppable
@@ -238,21 +238,21 @@ def _problem(
     )
 
 
-def _start(equations: Equations, given: RunInputs, t0: float, method: str) -> tuple[Equations, MotionStart]:
+def _start(equations: Equations, given: RunInputs, t0: float, method: str) -> tuple[Equations, RunStart]:
     """The equations of a motion from *t0* by *method*, without what is redundant there, and its start; once for common inputs."""
     if not given.common:
         return _found_start(equations, given, t0, method)
 
-    def made() -> tuple[frozenset[str], MotionStart]:
+    def made() -> tuple[frozenset[str], RunStart]:
         own, start = _found_start(equations, given, t0, method)
         start.y0.flags.writeable = False
         return own.left_out, start  # the equations themselves would be a circle of references
 
-    left_out, start = equations.bounded_memo((MotionStart, t0, method), made)
+    left_out, start = equations.bounded_memo((RunStart, t0, method), made)
     return equations if left_out == equations.left_out else equations.without(left_out), start
 
 
-def _found_start(equations: Equations, given: RunInputs, t0: float, method: str) -> tuple[Equations, MotionStart]:
+def _found_start(equations: Equations, given: RunInputs, t0: float, method: str) -> tuple[Equations, RunStart]:
     """As :func:`_start`, made anew."""
     values, model = given.p, equations.system
     start = consistent(equations, t0, given.q, given.v, values)
@@ -268,7 +268,7 @@ def _found_start(equations: Equations, given: RunInputs, t0: float, method: str)
     lead = () if cases is None else (cases,)
     parts = (q0, v0, higher, np.zeros(made.code.layout.integrals))
     y0 = np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts] if lead else parts, axis=-1)
-    return own, MotionStart(made, y0, start.regular, (*start.notes, *said))
+    return own, RunStart(made, y0, start.regular, (*start.notes, *said))
 
 
 def solve(task: SimulationProblem, bar: Progress) -> Solution:
