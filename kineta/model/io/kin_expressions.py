@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain, product, zip_longest
@@ -19,7 +19,7 @@ from kineta.model.coercion import Vector3
 from kineta.model.io import kin_vectors
 from kineta.model.io.kin_functions import DefinedFunction
 from kineta.model.io.kin_quantities import DimensionedExpr, Node, joined, opposite, plus, root, times
-from kineta.model.io.kin_vectors import DimensionedVector
+from kineta.model.io.kin_vectors import DimensionedVector, Operand
 from kineta.model.units import NUMBER, Dimension
 from kineta.vocabulary import meaning
 
@@ -60,9 +60,9 @@ class Reader:
         self.lets: dict[str, DimensionedExpr] = {}
         self.functions: dict[str, DefinedFunction] = {}
         #: Arguments of the functions that are read now, innermost last.
-        self.arguments: list[Mapping[str, Any]] = [{}]
+        self.arguments: list[Mapping[str, Operand]] = [{}]
         #: Values of the calls within the outermost call, with their arguments.
-        self.calls: dict[tuple[str, tuple[Hashable, ...]], tuple[DimensionedExpr | DimensionedVector, list[Any]]] = {}
+        self.calls: dict[tuple[str, tuple[Hashable, ...]], tuple[Operand, list[Any]]] = {}
         self.places: dict[str, list[Use]] = {}
         self.called: set[str] = set()
         #: The calls that are read now, outermost first: their functions and places.
@@ -137,11 +137,11 @@ class Reader:
         number, dimension = units.quantity(str(children[0]))
         return DimensionedExpr(expr(number), NUMBER if dimension is None else dimension, plain=dimension is None)
 
-    def _name(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
+    def _name(self, node: Tree[Token], children: list[Any]) -> Operand:
         name = str(children[0])
         given = self.arguments[-1]
         if name in given:
-            return given[name]  # type: ignore[no-any-return]  # a quantity or a vector
+            return given[name]
         vector, _, axis = name.rpartition(".")
         if vector in given and axis in ("x", "y", "z"):
             return kin_vectors.component(given[vector], axis)
@@ -167,7 +167,7 @@ class Reader:
         known = self.moving.get(own)
         return None if known is None else units.times(known, units.TIME, len(own) - len(name))
 
-    def _vector_part(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr | DimensionedVector:
+    def _vector_part(self, node: Tree[Token], children: list[Any]) -> Operand:
         name = vectors.read(str(children[0]))
         if isinstance(name, vectors.VectorSymbol):
             return kin_vectors.of_symbol(name, node)
@@ -199,16 +199,17 @@ class Reader:
         self.places.setdefault(str(token), []).append(use)
         return str(token)
 
-    def _sum(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr | DimensionedVector:
-        return _folded(children, plus)  # type: ignore[no-any-return]  # a quantity or a vector
+    def _sum(self, node: Tree[Token], children: list[Any]) -> Operand:
+        return _folded(children, plus)
 
-    def _product(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr | DimensionedVector:
-        return _folded(children, times)  # type: ignore[no-any-return]  # the same
+    def _product(self, node: Tree[Token], children: list[Any]) -> Operand:
+        return _folded(children, times)
 
-    def _unary(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr | DimensionedVector:
-        *signs, operand = children
+    def _unary(self, node: Tree[Token], children: list[Any]) -> Operand:
+        *signs, last = children
+        operand: Operand = last
         if signs.count("-") % 2 == 0:
-            return operand  # type: ignore[no-any-return]  # a quantity or a vector
+            return operand
         return kin_vectors.reversed_vector(operand) if isinstance(operand, DimensionedVector) else opposite(operand)
 
     _exponent = _unary
@@ -223,7 +224,7 @@ class Reader:
             dimension = units.times(NUMBER, base.dimension, value.value)
         return DimensionedExpr(base.value**value, dimension, base.plain, base.shown)
 
-    def _call(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr | DimensionedVector:
+    def _call(self, node: Tree[Token], children: list[Any]) -> Operand:
         name, arguments = str(children[0]), children[1:]
         if name in vectors.KINDS:
             return self._called_vector(name, node)
@@ -249,9 +250,7 @@ class Reader:
             return root(first, value)
         return replace(first, value=value) if name in _KEEPS else DimensionedExpr(value, NUMBER, plain=True)
 
-    def _called(
-        self, function: DefinedFunction, arguments: list[Any], place: Location
-    ) -> DimensionedExpr | DimensionedVector:
+    def _called(self, function: DefinedFunction, arguments: list[Any], place: Location) -> Operand:
         """What a call of *function* at a *place* stands for. Equal calls within a call are read once: a chain of functions of
         which each calls the next one twice is no tree of calls.
         """
@@ -321,7 +320,7 @@ class _PlacedError(ModelError):
         super().__init__(f"{within}: {sentence}" if within else sentence, place)
 
 
-def _argument(name: str, as_vector: bool | None, node: Tree[Token]) -> DimensionedExpr | DimensionedVector:
+def _argument(name: str, as_vector: bool | None, node: Tree[Token]) -> Operand:
     """An argument of any dimension, for the body *node* of a function."""
     if not as_vector:
         return DimensionedExpr(symbol(name), None)
@@ -329,16 +328,16 @@ def _argument(name: str, as_vector: bool | None, node: Tree[Token]) -> Dimension
     return DimensionedVector((x, y, z), None, name, node)
 
 
-def _folded(children: list[Any], of: Any) -> Any:
+def _folded(children: list[Any], of: Callable[..., DimensionedExpr]) -> Operand:
     """The first of *children* with each next one, a sign before it, by the function *of* for numbers."""
-    total = children[0]
+    total: Operand = children[0]
     for sign, other in zip(children[1::2], children[2::2], strict=True):
         vector = isinstance(total, DimensionedVector) or isinstance(other, DimensionedVector)
         total = kin_vectors.combined(total, str(sign), other) if vector else of(total, other, sign)
     return total
 
 
-def _of_vectors(name: str, arguments: list[Any]) -> DimensionedExpr | DimensionedVector:
+def _of_vectors(name: str, arguments: list[Any]) -> Operand:
     """The function *name* of vectors."""
     wanted, function = kin_vectors.FUNCTIONS[name]
     if len(arguments) != wanted:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from lark import Tree
 
@@ -31,6 +31,10 @@ class DimensionedVector:
     axes: str | None
     of: str
     node: Node
+
+
+#: What an expression stands for: a number or a vector.
+Operand: TypeAlias = DimensionedExpr | DimensionedVector
 
 
 def of_symbol(vector: VectorSymbol, node: Node) -> DimensionedVector:
@@ -87,7 +91,7 @@ def magnitude(a: DimensionedVector) -> DimensionedExpr:
 
 
 #: Functions of vectors by name, each with the number of its arguments.
-FUNCTIONS: Mapping[str, tuple[int, Callable[..., DimensionedExpr | DimensionedVector]]] = {
+FUNCTIONS: Mapping[str, tuple[int, Callable[..., Operand]]] = {
     "dot": (2, dot),
     "cross": (2, cross),
     "norm": (1, magnitude),
