@@ -1,5 +1,6 @@
 """The public names, for type checkers: this file is written by ``python docs/reference.py``, and a test compares."""
 
+from kineta.algebra.expression import Condition as Condition
 from kineta.algebra.expression import Expr as Expr
 from kineta.algebra.expression import symbol as symbol
 from kineta.algebra.expression import symbols as symbols
@@ -7,12 +8,16 @@ from kineta.algebra.functions import acos as acos
 from kineta.algebra.functions import asin as asin
 from kineta.algebra.functions import atan as atan
 from kineta.algebra.functions import atan2 as atan2
+from kineta.algebra.functions import ceil as ceil
 from kineta.algebra.functions import cos as cos
 from kineta.algebra.functions import cosh as cosh
 from kineta.algebra.functions import exp as exp
+from kineta.algebra.functions import floor as floor
+from kineta.algebra.functions import hypot as hypot
 from kineta.algebra.functions import log as log
 from kineta.algebra.functions import maximum as maximum
 from kineta.algebra.functions import minimum as minimum
+from kineta.algebra.functions import mod as mod
 from kineta.algebra.functions import sign as sign
 from kineta.algebra.functions import sin as sin
 from kineta.algebra.functions import sinh as sinh
@@ -20,6 +25,7 @@ from kineta.algebra.functions import sqrt as sqrt
 from kineta.algebra.functions import step as step
 from kineta.algebra.functions import tan as tan
 from kineta.algebra.functions import tanh as tanh
+from kineta.algebra.functions import where as where
 from kineta.equations.equations import Equations as Equations
 from kineta.equations.equations import derive as derive
 from kineta.equations.function import Function as Function

@@ -10,7 +10,7 @@ from numbers import Real
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NoReturn, Union, cast
 
-from kineta.algebra.infix import brief, text
+from kineta.algebra.infix import brief, condition_text, text
 from kineta.calls import public
 from kineta.errors import ArgumentError, ExpressionError, OperationError, shown
 from kineta.expr.graph import ONE, Graph, Ref, neg
@@ -32,8 +32,8 @@ hold_forks(LOCK)
 
 
 #: What to write for operators of Python that expressions do not have.
-_REMAINDER = "of an angle x, atan2(sin(x), cos(x)) is the part within half a turn"
-_CONDITION = "step(x) is 1 where x is positive, and products of steps tell where all of them are"
+_REMAINDER = "x % y is the remainder, and x // y the whole part of the quotient"
+_CONDITION = "& and | stand between comparisons, as in (x > 0) & (y < 1)"
 
 
 def _without(sign: str, advice: str) -> Callable[..., NoReturn]:
@@ -121,6 +121,24 @@ class Expr:
         with LOCK:
             return Expr(self.graph, self.graph.call(Op.ABS, self.ref))
 
+    def __mod__(self, other: Scalar) -> Expr:
+        return _remainder(self, other) if isinstance(other, Expr | Real) else NotImplemented
+
+    def __rmod__(self, other: Scalar) -> Expr:
+        return _remainder(expr(other), self) if isinstance(other, Expr | Real) else NotImplemented
+
+    def __floordiv__(self, other: Scalar) -> Expr:
+        return apply(Op.FLOOR, self / other) if isinstance(other, Expr | Real) else NotImplemented
+
+    def __rfloordiv__(self, other: Scalar) -> Expr:
+        return apply(Op.FLOOR, other / self) if isinstance(other, Expr | Real) else NotImplemented
+
+    def __floor__(self) -> Expr:
+        return apply(Op.FLOOR, self)
+
+    def __ceil__(self) -> Expr:
+        return -apply(Op.FLOOR, -self)
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """The NumPy function *ufunc* of *inputs* that contain expressions, entry by entry."""
         import numpy as np  # imported here: reading a model needs no NumPy
@@ -142,8 +160,6 @@ class Expr:
             )
 
         __len__ = __getitem__ = __iter__ = __contains__ = _single
-        __mod__ = __rmod__ = _without("%", _REMAINDER)
-        __floordiv__ = __rfloordiv__ = _without("//", _REMAINDER)
         __divmod__ = __rdivmod__ = _without("divmod", _REMAINDER)
         __matmul__ = __rmatmul__ = _without("@", "a product is x*y")
         __xor__ = __rxor__ = _without("^", "a power is x**y")
@@ -182,23 +198,26 @@ class Expr:
             f"The truth of the expression '{self._brief}' is not known before its symbols have values."
         )
 
-    def __lt__(self, other: object) -> NoReturn:
-        self._compared("<", other)
+    def __lt__(self, other: Scalar) -> Condition:
+        return self._compared("<", other)
 
-    def __le__(self, other: object) -> NoReturn:
-        self._compared("<=", other)
+    def __le__(self, other: Scalar) -> Condition:
+        return self._compared("<=", other)
 
-    def __gt__(self, other: object) -> NoReturn:
-        self._compared(">", other)
+    def __gt__(self, other: Scalar) -> Condition:
+        return self._compared(">", other)
 
-    def __ge__(self, other: object) -> NoReturn:
-        self._compared(">=", other)
+    def __ge__(self, other: Scalar) -> Condition:
+        return self._compared(">=", other)
 
-    def _compared(self, sign: str, other: object) -> NoReturn:
-        raise ExpressionError(
-            f"Whether {self._brief} {sign} {shown(other)} is not known before its symbols have values; kineta.step, sign, "
-            "minimum and maximum choose by value."
-        )
+    def _compared(self, sign: str, other: Scalar) -> Condition:
+        if not isinstance(other, Expr | Real):
+            return NotImplemented  # type: ignore[no-any-return]  # only operators may give it, which call this
+        with LOCK:
+            difference = self.graph.sub(self.ref, self.beside(other))
+            rises = sign in (">", "<=")
+            above = self.graph.call(Op.STEP, difference if rises else neg(difference))
+            return Condition(Expr(self.graph, above if len(sign) == 1 else self.graph.sub(ONE, above)))
 
     def __float__(self) -> float:
         value = self.value
@@ -298,12 +317,19 @@ def _function(op: Op) -> Callable[..., Any]:
     return (lambda x: apply(op, x)) if op in UNARY else lambda x, y: apply(op, x, y)
 
 
+def _remainder(x: Expr, y: Scalar) -> Expr:
+    return x - y * apply(Op.FLOOR, x / y)
+
+
 #: NumPy's functions of expressions by their NumPy names.
 UFUNCS: Mapping[str, Callable[..., Any]] = {
     **{NUMPY[op]: _function(op) for op in FUNCTIONS.values() if op not in (Op.ABS, Op.STEP)},
     "fabs": abs,
     "conjugate": lambda x: x,
     "hypot": lambda x, y: apply(Op.SQRT, x * x + y * y),
+    "ceil": lambda x: -apply(Op.FLOOR, -x),
+    "remainder": _remainder,
+    "mod": _remainder,
     "exp2": lambda x: 2**x,
     "log2": lambda x: apply(Op.LOG, x) / math.log(2),
     "log10": lambda x: apply(Op.LOG, x) / math.log(10),
@@ -324,6 +350,8 @@ def _number(value: object) -> float:
         raise ExpressionError(f"Expected a number that a float can hold, found {shown(value)}.") from None
     except TypeError:  # NumPy counts durations among the numbers
         pass
+    if isinstance(value, Condition):
+        raise ExpressionError(f"A comparison is no number, found '{value}'; kineta.where({value}, a, b) chooses by it.")
     raise ExpressionError(f"Expected a number or an expression, found {shown(value)}.")
 
 
@@ -352,6 +380,60 @@ def symbols(names: str) -> Any:
         raise ExpressionError(f"Expected names of symbols in one text, as in 'q1 q2', found {shown(names)}.")
     found = tuple(symbol(name) for name in names.replace(",", " ").split())
     return found[0] if len(found) == 1 and not names.rstrip().endswith(",") else found
+
+
+@public
+class Condition:
+    """A comparison of expressions, or several with ``&`` (and), ``|`` (or) and ``~`` (not): ``(x > 0) & (y <= 1)``.
+
+    It is no number, and true or false only when its symbols have values: :func:`kineta.where` chooses by it.
+
+    number : 1 where it holds, else 0
+    """
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: Expr) -> None:
+        self.number = number
+
+    def __and__(self, other: Condition) -> Condition:
+        if not isinstance(other, Condition):
+            return NotImplemented
+        return self if other == self else Condition(self.number * other.number)
+
+    def __or__(self, other: Condition) -> Condition:
+        if not isinstance(other, Condition):
+            return NotImplemented
+        return ~(~self & ~other)
+
+    def __invert__(self) -> Condition:
+        return Condition(1 - self.number)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Condition) and self.number == other.number
+
+    def __hash__(self) -> int:
+        return hash((Condition, self.number))
+
+    def __bool__(self) -> bool:
+        raise ExpressionError(
+            f"Whether {self} is not known before its symbols have values; kineta.where chooses by it, and minimum and maximum "
+            "by value. Two comparisons are (a < x) & (x < b)."
+        )
+
+    def __repr__(self) -> str:
+        return condition_text(self.number.graph, self.number.ref)
+
+    if not TYPE_CHECKING:  # type checkers should report operations that are missing
+
+        def _of_number(self, *_: object) -> NoReturn:
+            raise OperationError(
+                f"A comparison is no number, found '{self}'; kineta.where({self}, a, b) chooses by it."
+            )
+
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _of_number
+        __pow__ = __rpow__ = __neg__ = __pos__ = __abs__ = __float__ = _of_number
+        __lt__ = __le__ = __gt__ = __ge__ = _of_number
 
 
 def _flat(graph: Graph, ref: Ref) -> tuple[object, ...]:

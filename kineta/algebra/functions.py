@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kineta.algebra.expression import Expr, Scalar, apply
+from kineta.algebra.expression import LOCK, UFUNCS, Condition, Expr, Scalar, apply, expr
+from kineta.errors import ExpressionError, shown
 from kineta.expr.op import Op
 
 
@@ -89,3 +90,38 @@ def minimum(x: Scalar, y: Scalar) -> Expr:
 def maximum(x: Scalar, y: Scalar) -> Expr:
     """The larger of two values."""
     return apply(Op.MAX, x, y)
+
+
+def floor(x: Scalar) -> Expr:
+    """The largest whole number that is not above x."""
+    return apply(Op.FLOOR, x)
+
+
+def ceil(x: Scalar) -> Expr:
+    """The smallest whole number that is not below x."""
+    return -apply(Op.FLOOR, -expr(x))
+
+
+def mod(x: Scalar, y: Scalar) -> Expr:
+    """The remainder x - y floor(x/y), which has the sign of y."""
+    return expr(x) % y
+
+
+def hypot(x: Scalar, y: Scalar) -> Expr:
+    """The length sqrt(x^2 + y^2)."""
+    found: Expr = UFUNCS["hypot"](expr(x), y)
+    return found
+
+
+def where(condition: Condition, x: Scalar, y: Scalar) -> Expr:
+    """The value x where the *condition* holds, else y: ``kn.where(s < 0, -k*s, 0)``.
+
+    Derivatives are those of what is chosen, and what is not chosen need have no value. Raises :class:`ExpressionError` for a
+    *condition* that is no comparison.
+    """
+    if not isinstance(condition, Condition):
+        raise ExpressionError(f"kineta.where takes a comparison first, as x < 0, found {shown(condition)}.")
+    number = condition.number
+    with LOCK:
+        g = number.graph
+        return Expr(g, g.choice(number.ref, g.pair(number.beside(x), number.beside(y))))

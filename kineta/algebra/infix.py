@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
 
-from kineta.expr.graph import Graph, Ref
+from kineta.expr.graph import ONE, Graph, Ref
 from kineta.expr.op import BINARY, Op
 
 # Binding strengths: sum, product, power, atom.
@@ -36,6 +36,55 @@ def brief(graph: Graph, ref: Ref) -> str:
     """The beginning of :func:`text`, for messages: with repeated parts the whole text may exceed any memory."""
     pieces = list(islice(_pieces(graph, ref, {}), _BRIEF + 1))
     return "".join(pieces) if len(pieces) <= _BRIEF else "".join(pieces[:_BRIEF]) + " ..."
+
+
+def condition_text(graph: Graph, ref: Ref, names: Mapping[int, str] = MappingProxyType({})) -> str:
+    """The condition that *ref* is positive, for a number made of comparisons: ``a < b and c <= 0``."""
+    return "".join(p if isinstance(p, str) else text(graph, p[0], names) for p in _condition(graph, ref)[0])
+
+
+def comparison(graph: Graph, ref: Ref) -> tuple[str, tuple[Ref, ...]]:
+    """What the number *ref* of a condition is: ``and``, ``or`` or ``not`` with the conditions below it, ``>`` or ``<=`` for a
+    quantity that is or is not positive.
+    """
+    i = ref >> 1
+    op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
+    if not ref & 1:
+        if op == Op.STEP:
+            return ">", (a,)
+        if op == Op.MUL:
+            return "and", (a, b)
+        if op == Op.ADD and a == ONE and b & 1:
+            j = b >> 1
+            if graph.op[j] == Op.STEP:
+                return "<=", (graph.lhs[j],)
+            if graph.op[j] == Op.MUL:
+                return "or", tuple(graph.sub(ONE, r) for r in (graph.lhs[j], graph.rhs[j]))
+            return "not", (b ^ 1,)
+    return ">", (ref,)
+
+
+def _condition(graph: Graph, ref: Ref) -> tuple[list[_Piece], bool]:
+    """The pieces of a condition, and whether it is a single comparison."""
+    word, parts = comparison(graph, ref)
+    if word in (">", "<="):
+        (d,) = parts
+        i = d >> 1
+        turned = {">": "<", "<=": ">="}[word]
+        if graph.op[i] != Op.ADD:
+            return [(d & -2, _SUM), f" {turned if d & 1 else word} 0"], True
+        a, b = graph.lhs[i] ^ d & 1, graph.rhs[i] ^ d & 1
+        if a & 1 == b & 1:
+            return [(d ^ a & 1, _SUM), f" {turned if a & 1 else word} 0"], True
+        less, more = (a, b) if a & 1 else (b, a)
+        if graph.op[less >> 1] == Op.CONST:
+            return [(more, _SUM), f" {word} ", (less ^ 1, _SUM)], True
+        return [(less ^ 1, _SUM), f" {turned} ", (more, _SUM)], True
+    inner = [_condition(graph, p) for p in parts]
+    shown = [p if alone else ["(", *p, ")"] for p, alone in inner]
+    if word == "not":
+        return ["not ", *(shown[0] if not inner[0][1] else ["(", *shown[0], ")"])], False
+    return [*shown[0], f" {word} ", *shown[1]], False
 
 
 def _pieces(graph: Graph, ref: Ref, names: Mapping[int, str]) -> Iterator[str]:
@@ -88,5 +137,17 @@ def _node(graph: Graph, i: int) -> tuple[list[_Piece], int]:
         return [(a, _PRODUCT), "/", (b, _POWER)], _PRODUCT
     if op == Op.POW:
         return [(a, _ATOM), "^", (b, _ATOM)], _POWER
+    if op == Op.IF:
+        return [
+            "if(",
+            *_condition(graph, a)[0],
+            ", ",
+            (graph.lhs[b >> 1], _SUM),
+            ", ",
+            (graph.rhs[b >> 1], _SUM),
+            ")",
+        ], _ATOM
+    if op == Op.WHERE:
+        return ["if(", *_condition(graph, b)[0], ", ", (a, _SUM), ", 0)"], _ATOM
     arguments: list[_Piece] = [(a, _SUM), ", ", (b, _SUM)] if op in BINARY else [(a, _SUM)]
     return [f"{Op(op).name.lower()}(", *arguments, ")"], _ATOM

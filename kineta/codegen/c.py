@@ -18,6 +18,8 @@ _LIBRARY = LIBM | {
     Op.MIN: "kineta_min",
     Op.MAX: "kineta_max",
     Op.GUARD: "kineta_guard",
+    Op.FLOOR: "floor",
+    Op.WHERE: "kineta_where",
 }
 _INFIX = {Op.ADD: "+", Op.MUL: "*", Op.DIV: "/"}
 
@@ -27,6 +29,7 @@ static inline double kineta_step(double x) { return x > 0.0 ? 1.0 : 0.0; }
 static inline double kineta_min(double x, double y) { return x < y || x != x ? x : y; }
 static inline double kineta_max(double x, double y) { return x > y || x != x ? x : y; }
 static inline double kineta_guard(double x, double y) { return y > 0.0 ? x : NAN; }
+static inline double kineta_where(double x, double y) { return y > 0.0 ? x : 0.0; }
 """
 
 _CYRILLIC = dict(

@@ -42,7 +42,7 @@ def _declarations(width: int) -> str:
     lines = ["declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"]
     for w in {1, 2, 4, 8, width}:
         T = real(w)
-        lines += [f"declare {T} @llvm.{name}.{suffix(w)}({T})" for name in ("sqrt", "fabs")]
+        lines += [f"declare {T} @llvm.{name}.{suffix(w)}({T})" for name in ("sqrt", "fabs", "floor")]
         lines += [f"declare {T} @llvm.{name}.{suffix(w)}({T}, {T})" for name in ("minimum", "maximum")]
         if w > 1:
             lines.append(f"declare i1 @llvm.vector.reduce.or.v{w}i1(<{w} x i1>)")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kineta.arrays import FloatArray
-from kineta.expr.op import BINARY, NUMPY, UNARY, Op
+from kineta.expr.op import BINARY, COMPOSED, NUMPY, UNARY, Op
 from kineta.expr.program import StraightLineProgram
 
 #: A function of one array per input block.
@@ -20,8 +20,9 @@ FUNCTIONS: dict[int, Callable[..., Any]] = {
     **{op: getattr(np, name) for op, name in NUMPY.items() if op != Op.STEP},
     Op.STEP: lambda x: np.where(x > 0, 1.0, 0.0),
     Op.GUARD: lambda x, y: np.where(y > 0, x, np.nan),
+    Op.WHERE: lambda x, y: np.where(y > 0, x, 0.0),
 }
-assert FUNCTIONS.keys() == UNARY | BINARY
+assert FUNCTIONS.keys() == (UNARY | BINARY) - COMPOSED
 
 #: Faster operations on NumPy's scalars.
 _QUICK: dict[int, Callable[..., Any]] = {

@@ -21,7 +21,7 @@ from kineta.expr.program import StraightLineProgram
 #: Binary operations with an instruction of their own.
 _INSTRUCTION = {Op.ADD: "fadd contract", Op.MUL: "fmul contract", Op.DIV: "fdiv"}
 #: Operations with an LLVM intrinsic.
-_INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.MIN: "minimum", Op.MAX: "maximum"}
+_INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.FLOOR: "floor", Op.MIN: "minimum", Op.MAX: "maximum"}
 #: Operations of the C library.
 LIBRARY = {op: name for op, name in LIBM.items() if op not in (Op.SQRT, Op.SIN, Op.COS)}
 
@@ -257,9 +257,21 @@ def _guard(put: Put, name: str, operands: Sequence[str], width: int) -> None:
     put(f"{name} = select {B} {name}p, {T} {x}, {T} {constant(math.nan, width)}")
 
 
+def _where(put: Put, name: str, operands: Sequence[str], width: int) -> None:
+    """The first operand for a positive second operand, else 0."""
+    T, B, (x, y) = real(width), _truth(width), operands
+    put(f"{name}p = fcmp ogt {T} {y}, {constant(0.0, width)}")
+    put(f"{name} = select {B} {name}p, {T} {x}, {T} {constant(0.0, width)}")
+
+
 def _truth(width: int) -> str:
     """Type of *width* truth values."""
     return "i1" if width == 1 else f"<{width} x i1>"
 
 
-_CHOICES: dict[Op, Callable[[Put, str, Sequence[str], int], None]] = {Op.SIGN: _sign, Op.STEP: _step, Op.GUARD: _guard}
+_CHOICES: dict[Op, Callable[[Put, str, Sequence[str], int], None]] = {
+    Op.SIGN: _sign,
+    Op.STEP: _step,
+    Op.GUARD: _guard,
+    Op.WHERE: _where,
+}

@@ -31,7 +31,7 @@ ONE: Ref = 2
 MINUS_ONE: Ref = 3
 
 _CONST, _SYMBOL, _ADD, _MUL, _DIV = (int(o) for o in (Op.CONST, Op.SYMBOL, Op.ADD, Op.MUL, Op.DIV))
-_SQRT, _GUARD = int(Op.SQRT), int(Op.GUARD)
+_SQRT, _GUARD, _WHERE, _IF, _PAIR = (int(o) for o in (Op.SQRT, Op.GUARD, Op.WHERE, Op.IF, Op.PAIR))
 _SHIFT = 34  # room for 2**33 nodes in the second operand of a key
 _SNAPS = (0.0, 0.5, 1.0, math.sqrt(0.5), math.sqrt(0.75))
 
@@ -285,18 +285,33 @@ class Graph:
     def guard(self, a: Ref, b: Ref) -> Ref:
         """The value a for positive b, else NaN. A false condition is not folded, since NaN is no constant."""
         value = self.value(b)
-        if value is not None and value > 0:
-            return a
-        sign = a & 1
-        a &= -2
-        key = (a << _SHIFT | b) << 5 | _GUARD
+        return a if value is not None and value > 0 else self._kept(_GUARD, a & -2, b) ^ a & 1
+
+    def where(self, a: Ref, b: Ref) -> Ref:
+        """The value a for positive b, else 0, even where a has no value."""
+        value = self.value(b)
+        if value is not None:
+            return a if value > 0 else ZERO
+        return self._kept(_WHERE, a & -2, b) ^ a & 1 if a > 1 else ZERO
+
+    def choice(self, a: Ref, b: Ref) -> Ref:
+        """Of the pair b the first value for positive a, else the second."""
+        first, second, value = self.lhs[b >> 1], self.rhs[b >> 1], self.value(a)
+        if value is not None or first == second:
+            return first if value is None or value > 0 else second
+        return self._kept(_IF, a, b)
+
+    def pair(self, a: Ref, b: Ref) -> Ref:
+        """The values a and b as one operand."""
+        return self._kept(_PAIR, a, b)
+
+    def _kept(self, op: int, a: Ref, b: Ref) -> Ref:
+        """A node that is not folded."""
+        key = (a << _SHIFT | b) << 5 | op
         ref = self._ids.get(key)
         if ref is None:
-            ref = self._ids[key] = len(self.op) << 1
-            self.op.append(_GUARD)
-            self.lhs.append(a)
-            self.rhs.append(b)
-        return ref ^ sign
+            ref = self._ids[key] = self._append(op, a, b)
+        return ref
 
     def sin(self, a: Ref) -> Ref:
         """The sine of a."""
@@ -380,7 +395,7 @@ def no_number(op: int, operands: Iterable[float]) -> ExpressionError:
 
 _SNAPPED = frozenset({Op.SIN, Op.COS, Op.TAN})
 #: Operations with exact results; and exactness tests for the results of others.
-_EXACT = frozenset({Op.ABS, Op.SIGN, Op.STEP, Op.MIN, Op.MAX})
+_EXACT = frozenset({Op.ABS, Op.SIGN, Op.STEP, Op.MIN, Op.MAX, Op.FLOOR})
 _CHECKED: dict[int, Callable[[Fraction, Fraction, Fraction], bool]] = {
     Op.ADD: lambda x, y, value: x + y == value,
     Op.MUL: lambda x, y, value: x * y == value,
@@ -394,4 +409,7 @@ _DIRECT: dict[int, Callable[[Graph, Ref, Ref], Ref]] = {
     Op.MUL: Graph.mul,
     Op.DIV: Graph.div,
     Op.GUARD: Graph.guard,
+    Op.WHERE: Graph.where,
+    Op.IF: Graph.choice,
+    Op.PAIR: Graph.pair,
 }

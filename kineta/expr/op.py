@@ -35,10 +35,16 @@ class Op(IntEnum):
     MIN = 22
     MAX = 23
     GUARD = 24  # the first operand where the second is positive, else NaN
+    FLOOR = 25
+    WHERE = 26  # the first operand where the second is positive, else 0, whatever the first operand is there
+    IF = 27  # of a pair, the first where the operand before is positive, else the second
+    PAIR = 28  # two values for one operand; no number itself
 
 
 LEAVES = frozenset({Op.CONST, Op.SYMBOL})
-BINARY = frozenset({Op.ADD, Op.MUL, Op.DIV, Op.ATAN2, Op.POW, Op.MIN, Op.MAX, Op.GUARD})
+BINARY = frozenset({Op.ADD, Op.MUL, Op.DIV, Op.ATAN2, Op.POW, Op.MIN, Op.MAX, Op.GUARD, Op.WHERE, Op.IF, Op.PAIR})
+#: Operations that :func:`~kineta.expr.lowering.lowered` writes with others, so that no program has them.
+COMPOSED = frozenset({Op.IF, Op.PAIR})
 UNARY = frozenset(Op) - BINARY - LEAVES
 
 #: f(-x) = -f(x): the sign is pulled out of the argument.
@@ -62,11 +68,15 @@ FLOAT: dict[int, Callable[..., float]] = {
     Op.MIN: min,
     Op.MAX: max,
     Op.GUARD: lambda x, y: x if y > 0 else math.nan,
+    Op.FLOOR: math.floor,
+    Op.WHERE: lambda x, y: x if y > 0 else 0.0,
 }
 
 #: Names of functions in the text language and in printed expressions.
 FUNCTIONS: dict[str, Op] = {
-    op.name.lower(): op for op in Op if op not in LEAVES | {Op.ADD, Op.MUL, Op.DIV, Op.POW, Op.GUARD}
+    op.name.lower(): op
+    for op in Op
+    if op not in LEAVES | COMPOSED | {Op.ADD, Op.MUL, Op.DIV, Op.POW, Op.GUARD, Op.WHERE}
 }
 
 #: Names of functions in the C library.

@@ -10,6 +10,7 @@ from math import prod
 from kineta.errors import ExpressionError
 from kineta.expr.count import Operations, count
 from kineta.expr.graph import Graph, Ref
+from kineta.expr.lowering import lowered
 from kineta.expr.op import LEAVES, UNARY, Op
 from kineta.expr.walk import reachable
 from kineta.threads import once
@@ -105,7 +106,7 @@ def program(
         for ref in refs:
             given.setdefault(ref >> 1, 2 * position | ref & 1)
             position += 1
-    roots = [ref for _, refs in outputs.values() for ref in refs]
+    roots = lowered(graph, [ref for _, refs in outputs.values() for ref in refs], given)
     needed = [i for i in reachable(graph, roots, given) if i not in given]
     constants = [i for i in needed if graph.op[i] == Op.CONST]
     body = [i for i in needed if graph.op[i] not in LEAVES]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
 from types import MappingProxyType
 from typing import Any
 
 from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr
+from kineta.algebra.infix import comparison
 from kineta.errors import ExpressionError, MissingPackageError, shown
-from kineta.expr.graph import ZERO, Graph, Ref, neg
+from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.op import LIBM, UNARY, Op
 from kineta.expr.walk import reachable
 from kineta.notation.typesetting import printed_number
@@ -18,6 +20,7 @@ from kineta.passes.remove_guards import remove_guards
 _NAMES: dict[Op, str] = {
     **{op: name for op, name in LIBM.items() if op != Op.POW},
     Op.ABS: "Abs",
+    Op.FLOOR: "floor",
     Op.SIGN: "sign",
     Op.MIN: "Min",
     Op.MAX: "Max",
@@ -51,9 +54,24 @@ def to_sympy(graph: Graph, refs: Sequence[Ref], named: Mapping[str, Any] = Mappi
         elif op in UNARY:
             x = operand(a)
             built[i] = sympy.Heaviside(x, 0) if op == Op.STEP else getattr(sympy, _NAMES[op])(x)
+        elif op == Op.PAIR:
+            built[i] = sympy.Tuple(operand(a), operand(b))
+        elif op in (Op.IF, Op.WHERE):
+            first, second = built[b >> 1] if op == Op.IF else (operand(a), sympy.S.Zero)
+            condition = _condition(sympy, graph, a if op == Op.IF else b, operand)
+            built[i] = sympy.Piecewise((first, condition), (second, True))
         else:
             built[i] = _binary(sympy, op, operand(a), operand(b))
     return [operand(r) for r in refs]
+
+
+def _condition(sympy: Any, graph: Graph, ref: Ref, operand: Callable[[Ref], Any]) -> Any:
+    """The condition that *ref*, a number made of comparisons, is positive."""
+    word, parts = comparison(graph, ref)
+    if word in (">", "<="):
+        return operand(parts[0]) > 0 if word == ">" else operand(parts[0]) <= 0
+    function = {"and": sympy.And, "or": sympy.Or, "not": sympy.Not}[word]
+    return function(*(_condition(sympy, graph, p, operand) for p in parts))
 
 
 def _constant(sympy: Any, value: float) -> Any:
@@ -87,12 +105,55 @@ def from_sympy(graph: Graph, expressions: Sequence[Any]) -> list[Ref]:
     calls = {getattr(sympy, n): op for op, n in _NAMES.items() if op != Op.SQRT}
     built: dict[Any, Ref] = {}
 
+    truths = {sympy.true: ONE, sympy.false: ZERO}
+
+    def truth(e: Any) -> Ref:
+        """1 where a relation holds, else 0."""
+        sides = [built[a] for a in e.args]
+        signs = {sympy.StrictGreaterThan: 1, sympy.StrictLessThan: -1, sympy.GreaterThan: -1, sympy.LessThan: 1}
+        if e.func not in signs:
+            raise ExpressionError(f"The SymPy relation '{e}' has no operation in the graph.")
+        d = graph.sub(*sides) if signs[e.func] == 1 else graph.sub(*reversed(sides))
+        above = graph.call(Op.STEP, d)
+        return above if e.func in (sympy.StrictGreaterThan, sympy.StrictLessThan) else graph.sub(ONE, above)
+
+    def logical(e: Any, parts: Sequence[Ref]) -> Ref:
+        if isinstance(e, sympy.And):
+            return reduce(graph.mul, parts)
+        turned = reduce(graph.mul, [graph.sub(ONE, p) for p in parts])
+        return graph.sub(ONE, turned) if isinstance(e, sympy.Or) else turned
+
+    def pieces(pairs: Sequence[Ref]) -> Ref:
+        """The value of the first piece whose condition holds, of which the last one always does."""
+        (*before, last) = ((graph.lhs[p >> 1], graph.rhs[p >> 1]) for p in pairs)
+        if last[1] != ONE:
+            raise ExpressionError("A SymPy Piecewise needs a last piece (value, True).")
+        total = last[0]
+        for value, condition in reversed(before):
+            total = graph.choice(condition, graph.pair(value, total))
+        return total
+
     def convert(e: Any) -> Ref:
         arguments = [built[a] for a in e.args]
         if e.is_Symbol:
             return graph.symbol(e.name)
         if e.is_number:
             return graph.const(_number(e))
+        if e in truths:
+            return truths[e]
+        if e.is_Relational:
+            return truth(e)
+        if isinstance(e, sympy.And | sympy.Or | sympy.Not):
+            return logical(e, arguments)
+        if e.func is sympy.functions.elementary.piecewise.ExprCondPair:
+            return graph.pair(*arguments)
+        if e.is_Piecewise:
+            return pieces(arguments)
+        if e.func is sympy.ceiling:
+            return neg(graph.call(Op.FLOOR, neg(arguments[0])))
+        if e.func is sympy.Mod:
+            x, y = arguments
+            return graph.sub(x, graph.mul(y, graph.call(Op.FLOOR, graph.div(x, y))))
         if e.is_Add:
             return graph.sum(arguments)
         if e.is_Mul:

@@ -214,12 +214,15 @@ def _power(base: Known, graph: Graph, exponent: int) -> Known:
 _RULES: dict[int, Callable[[Known, Known], Known]] = {
     **dict.fromkeys((Op.ADD, Op.MIN, Op.MAX, Op.ABS), _sum),
     Op.GUARD: lambda a, b: a,
+    Op.WHERE: lambda a, b: a,
+    Op.PAIR: _sum,
+    Op.IF: lambda a, b: b,
     Op.MUL: _product,
     Op.DIV: lambda a, b: None if b is None else _product(a, QuantityKind(times(NUMBER, b.dimension, -1), weak=b.weak)),
     Op.SQRT: lambda a, _: None if a is None else QuantityKind(times(NUMBER, a.dimension, 0.5), weak=a.weak),
     **dict.fromkeys((Op.ASIN, Op.ACOS, Op.ATAN, Op.ATAN2), lambda a, b: _ANGLE),
     **dict.fromkeys((Op.SIN, Op.COS, Op.TAN, Op.SINH, Op.COSH, Op.TANH), lambda a, b: _WEAK),
-    **dict.fromkeys((Op.EXP, Op.LOG, Op.SIGN, Op.STEP), lambda a, b: _WEAK),
+    **dict.fromkeys((Op.EXP, Op.LOG, Op.SIGN, Op.STEP, Op.FLOOR), lambda a, b: _WEAK),
 }
 
 

@@ -19,7 +19,14 @@ _LETTERS |= {c: _LETTERS[g] for c, g in zip("αβγδεζηθικλμνξπρσ�
 _CALLS = {Op[n.upper()]: rf"\{n}" for n in "sin cos tan sinh cosh tanh exp min max".split()}
 _CALLS |= {Op.ASIN: r"\arcsin", Op.ACOS: r"\arccos", Op.ATAN: r"\arctan", Op.LOG: r"\ln"}
 #: Functions with delimiters around their argument.
-_AROUND = {Op.SQRT: r"\sqrt{{{0}}}", Op.ABS: r"\left|{0}\right|"}
+_AROUND = {
+    Op.SQRT: r"\sqrt{{{0}}}",
+    Op.ABS: r"\left|{0}\right|",
+    Op.FLOOR: r"\left\lfloor {0}\right\rfloor ",
+    Op.IF: r"\begin{{cases}} {1} & {0} \\ {2} & \text{{else}} \end{{cases}}",
+}
+#: Signs of comparisons.
+_RELATIONS = {"<": "<", ">": ">", "<=": r"\le", ">=": r"\ge"}
 #: A component of a quaternion, a position or a velocity: letter and axis.
 _COMPONENT = re.compile(r"[qvw][wxyz]")
 #: Components of a point, which may be called p as momenta are.
@@ -295,6 +302,14 @@ class Latex:
             return around if power == 1 else self.power(around, str(power))
         call = _CALLS.get(op, rf"\operatorname{{{op.name.lower()}}}") + (f"^{{{power}}}" if power != 1 else "")
         return f"{call} {arguments[0]}" if bare else call + self.brackets(", ".join(arguments))
+
+    def relation(self, left: str, sign: str, right: str) -> str:
+        """A comparison."""
+        return f"{left} {_RELATIONS[sign]} {right}"
+
+    def joined(self, word: str, conditions: Sequence[str]) -> str:
+        """Conditions with a word between them, or before one."""
+        return rf" \text{{ {word} }} ".join(conditions) if len(conditions) > 1 else rf"\text{{{word} }} {conditions[0]}"
 
 
 LATEX = Latex()

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from html import escape
 
-_TOKEN = re.compile(r"\\left\\?.|\\right\\?.|\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|\S")
+_TOKEN = re.compile(r"\\(?:left|right)\\[lr]floor|\\left\\?.|\\right\\?.|\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|\S")
 
 _LETTERS = (
     "alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ nu ν xi ξ pi π rho ρ sigma σ "
@@ -25,6 +25,8 @@ _SIGNS = {
     r"\,": "",
     r"\ ": "",
     r"\quad": " ",
+    r"\le": "≤",
+    r"\ge": "≥",
     "-": "−",
     "*": "∗",
 }
@@ -97,6 +99,8 @@ class _Reader:
             return f"<mover>{self.piece()}{over}</mover>"
         if token in _PLAIN:
             return f'<mi mathvariant="normal">{escape(self.words.pop(0).replace(chr(92), ""))}</mi>'
+        if token == r"\left\lfloor":
+            return f"<mrow><mo>⌊</mo>{self.row(chr(92) + 'right' + chr(92) + 'rfloor')}<mo>⌋</mo></mrow>"
         if token.startswith(r"\left"):
             left, right = token[-1], {"(": ")", "|": "|"}[token[-1]]
             inside = self.row(rf"{chr(92)}right{right}")
@@ -115,7 +119,7 @@ class _Reader:
 
     def matrix(self) -> str:
         """Rows and columns between brackets, after ``\\begin``."""
-        self.group()
+        cases = self.group() == "cases"
         rows: list[list[str]] = [[]]
         while self.tokens:
             cell: list[str] = []
@@ -129,9 +133,12 @@ class _Reader:
             if end == r"\\":
                 rows.append([])
         table = "".join(f"<mtr>{''.join(row)}</mtr>" for row in rows)
-        return f"<mrow><mo>(</mo><mtable>{table}</mtable><mo>)</mo></mrow>"
+        left, right = ("<mo>{</mo>", "") if cases else ("<mo>(</mo>", "<mo>)</mo>")
+        return f"<mrow>{left}<mtable>{table}</mtable>{right}</mrow>"
 
-    def group(self) -> None:
-        """Step over a name in braces."""
-        while self.tokens.pop() != "}":
-            pass
+    def group(self) -> str:
+        """The name in braces that comes next."""
+        letters = list[str]()
+        while (token := self.tokens.pop()) != "}":
+            letters.append(token)
+        return "".join(letters).removeprefix("{")

@@ -45,7 +45,16 @@ class Text:
 
     def call(self, op: Op, arguments: Sequence[str], power: int, bare: bool) -> str:
         """A function, optionally with a power."""
-        return f"{op.name.lower()}({', '.join(arguments)})" + (f"^{power}" if power != 1 else "")
+        name = op.name.lower()
+        return f"{name}({', '.join(arguments)})" + (f"^{power}" if power != 1 else "")
+
+    def relation(self, left: str, sign: str, right: str) -> str:
+        """A comparison."""
+        return f"{left} {sign} {right}"
+
+    def joined(self, word: str, conditions: Sequence[str]) -> str:
+        """Conditions with a word between them, or before one."""
+        return f" {word} ".join(conditions) if len(conditions) > 1 else f"{word} {conditions[0]}"
 
 
 TEXT = Text()

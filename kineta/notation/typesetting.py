@@ -16,7 +16,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Protocol
 
-from kineta.expr.graph import Graph, Ref
+from kineta.algebra.infix import comparison
+from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.op import Op
 from kineta.expr.walk import operands, reachable, reachable_below
 
@@ -73,7 +74,15 @@ class Notation(Protocol):
         """An expression in brackets."""
 
     def call(self, op: Op, arguments: Sequence[str], power: int, bare: bool) -> str:
-        """A function to a power; *bare*: its argument is a name at the end of a product and may have no brackets."""
+        """A function to a power; *bare*: its argument is a name at the end of a product and may have no brackets. Of a choice the
+        arguments are the condition and both values.
+        """
+
+    def relation(self, left: str, sign: str, right: str) -> str:
+        """A comparison by <, <=, > or >=."""
+
+    def joined(self, word: str, conditions: Sequence[str]) -> str:
+        """Conditions with ``and`` or ``or`` between them, or one with ``not`` before it."""
 
 
 def typeset(
@@ -342,6 +351,13 @@ class _Typesetter:
             base, exponent = (self.signed_below(r) for r in operands(self.graph, x))
             whole = n.power(base if self._plain(self.graph.lhs[x]) else n.brackets(base), exponent)
             return False, whole if power == 1 else n.power(n.brackets(whole), n.number(float(power)))
+        if op in (Op.IF, Op.WHERE):
+            a, b = self.graph.lhs[x], self.graph.rhs[x]
+            first, second = (self.graph.lhs[b >> 1], self.graph.rhs[b >> 1]) if op == Op.IF else (a, ZERO)
+            condition = self.condition(a if op == Op.IF else b)
+            other = self.signed_below(second) if second != ZERO else n.number(0.0)
+            shown = n.call(Op.IF, [condition, self.signed_below(first), other], 1, False)
+            return False, shown if power == 1 else n.power(n.brackets(shown), n.number(float(power)))
         arguments = [self.signed_below(r) for r in operands(self.graph, x)]
         bare = last and len(arguments) == 1 and self._plain(self.graph.lhs[x])
         return False, n.call(op, arguments, power, bare)
@@ -349,6 +365,22 @@ class _Typesetter:
     def _plain(self, ref: Ref) -> bool:
         """Whether *ref* is a name."""
         return not ref & 1 and ref >> 1 in self.strings
+
+    def condition(self, ref: Ref) -> str:
+        """The condition that *ref*, a number made of comparisons, is positive."""
+        word, parts = comparison(self.graph, ref)
+        if word not in (">", "<="):
+            inner = [(comparison(self.graph, p)[0] in (">", "<="), self.condition(p)) for p in parts]
+            return self.notation.joined(
+                word, [s if alone and word != "not" else self.notation.brackets(s) for alone, s in inner]
+            )
+        (d,) = parts
+        flipped, terms = self.sums.get(d >> 1) or self._oriented(d >> 1)
+        terms = [(m ^ flipped ^ bool(d & 1), s) for m, s in terms]
+        sides = [self._joined([(False, s) for m, s in terms if m == minus]) for minus in (False, True)]
+        if not any(factors for c, factors in self._added(d) if c < 0):
+            return self.notation.relation(sides[0], word, sides[1])
+        return self.notation.relation(sides[1], {">": "<", "<=": ">="}[word], sides[0])
 
     def signed_below(self, ref: Ref) -> str:
         """*ref* as the argument of a function."""

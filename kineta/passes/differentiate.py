@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from kineta.expr.graph import MINUS_ONE, ONE, ZERO, Graph, Ref, neg
 from kineta.expr.op import BINARY, LEAVES, Op
@@ -54,12 +54,27 @@ PARTIALS: dict[int, Callable[[Graph, Ref, Ref, Ref], tuple[Ref, Ref]]] = {
     Op.MAX: lambda g, y, a, b: _choice(g, a, b),
     Op.MIN: lambda g, y, a, b: _choice(g, b, a),
     Op.GUARD: lambda g, y, a, b: (ONE, ZERO),
+    Op.FLOOR: lambda g, y, a, b: (ZERO, ZERO),
+    Op.WHERE: lambda g, y, a, b: (g.where(ONE, b), ZERO),
 }
 
 
 def _atan2(g: Graph, a: Ref, b: Ref) -> tuple[Ref, Ref]:
     square = g.add(g.mul(a, a), g.mul(b, b))
     return g.div(b, square), neg(g.div(a, square))
+
+
+def _pair(g: Graph, a: Ref, b: Ref, da: Ref, db: Ref) -> Ref:
+    return ZERO if da == ZERO and db == ZERO else g.pair(da, db)
+
+
+#: Derivatives of choices in the direction (da, db): those of what is chosen. A product of a partial derivative that is 0 and a
+#: derivative that has no value has none either.
+BRANCHWISE: dict[int, Callable[[Graph, Ref, Ref, Ref, Ref], Ref]] = {
+    Op.WHERE: lambda g, a, b, da, db: g.where(da, b),
+    Op.PAIR: _pair,
+    Op.IF: lambda g, a, b, da, db: ZERO if db == ZERO else g.choice(a, db),
+}
 
 
 def forward(graph: Graph, roots: Sequence[Ref], seeds: Mapping[Ref, Ref]) -> list[Ref]:
@@ -77,7 +92,9 @@ def forward(graph: Graph, roots: Sequence[Ref], seeds: Mapping[Ref, Ref]) -> lis
         a, b = graph.lhs[i], graph.rhs[i]
         da, db = d[a >> 1], d[b >> 1] if _BINARY[op] else ZERO
         total = ZERO
-        if da != ZERO or db != ZERO:
+        if op in BRANCHWISE:
+            total = BRANCHWISE[op](graph, a, b, signed(da, a), signed(db, b))
+        elif da != ZERO or db != ZERO:
             by_a, by_b = PARTIALS[op](graph, 2 * i, a, b)
             total = add(mul(by_a, signed(da, a)), mul(by_b, signed(db, b)))
         d[i] = total
@@ -89,7 +106,7 @@ def gradient(graph: Graph, root: Ref, symbols: Collection[Ref], weight: Ref = ON
 
     Structural zeros are left out. The work does not grow with the number of *symbols*, if these are a set or a dict.
     """
-    add, mul = graph.add, graph.mul
+    add = graph.add
     order = reachable(graph, [root])
     active = _active(graph, order, symbols)
     bar: dict[int, Ref] = {root >> 1: signed(weight, root)}
@@ -97,13 +114,48 @@ def gradient(graph: Graph, root: Ref, symbols: Collection[Ref], weight: Ref = ON
         op = graph.op[i]
         if i not in active or _LEAF[op]:
             continue
-        a, b = graph.lhs[i], graph.rhs[i]
+        for operand, share in _shares(graph, i, bar.get(i, ZERO), active):
+            if operand >> 1 in active:
+                bar[operand >> 1] = add(bar.get(operand >> 1, ZERO), signed(share, operand))
+    return {2 * i: bar[i] for i in order if 2 * i in symbols and bar.get(i, ZERO) != ZERO}
+
+
+def _shares(graph: Graph, i: int, bar: Ref, active: Collection[int]) -> Iterator[tuple[Ref, Ref]]:
+    """The operands of node *i*, and what the derivative *bar* by the node adds to those by them. Choices pass it on to the
+    operands of their pairs.
+    """
+    op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
+    if op == Op.WHERE:
+        yield a, graph.where(bar, b)
+    elif op == Op.IF:
+        pair = b >> 1
+        yield graph.lhs[pair], graph.choice(a, graph.pair(bar, ZERO))
+        yield graph.rhs[pair], graph.choice(a, graph.pair(ZERO, bar))
+    elif op != Op.PAIR:
         operands = (a, b) if _BINARY[op] else (a,)
         for operand, partial in zip(operands, PARTIALS[op](graph, 2 * i, a, b), strict=False):
             if operand >> 1 in active:
-                share = signed(mul(bar.get(i, ZERO), partial), operand)
-                bar[operand >> 1] = add(bar.get(operand >> 1, ZERO), share)
-    return {2 * i: bar[i] for i in order if 2 * i in symbols and bar.get(i, ZERO) != ZERO}
+                yield operand, _weighted(graph, bar, partial)
+
+
+def _weighted(graph: Graph, bar: Ref, partial: Ref) -> Ref:
+    """The product of *bar* and *partial*; inside of choices, since *partial* may have no value where nothing is chosen."""
+    i = bar >> 1
+    op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
+    if op == Op.WHERE:
+        return signed(graph.where(graph.mul(a, partial), b), bar)
+    if op == Op.IF:
+        pair = b >> 1
+        first, second = (
+            ZERO if x == ZERO else _weighted(graph, x, partial) for x in (graph.lhs[pair], graph.rhs[pair])
+        )
+        return signed(graph.choice(a, graph.pair(first, second)), bar)
+    if op == Op.ADD and graph.op[a >> 1] in _CHOICES and graph.op[b >> 1] in _CHOICES:
+        return signed(graph.add(_weighted(graph, a, partial), _weighted(graph, b, partial)), bar)
+    return graph.mul(bar, partial)
+
+
+_CHOICES = frozenset({Op.WHERE, Op.IF})
 
 
 def _active(graph: Graph, order: Sequence[int], symbols: Collection[Ref]) -> set[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from kineta.expr.program import StraightLineProgram
 from kineta.expr.walk import reachable
 
 _UNARY = [op in UNARY for op in Op]
+_CHOOSING = frozenset({Op.WHERE, Op.IF})
 
 
 def evaluate(
@@ -23,7 +25,10 @@ def evaluate(
     Raises :class:`ExpressionError` for a symbol without a value or an operation without a result.
     """
     number, result = functions.get(Op.CONST, float), dict[int, Any]()
-    for i in reachable(graph, roots):
+    order = reachable(graph, roots)
+    # Where there are choices, what has no value may be what is not chosen.
+    choosing, undefined = any(graph.op[i] in _CHOOSING for i in order), None
+    for i in order:
         op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
         if op == Op.CONST:
             result[i] = number(graph.constants[a])
@@ -32,14 +37,26 @@ def evaluate(
             if name not in values:
                 raise ExpressionError(f"The symbol '{name}' has no value.")
             result[i] = values[name]
+        elif op == Op.PAIR:
+            result[i] = tuple(-result[r >> 1] if r & 1 else result[r >> 1] for r in (a, b))
+        elif op == Op.IF:
+            kept, condition = functions[Op.WHERE], -result[a >> 1] if a & 1 else result[a >> 1]
+            first, second = result[b >> 1]
+            result[i] = kept(first, condition) + kept(second, 1 - condition)
         else:
             x = -result[a >> 1] if a & 1 else result[a >> 1]
             arguments = (x,) if _UNARY[op] else (x, -result[b >> 1] if b & 1 else result[b >> 1])
             try:
                 result[i] = functions[op](*arguments)
             except (ValueError, ZeroDivisionError, OverflowError):
-                raise no_number(op, arguments) from None
-    return [-result[r >> 1] if r & 1 else result[r >> 1] for r in roots]
+                undefined = undefined or no_number(op, arguments)
+                if not choosing:
+                    raise undefined from None
+                result[i] = math.nan
+    found = [-result[r >> 1] if r & 1 else result[r >> 1] for r in roots]
+    if undefined is not None and any(x != x for x in found):
+        raise undefined
+    return found
 
 
 def evaluate_program(program: StraightLineProgram, *blocks: Sequence[float]) -> list[float]:
@@ -49,14 +66,20 @@ def evaluate_program(program: StraightLineProgram, *blocks: Sequence[float]) -> 
     """
     values = [x for block in blocks for x in block]
     values += program.constants
+    choosing, undefined = Op.WHERE in program.op, None
     for op, a, b in zip(program.op, program.lhs, program.rhs, strict=True):
         x = -values[a >> 1] if a & 1 else values[a >> 1]
         arguments = (x,) if _UNARY[op] else (x, -values[b >> 1] if b & 1 else values[b >> 1])
         try:
             found = FLOAT[op](*arguments)
         except (ValueError, ZeroDivisionError, OverflowError):
-            raise no_number(op, arguments) from None
+            found = math.nan
         if found != found:
-            raise no_number(op, arguments)
+            undefined = undefined or no_number(op, arguments)
+            if not choosing:
+                raise undefined
         values.append(found)
-    return [-values[r >> 1] if r & 1 else values[r >> 1] for r in program.results]
+    results = [-values[r >> 1] if r & 1 else values[r >> 1] for r in program.results]
+    if undefined is not None and any(x != x for x in results):
+        raise undefined
+    return results

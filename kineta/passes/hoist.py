@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kineta.expr.graph import Graph, Ref
+from kineta.expr.lowering import lowered
 from kineta.expr.op import LEAVES, UNARY, Op
 from kineta.expr.program import StraightLineProgram, program
 from kineta.expr.walk import reachable
@@ -22,6 +23,10 @@ def hoist(
     """*functions* (name to outputs) as programs: one from ``p`` to ``h``, the parameter-dependent values used by the rest,
     and for each function one from *inputs* and ``h`` to its outputs.
     """
+    functions = {
+        n: {o: (shape, lowered(graph, refs)) for o, (shape, refs) in outputs.items()}
+        for n, outputs in functions.items()
+    }
     roots = [r for outputs in functions.values() for _, refs in outputs.values() for r in refs]
     static = _static(graph, roots, parameters)
     operands: list[int] = [r >> 1 for r in roots]

@@ -67,6 +67,8 @@ def _by_rules(graph: Graph, roots: Sequence[Ref], rules: Mapping[int, _Rule]) ->
         return sizes[ref >> 1]
 
     for i in reachable(graph, roots):
+        if graph.op[i] == Op.PAIR:
+            continue
         rule = rules.get(graph.op[i])
         if rule is not None:
             sizes[i] = rule(graph, size, graph.lhs[i], graph.rhs[i])
@@ -84,8 +86,13 @@ def rounding_errors(graph: Graph, roots: Sequence[Ref]) -> list[Ref]:
     errors: dict[int, Ref] = {}
     for i in reachable(graph, roots):
         op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
+        if op == Op.PAIR:
+            errors[i] = graph.pair(errors[a >> 1], errors[b >> 1])
+            continue
         error = graph.call(Op.ABS, 2 * i)
-        if op not in LEAVES:
+        if op == Op.IF:
+            error = graph.add(error, graph.choice(a, errors[b >> 1]))
+        elif op not in LEAVES:
             operands = (a, b) if op in BINARY else (a,)
             for x, partial in zip(operands, PARTIALS[op](graph, 2 * i, a, b), strict=False):
                 error = graph.add(error, graph.mul(graph.call(Op.ABS, partial), errors[x >> 1]))

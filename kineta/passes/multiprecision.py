@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kineta.errors import MissingPackageError
-from kineta.expr.op import UNARY, Op
+from kineta.expr.op import COMPOSED, UNARY, Op
 
 #: Operations of Python's numbers, valid for mpmath's numbers as well.
 _PLAIN: dict[int, Callable[..., Any]] = {
@@ -20,6 +20,7 @@ _PLAIN: dict[int, Callable[..., Any]] = {
     Op.POW: operator.pow,
     Op.STEP: lambda x: type(x)(x > 0),
     Op.GUARD: lambda x, y: x if y > 0 else x * math.nan,
+    Op.WHERE: lambda x, y: x if y > 0 else type(y)(0),
 }
 
 
@@ -39,7 +40,7 @@ def multiprecision_operations() -> dict[int, Callable[..., Any]]:
     mpmath = require_mpmath()
     found: dict[int, Callable[..., Any]] = {Op.CONST: mpmath.mpf}
     for op in Op:
-        if op > Op.SYMBOL:
+        if op > Op.SYMBOL and op not in COMPOSED:
             single = mpmath.fdiv if op == Op.DIV else _PLAIN.get(op) or getattr(mpmath, op.name.lower())
             found[op] = np.frompyfunc(_real(single, mpmath), 1 if op in UNARY else 2, 1)
     return found

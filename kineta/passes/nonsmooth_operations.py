@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from kineta.expr.graph import Graph, Ref
@@ -11,6 +12,7 @@ from kineta.expr.walk import reachable
 _ZEROS: Mapping[int, Callable[[Graph, Ref, Ref], Ref]] = {
     **dict.fromkeys((Op.ABS, Op.SIGN, Op.STEP), lambda g, a, b: a),
     **dict.fromkeys((Op.MIN, Op.MAX), lambda g, a, b: g.sub(a, b)),
+    Op.FLOOR: lambda g, a, b: g.sin(g.mul(g.const(math.pi), a)),
 }
 
 

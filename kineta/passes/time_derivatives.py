@@ -118,4 +118,7 @@ RECURRENCES: dict[int, Callable[..., Ref]] = {
     Op.MUL: lambda g, k, y, a, b: _product(g, k, a, b),
     Op.DIV: _quotient,
     Op.SQRT: _root,
+    Op.WHERE: lambda g, k, y, a, b: g.where(a[k], b[0]),
+    Op.PAIR: lambda g, k, y, a, b: g.pair(a[k], b[k]),
+    Op.IF: lambda g, k, y, a, b: ZERO if b[k] == ZERO else g.choice(a[0], b[k]),
 }

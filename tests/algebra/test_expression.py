@@ -127,8 +127,12 @@ def test_names_values_and_symbols() -> None:
             r"Expected a number, found the expression '(x \+ y|y \+ x)'. Functions of expressions are",
         ),
         (lambda: math.sin(X), "Expected a number, found the expression 'x'. Functions of expressions are kineta.sin"),
-        (lambda: X < 1, "Whether x < 1 is not known before its symbols have values; kineta.step, sign, minimum"),
-        (lambda: max(X, Y), "Whether y > x is not known"),
+        (lambda: bool(X < 1), "Whether x < 1 is not known before its symbols have values; kineta.where chooses by it"),
+        (lambda: 0 < X < 1, "Whether x > 0 is not known before its symbols have values"),
+        (lambda: max(X, Y), "Whether x < y is not known"),
+        (lambda: (X < 1) + 1, "A comparison is no number, found 'x < 1'; kineta.where"),
+        (lambda: kn.sin(X < 1), "A comparison is no number, found 'x < 1'; kineta.where"),
+        (lambda: kn.where(X, 1, 2), "kineta.where takes a comparison first, as x < 0, found x."),
         (lambda: X + 10**400, r"Expected a number that a float can hold, found 10{35}\.\.\.\."),
         (lambda: kn.sin(np.timedelta64(3, "s")), r"Expected a number or an expression, found np.timedelta64"),
         (lambda: round(X, 2), "Expected a number, found the expression 'x'. Functions of expressions are kineta.sin"),
@@ -160,13 +164,11 @@ def test_an_expression_is_no_row(sequence: Callable[[Any], Any]) -> None:
     assert np.asarray(X).shape == ()
 
 
-@pytest.mark.parametrize("op", [operator.mod, operator.floordiv, divmod])
-def test_expressions_have_no_remainder(op: Callable[[Any, Any], Any]) -> None:
-    name = {operator.mod: "%", operator.floordiv: "//"}.get(op, "divmod")
+@pytest.mark.parametrize("op", [divmod])
+def test_expressions_have_no_remainder_with_its_quotient(op: Callable[[Any, Any], Any]) -> None:
+    name = "divmod"
     for a, b in ((X, 2), (2, X), (X, Y)):
-        with pytest.raises(
-            ExpressionError, match=f"^Expressions have no {name}, found it with 'x'; of an angle x, atan2"
-        ) as error:
+        with pytest.raises(ExpressionError, match=f"^Expressions have no {name}, found it with 'x'; x % y is") as error:
             op(a, b)
         assert isinstance(error.value, TypeError)
     with pytest.raises(ExpressionError, match="NumPy's"):
@@ -180,11 +182,11 @@ def test_expressions_have_no_remainder(op: Callable[[Any, Any], Any]) -> None:
         (lambda: 2 ^ X, "Expressions have no ^, found it with 'x'; a power is x**y."),
         (
             lambda: X & True,
-            "Expressions have no &, found it with 'x'; step(x) is 1 where x is positive, and products of steps ",
+            "Expressions have no &, found it with 'x'; & and | stand between comparisons",
         ),
         (
             lambda: X | Y,
-            "Expressions have no |, found it with 'x'; step(x) is 1 where x is positive, and products of steps ",
+            "Expressions have no |, found it with 'x'; & and | stand between comparisons",
         ),
         (lambda: ~X, "Expressions have no ~, found it with 'x'; the negative is -x."),
         (

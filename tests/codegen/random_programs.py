@@ -35,7 +35,7 @@ def _operation(g: Graph, rng: random.Random, a: Ref, b: Ref) -> Ref:
     """A random operation of bounded growth."""
     tame = g.sin(a)
     square = g.add(ONE, g.mul(tame, tame))
-    match rng.randrange(22):
+    match rng.randrange(24):
         case 0:
             return g.div(a, square)
         case 1:
@@ -66,5 +66,9 @@ def _operation(g: Graph, rng: random.Random, a: Ref, b: Ref) -> Ref:
             return g.mul(g.sin(a), b)
         case 16:
             return g.mul(g.const(rng.uniform(-1, 1)), a)
+        case 17:
+            return g.add(g.const(0.37), g.call(Op.FLOOR, g.mul(g.const(3.0), tame)))
+        case 18:
+            return g.call(Op.IF, g.call(Op.STEP, a), g.call(Op.PAIR, g.sqrt(square), tame))
         case _:
             return g.add(a, b)

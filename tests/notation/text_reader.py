@@ -8,13 +8,14 @@ import re
 NAMES = "sin cos tan sqrt exp log asin acos atan atan2 sinh cosh tanh"
 FUNCTIONS = {n: getattr(math, n) for n in NAMES.split()}
 FUNCTIONS |= {"max": max, "min": min, "abs": abs}
+FUNCTIONS |= {"floor": math.floor, "chosen": lambda x, first, second: first if x else second}
 FUNCTIONS |= {"sign": lambda x: (x > 0) - (x < 0), "step": lambda x: float(x > 0)}
 
 
 def computed(line: str, scope: dict[str, float]) -> float:
     """The right side of *line*; the left side becomes known to *scope*."""
     left, right = line.split(" = ")
-    name = re.compile(r"(?<![\w.])[^\W\d][\w.]*'*(?!\w*\()")
-    python = name.sub(lambda m: f"known[{m[0]!r}]", right).replace("^", "**")
+    name = re.compile(r"(?<![\w.])[^\W\d][\w.]*'*(?<!\band)(?<!\bor)(?<!\bnot)(?!\w*\()")
+    python = name.sub(lambda m: f"known[{m[0]!r}]", right).replace("^", "**").replace("if(", "chosen(")
     scope[left] = eval(python, {"__builtins__": {}, "known": scope, **FUNCTIONS})
     return scope[left]

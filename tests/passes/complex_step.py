@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from kineta.expr.graph import Graph, Ref
+from kineta.expr.lowering import lowered
 from kineta.expr.op import UNARY, Op
 from kineta.expr.walk import reachable
 
@@ -45,6 +46,8 @@ COMPLEX: Mapping[int, Callable[..., complex]] = {
     Op.MIN: lambda x, y: x if x.real < y.real else y,
     Op.MAX: lambda x, y: x if x.real > y.real else y,
     Op.GUARD: lambda x, y: x if y.real > 0 else complex(math.nan, math.nan),
+    Op.FLOOR: lambda x: complex(math.floor(x.real)),
+    Op.WHERE: lambda x, y: x if y.real > 0 else 0j,
 }
 
 
@@ -57,6 +60,7 @@ def derivatives(
     def operand(r: Ref) -> complex:
         return -result[r >> 1] if r & 1 else result[r >> 1]
 
+    roots = lowered(graph, roots)
     for i in reachable(graph, roots):
         op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
         if op == Op.CONST:

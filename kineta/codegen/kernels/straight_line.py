@@ -33,9 +33,9 @@ _REGISTERS = 16
 #: Depth of an expression. Compilers read deeper ones slowly.
 _DEEP = 8
 #: Operations by name in trees.
-_NAMES = {Op.ADD: "add", Op.MUL: "mul", Op.DIV: "div", Op.ABS: "fabs", **LIBM}
+_NAMES = {Op.ADD: "add", Op.MUL: "mul", Op.DIV: "div", Op.ABS: "fabs", Op.FLOOR: "floor", **LIBM}
 #: Operations that evaluate an operand more than once.
-_CHOICES = (Op.SIGN, Op.STEP, Op.MIN, Op.MAX, Op.GUARD)
+_CHOICES = (Op.SIGN, Op.STEP, Op.MIN, Op.MAX, Op.GUARD, Op.WHERE)
 
 
 def room(program: StraightLineProgram) -> int:
@@ -194,6 +194,8 @@ def _choice(op: Op, operands: Sequence[Expression]) -> Expression:
             return Choice(REAL, test("gt", x, zero), one, zero)
         case Op.GUARD:
             return Choice(REAL, test("gt", y, zero), x, Constant(REAL, float("nan")))
+        case Op.WHERE:
+            return Choice(REAL, test("gt", y, zero), x, zero)
         case _:
             first = test("or", test("lt" if op == Op.MIN else "gt", x, y), test("ne", x, x))
             return Choice(REAL, first, x, y)

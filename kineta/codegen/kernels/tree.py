@@ -37,8 +37,9 @@ BINARY = {
 UNARY = {"neg": "-", "not": "!", "real": "(double)"}
 #: Functions of the C library, and their number of arguments.
 LIBRARY = {name: 2 if op in BINARY_OPS else 1 for op, name in LIBM.items() if op is not Op.SQRT}
-#: Functions of real numbers, likewise: square root, absolute value, sign, a b + c rounded once, and those of the library.
-FUNCTIONS = {"sqrt": 1, "fabs": 1, "copysign": 2, "fma": 3, **LIBRARY}
+#: Functions of real numbers, likewise: square root, absolute value, whole part, sign, a b + c rounded once, and
+#: those of the library.
+FUNCTIONS = {"sqrt": 1, "fabs": 1, "floor": 1, "copysign": 2, "fma": 3, **LIBRARY}
 
 
 # -- expressions ----------------------------------------------------------------------------------------------------

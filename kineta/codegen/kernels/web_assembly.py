@@ -55,7 +55,7 @@ def _codes(text: str) -> dict[str, bytes]:
 
 
 _REALS = _codes(
-    "add a0 sub a1 mul a2 div a3 neg 9a real b9 sqrt 9f fabs 99 copysign a6 eq 61 ne 62 lt 63 gt 64 le 65 ge 66"
+    "add a0 sub a1 mul a2 div a3 neg 9a real b9 sqrt 9f fabs 99 floor 9c copysign a6 eq 61 ne 62 lt 63 gt 64 le 65 ge 66"
 )
 _INTEGERS = _codes("add 7c sub 7d mul 7e eq 51 ne 52 lt 53 gt 55 le 57 ge 59")
 _TRUTHS = _codes("eq 46 ne 47 not 45")

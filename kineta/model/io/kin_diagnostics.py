@@ -78,8 +78,7 @@ def syntax_error(error: UnexpectedInput, text: str, file: str, what: str = STATE
 
 
 _NO_NUMBER = (
-    ": a comparison is no number; step(x) is 1 for x > 0 and else 0, min(x, y) and max(x, y) choose, as in f*step(x) for a "
-    "force f where x > 0"
+    ": a comparison is no number; if(x > 0, a, b) is a where x > 0 and else b, min(x, y) and max(x, y) choose, too"
 )
 #: A name, or a closed bracket, at the end of a text; a number, and a number with its unit.
 _OPERAND = re.compile(r"(?:([^\W\d][\w.]*'*)|\))[ \t]*$")
@@ -180,7 +179,8 @@ def _operator(error: UnexpectedInput, token: Token, text: str) -> str:
         return ": a power is ^, as in x^2"
     compared = token.type in ("RELATION", "SAME") or text[position : position + 2] == "=="
     before = text[text.rfind("\n", 0, position) + 1 : position]
-    if compared and "RELATION" not in _accepted(error) and (_OPERAND.search(before) or _NUMBER.search(before)):
+    elsewhere = "RELATION" not in _accepted(error) or "OR" in _accepted(error)
+    if compared and elsewhere and (_OPERAND.search(before) or _NUMBER.search(before)):
         return _NO_NUMBER
     if token.type in ("NAME", "LPAR") and "TIMES" in _accepted(error) and (factor := _NUMBER.search(before)):
         return f": a product is written with *, as in {factor[0].strip()}*{'(...)' if token.type == 'LPAR' else token}"

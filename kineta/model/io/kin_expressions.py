@@ -5,20 +5,32 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from itertools import chain, product, zip_longest
+from operator import and_, or_
 from typing import Any, NamedTuple
 
 from lark import Token, Tree
 
-from kineta.algebra.expression import Expr, apply, expr, symbol
+from kineta.algebra.expression import Condition, Expr, apply, expr, symbol
+from kineta.algebra.functions import ceil, hypot, mod, where
 from kineta.errors import ExpressionError, Location, ModelError, suggestion
 from kineta.expr.op import BINARY, FUNCTIONS, Op
 from kineta.model import units, vectors
 from kineta.model.coercion import Vector3
 from kineta.model.io import kin_vectors
 from kineta.model.io.kin_functions import DefinedFunction
-from kineta.model.io.kin_quantities import DimensionedExpr, Node, joined, opposite, plus, root, times
+from kineta.model.io.kin_quantities import (
+    DimensionedExpr,
+    Node,
+    ReadCondition,
+    compared,
+    joined,
+    opposite,
+    plus,
+    root,
+    times,
+)
 from kineta.model.io.kin_vectors import DimensionedVector, Operand
 from kineta.model.units import NUMBER, Dimension
 from kineta.vocabulary import meaning
@@ -28,6 +40,12 @@ CONSTANTS = {"pi": math.pi}
 
 #: Calls within calls of functions of the text beyond which it is refused.
 DEPTH = 100
+
+#: The word of choices, which stands as a function does.
+IF = "if"
+
+#: Functions that are written with others, each with the number of its arguments.
+COMPOSED: Mapping[str, tuple[int, Callable[..., Expr]]] = {"ceil": (1, ceil), "mod": (2, mod), "hypot": (2, hypot)}
 
 #: Functions whose value has the dimension of their arguments, and functions of arguments of any dimension.
 _KEEPS = {"abs", "min", "max"}
@@ -183,6 +201,7 @@ class Reader:
 
     def _magnitude(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
         (own,) = children
+        _no_condition(own)
         if isinstance(own, DimensionedVector):
             return kin_vectors.magnitude(own)
         quantity: DimensionedExpr = own
@@ -199,6 +218,19 @@ class Reader:
         self.places.setdefault(str(token), []).append(use)
         return str(token)
 
+    def _comparison(self, node: Tree[Token], children: list[Any]) -> ReadCondition:
+        a, relation, b = children
+        return ReadCondition(compared(self._number(a), str(relation), self._number(b)), node)
+
+    def _negated(self, node: Tree[Token], children: list[Any]) -> ReadCondition:
+        return ReadCondition(~_truth(children[0]), node)
+
+    def _conjunction(self, node: Tree[Token], children: list[Any]) -> ReadCondition:
+        return ReadCondition(reduce(and_, map(_truth, children)), node)
+
+    def _any_of(self, node: Tree[Token], children: list[Any]) -> ReadCondition:
+        return ReadCondition(reduce(or_, map(_truth, children)), node)
+
     def _sum(self, node: Tree[Token], children: list[Any]) -> Operand:
         return _folded(children, plus)
 
@@ -207,6 +239,7 @@ class Reader:
 
     def _unary(self, node: Tree[Token], children: list[Any]) -> Operand:
         *signs, last = children
+        _no_condition(last)
         operand: Operand = last
         if signs.count("-") % 2 == 0:
             return operand
@@ -232,7 +265,11 @@ class Reader:
             return _of_vectors(name, arguments)
         if name in self.functions:
             return self._called(self.functions[name], arguments, self.location(node))
+        if name == IF:
+            return self._chosen(arguments)
         op = FUNCTIONS.get(name)
+        if name in COMPOSED:
+            return self._composed(name, arguments)
         if op is None:
             raise ModelError(f"unknown function '{name}'.{_advice(name, self.functions)}")
         arguments = [self._number(a) for a in arguments]
@@ -244,11 +281,39 @@ class Reader:
         if wanted == 2:
             both = joined(first, arguments[1], value)
             return both if name in _KEEPS else DimensionedExpr(value, NUMBER, plain=True)
-        if name not in _FREE and first.shown and first.dimension is not None and first.dimension != NUMBER:
-            raise ModelError(f"{name} takes an angle or a number, found {units.name(first.dimension)}.")
+        if name not in _FREE:
+            _without_unit(name, first)
         if op == Op.SQRT and first.dimension is not None:
             return root(first, value)
         return replace(first, value=value) if name in _KEEPS else DimensionedExpr(value, NUMBER, plain=True)
+
+    def _chosen(self, arguments: list[Any]) -> DimensionedExpr:
+        """The value of ``if(a < b, x, y)``."""
+        if len(arguments) != 3:
+            raise ModelError(
+                f"if takes 3 arguments, a condition, the value where it holds, and the value elsewhere, found {len(arguments)}."
+            )
+        condition = _truth(arguments[0])
+        x, y = map(self._number, arguments[1:])
+        try:
+            return joined(x, y, where(condition, x.value, y.value))
+        except ModelError:
+            assert x.dimension is not None
+            assert y.dimension is not None
+            kinds = f"{units.name(x.dimension)} and {units.name(y.dimension)}"
+            raise ModelError(f"the values of an if must be of one kind, found {kinds}.") from None
+
+    def _composed(self, name: str, arguments: list[Any]) -> DimensionedExpr:
+        """The function *name*, which is written with others."""
+        wanted, function = COMPOSED[name]
+        if len(arguments) != wanted:
+            raise ModelError(f"{name} takes {wanted} argument{'s' * (wanted > 1)}, found {len(arguments)}.")
+        given = [self._number(a) for a in arguments]
+        value, first = function(*(a.value for a in given)), given[0]
+        if wanted == 2:
+            return joined(first, given[1], value)
+        _without_unit(name, first)
+        return DimensionedExpr(value, NUMBER, plain=True)
 
     def _called(self, function: DefinedFunction, arguments: list[Any], place: Location) -> Operand:
         """What a call of *function* at a *place* stands for. Equal calls within a call are read once: a chain of functions of
@@ -320,6 +385,25 @@ class _PlacedError(ModelError):
         super().__init__(f"{within}: {sentence}" if within else sentence, place)
 
 
+def _truth(value: Any) -> Condition:
+    """*value*, if it is a condition."""
+    if not isinstance(value, ReadCondition):
+        found = "a vector" if isinstance(value, DimensionedVector) else f"'{value.value}'"
+        raise ModelError(f"expected a comparison, as in a < b, found {found}.")
+    return value.condition
+
+
+def _no_condition(value: Any) -> None:
+    if isinstance(value, ReadCondition):
+        raise ModelError(kin_vectors.NO_NUMBER)
+
+
+def _without_unit(name: str, argument: DimensionedExpr) -> None:
+    """Raise where the *argument* of the function *name* has a unit."""
+    if argument.shown and argument.dimension is not None and argument.dimension != NUMBER:
+        raise ModelError(f"{name} takes an angle or a number, found {units.name(argument.dimension)}.")
+
+
 def _argument(name: str, as_vector: bool | None, node: Tree[Token]) -> Operand:
     """An argument of any dimension, for the body *node* of a function."""
     if not as_vector:
@@ -330,6 +414,8 @@ def _argument(name: str, as_vector: bool | None, node: Tree[Token]) -> Operand:
 
 def _folded(children: list[Any], of: Callable[..., DimensionedExpr]) -> Operand:
     """The first of *children* with each next one, a sign before it, by the function *of* for numbers."""
+    for own in children[::2]:
+        _no_condition(own)
     total: Operand = children[0]
     for sign, other in zip(children[1::2], children[2::2], strict=True):
         vector = isinstance(total, DimensionedVector) or isinstance(other, DimensionedVector)
@@ -378,4 +464,4 @@ def _advice(name: str, functions: Iterable[str]) -> str:
         return " A number of Python goes into a text as float(x) writes it, as in f'... = {float(x)};'."
     if meaning(own, (_RATE,)):
         return suggestion(own, (_RATE,))
-    return suggestion(own, [*FUNCTIONS, *vectors.KINDS, *kin_vectors.FUNCTIONS, *functions])
+    return suggestion(own, [*FUNCTIONS, *COMPOSED, IF, *vectors.KINDS, *kin_vectors.FUNCTIONS, *functions])

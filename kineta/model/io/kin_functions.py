@@ -18,6 +18,9 @@ from kineta.expr.op import FUNCTIONS
 from kineta.model import vectors
 from kineta.model.io import kin_vectors
 
+#: Functions of the language that are no operations.
+OTHERS = ("if", "ceil", "mod", "hypot")
+
 #: Keys of inertia, which stand before brackets, too.
 KEYS = ("m", "Jx", "Jy", "Jz", "Jxy", "Jxz", "Jyz")
 
@@ -49,7 +52,12 @@ def function(
     name: Token, formals: Sequence[Token], body: Tree[Token], location: Callable[[Token], Location]
 ) -> DefinedFunction:
     """The function of a statement. Raises :class:`ModelError` for names that it cannot have."""
-    if str(name) in FUNCTIONS or str(name) in kin_vectors.FUNCTIONS or str(name) in vectors.KINDS:
+    if (
+        str(name) in FUNCTIONS
+        or str(name) in OTHERS
+        or str(name) in kin_vectors.FUNCTIONS
+        or str(name) in vectors.KINDS
+    ):
         raise ModelError(f"'{name}' is a function of the language; choose another name.", location(name))
     if str(name) in KEYS:
         raise ModelError(f"'{name}' is a key of inertia; choose another name.", location(name))

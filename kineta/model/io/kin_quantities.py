@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kineta.algebra.expression import Expr
+from kineta.algebra.expression import Condition, Expr
 from kineta.errors import ModelError
 from kineta.model import units
 from kineta.model.units import NUMBER, Dimension
@@ -25,6 +25,21 @@ class DimensionedExpr:
     dimension: Dimension | None = None
     plain: bool = False
     shown: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCondition:
+    """A *condition* of the text, with its place *node* for errors. It is no number."""
+
+    condition: Condition
+    node: Node
+
+
+def compared(a: DimensionedExpr, relation: str, b: DimensionedExpr) -> Condition:
+    """The comparison of two quantities. Raises :class:`ModelError` for other dimensions."""
+    joined(a, b, a.value)
+    x, y = a.value, b.value
+    return x < y if relation == "<" else x <= y if relation == "<=" else x > y if relation == ">" else x >= y
 
 
 def plus(a: DimensionedExpr, b: DimensionedExpr, sign: str = "+") -> DimensionedExpr:

@@ -14,7 +14,7 @@ from lark import Tree
 from kineta.algebra.expression import symbol
 from kineta.algebra.functions import sqrt
 from kineta.errors import ModelError
-from kineta.model.io.kin_quantities import DimensionedExpr, Node, opposite, plus, root, times
+from kineta.model.io.kin_quantities import DimensionedExpr, Node, ReadCondition, opposite, plus, root, times
 from kineta.model.vectors import Part, VectorSymbol, component_advice, different_axes
 
 Components = tuple[DimensionedExpr, DimensionedExpr, DimensionedExpr]
@@ -90,6 +90,9 @@ def magnitude(a: DimensionedVector) -> DimensionedExpr:
     return root(square, sqrt(square.value))
 
 
+#: Said of a comparison where a number is expected.
+NO_NUMBER = "a comparison is no number; if(a < b, x, y) is x where a < b, and else y."
+
 #: Functions of vectors by name, each with the number of its arguments.
 FUNCTIONS: Mapping[str, tuple[int, Callable[..., Operand]]] = {
     "dot": (2, dot),
@@ -112,9 +115,11 @@ def is_vector(body: Node, name: str) -> bool:
 
 
 def number(value: Any) -> DimensionedExpr:
-    """*value*, if it is a number. Raises :class:`ModelError` for a vector."""
+    """*value*, if it is a number. Raises :class:`ModelError` for a vector or a comparison."""
     if isinstance(value, DimensionedVector):
         raise ModelError(component_advice(value.of))
+    if isinstance(value, ReadCondition):
+        raise ModelError(NO_NUMBER)
     found: DimensionedExpr = value
     return found
 

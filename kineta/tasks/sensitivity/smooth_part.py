@@ -14,7 +14,7 @@ from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.transformations.subset import without_parts
 
 #: Operations that jump.
-STEPS = frozenset({Op.SIGN, Op.STEP})
+STEPS = frozenset({Op.SIGN, Op.STEP, Op.FLOOR})
 
 
 @dataclass(frozen=True)

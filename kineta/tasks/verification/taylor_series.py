@@ -164,6 +164,10 @@ def functions(numbers: Numbers) -> dict[int, Callable[..., Any]]:
 
         return value
 
+    def kept(x: Any, condition: Any) -> Any:
+        c = condition.c[0] if isinstance(condition, TaylorSeries) else condition
+        return TaylorSeries([f[Op.WHERE](a, c) for a in x.c]) if isinstance(x, TaylorSeries) else f[Op.WHERE](x, c)
+
     def level(op: int) -> Callable[[TaylorSeries], TaylorSeries]:
         return lambda x: TaylorSeries([f[op](x.c[0]), *[0] * (len(x.c) - 1)])
 
@@ -183,6 +187,8 @@ def functions(numbers: Numbers) -> dict[int, Callable[..., Any]]:
         Op.MIN: chosen(lambda x, y: x <= y),
         Op.MAX: chosen(lambda x, y: x >= y),
         Op.GUARD: lambda x, y: x,
+        Op.FLOOR: level(Op.FLOOR),
+        Op.WHERE: kept,
     }
     found_of[Op.TAN] = lambda x: found_of[Op.SIN](x) / found_of[Op.COS](x)
     found_of[Op.TANH] = lambda x: found_of[Op.SINH](x) / found_of[Op.COSH](x)

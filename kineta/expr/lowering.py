@@ -1,0 +1,34 @@
+"""Operations of programs in place of composed ones: choices become sums of which one term is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+
+from kineta.expr.graph import ONE, Graph, Ref, neg
+from kineta.expr.op import COMPOSED, UNARY, Op
+from kineta.expr.walk import reachable
+
+
+def lowered(graph: Graph, roots: Sequence[Ref], given: Container[int] = ()) -> list[Ref]:
+    """The *roots* without composed operations, in the same graph; nothing below the ids *given* is changed."""
+    order = reachable(graph, roots, given)
+    if not any(graph.op[i] in COMPOSED for i in order):
+        return list(roots)
+    copy: dict[int, Ref] = {}
+
+    def of(r: Ref) -> Ref:
+        found = copy.get(r >> 1, r & -2)
+        return neg(found) if r & 1 else found
+
+    for i in order:
+        op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
+        if i in given or op <= Op.SYMBOL or op == Op.PAIR:
+            continue
+        if op == Op.IF:
+            condition, pair = of(a), b >> 1
+            first, second = of(graph.lhs[pair]), of(graph.rhs[pair])
+            other = graph.where(second, graph.sub(ONE, condition))
+            copy[i] = graph.add(graph.where(first, condition), other)
+        elif a >> 1 in copy or (op not in UNARY and b >> 1 in copy):
+            copy[i] = graph.call(op, of(a), of(b))
+    return [of(r) for r in roots]
