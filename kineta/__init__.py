@@ -25,7 +25,7 @@ __version__ = "0.1.0"
 #: Public names by module; those of tasks stand in the table of tasks. ``docs/reference.py`` writes the stub of this file, in
 #: which type checkers read them.
 _FROM = {
-    "kineta.algebra.expression": "Condition Expr symbol symbols",
+    "kineta.algebra.expression": "Comparison Expr symbol symbols",
     "kineta.algebra.functions": "acos asin atan atan2 ceil cos cosh exp floor hypot log maximum minimum mod sign sin sinh "
     "sqrt step tan tanh where",
     "kineta.equations.equations": "Equations derive",

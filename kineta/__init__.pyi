@@ -1,6 +1,6 @@
 """The public names, for type checkers: this file is written by ``python docs/reference.py``, and a test compares."""
 
-from kineta.algebra.expression import Condition as Condition
+from kineta.algebra.expression import Comparison as Comparison
 from kineta.algebra.expression import Expr as Expr
 from kineta.algebra.expression import symbol as symbol
 from kineta.algebra.expression import symbols as symbols

@@ -198,26 +198,26 @@ class Expr:
             f"The truth of the expression '{self._brief}' is not known before its symbols have values."
         )
 
-    def __lt__(self, other: Scalar) -> Condition:
+    def __lt__(self, other: Scalar) -> Comparison:
         return self._compared("<", other)
 
-    def __le__(self, other: Scalar) -> Condition:
+    def __le__(self, other: Scalar) -> Comparison:
         return self._compared("<=", other)
 
-    def __gt__(self, other: Scalar) -> Condition:
+    def __gt__(self, other: Scalar) -> Comparison:
         return self._compared(">", other)
 
-    def __ge__(self, other: Scalar) -> Condition:
+    def __ge__(self, other: Scalar) -> Comparison:
         return self._compared(">=", other)
 
-    def _compared(self, sign: str, other: Scalar) -> Condition:
+    def _compared(self, sign: str, other: Scalar) -> Comparison:
         if not isinstance(other, Expr | Real):
             return NotImplemented  # type: ignore[no-any-return]  # only operators may give it, which call this
         with LOCK:
             difference = self.graph.sub(self.ref, self.beside(other))
             rises = sign in (">", "<=")
             above = self.graph.call(Op.STEP, difference if rises else neg(difference))
-            return Condition(Expr(self.graph, above if len(sign) == 1 else self.graph.sub(ONE, above)))
+            return Comparison(Expr(self.graph, above if len(sign) == 1 else self.graph.sub(ONE, above)))
 
     def __float__(self) -> float:
         value = self.value
@@ -350,7 +350,7 @@ def _number(value: object) -> float:
         raise ExpressionError(f"Expected a number that a float can hold, found {shown(value)}.") from None
     except TypeError:  # NumPy counts durations among the numbers
         pass
-    if isinstance(value, Condition):
+    if isinstance(value, Comparison):
         raise ExpressionError(f"A comparison is no number, found '{value}'; kineta.where({value}, a, b) chooses by it.")
     raise ExpressionError(f"Expected a number or an expression, found {shown(value)}.")
 
@@ -383,7 +383,7 @@ def symbols(names: str) -> Any:
 
 
 @public
-class Condition:
+class Comparison:
     """A comparison of expressions, or several with ``&`` (and), ``|`` (or) and ``~`` (not): ``(x > 0) & (y <= 1)``.
 
     It is no number, and true or false only when its symbols have values: :func:`kineta.where` chooses by it.
@@ -396,24 +396,24 @@ class Condition:
     def __init__(self, number: Expr) -> None:
         self.number = number
 
-    def __and__(self, other: Condition) -> Condition:
-        if not isinstance(other, Condition):
+    def __and__(self, other: Comparison) -> Comparison:
+        if not isinstance(other, Comparison):
             return NotImplemented
-        return self if other == self else Condition(self.number * other.number)
+        return self if other == self else Comparison(self.number * other.number)
 
-    def __or__(self, other: Condition) -> Condition:
-        if not isinstance(other, Condition):
+    def __or__(self, other: Comparison) -> Comparison:
+        if not isinstance(other, Comparison):
             return NotImplemented
         return ~(~self & ~other)
 
-    def __invert__(self) -> Condition:
-        return Condition(1 - self.number)
+    def __invert__(self) -> Comparison:
+        return Comparison(1 - self.number)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Condition) and self.number == other.number
+        return isinstance(other, Comparison) and self.number == other.number
 
     def __hash__(self) -> int:
-        return hash((Condition, self.number))
+        return hash((Comparison, self.number))
 
     def __bool__(self) -> bool:
         raise ExpressionError(

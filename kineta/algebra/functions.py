@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kineta.algebra.expression import LOCK, UFUNCS, Condition, Expr, Scalar, apply, expr
+from kineta.algebra.expression import LOCK, UFUNCS, Comparison, Expr, Scalar, apply, expr
 from kineta.errors import ExpressionError, shown
 from kineta.expr.op import Op
 
@@ -113,13 +113,13 @@ def hypot(x: Scalar, y: Scalar) -> Expr:
     return found
 
 
-def where(condition: Condition, x: Scalar, y: Scalar) -> Expr:
+def where(condition: Comparison, x: Scalar, y: Scalar) -> Expr:
     """The value x where the *condition* holds, else y: ``kn.where(s < 0, -k*s, 0)``.
 
     Derivatives are those of what is chosen, and what is not chosen need have no value. Raises :class:`ExpressionError` for a
     *condition* that is no comparison.
     """
-    if not isinstance(condition, Condition):
+    if not isinstance(condition, Comparison):
         raise ExpressionError(f"kineta.where takes a comparison first, as x < 0, found {shown(condition)}.")
     number = condition.number
     with LOCK:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from lark import Token, Tree
 
-from kineta.algebra.expression import Condition, Expr, apply, expr, symbol
+from kineta.algebra.expression import Comparison, Expr, apply, expr, symbol
 from kineta.algebra.functions import ceil, hypot, mod, where
 from kineta.errors import ExpressionError, Location, ModelError, suggestion
 from kineta.expr.op import BINARY, FUNCTIONS, Op
@@ -385,7 +385,7 @@ class _PlacedError(ModelError):
         super().__init__(f"{within}: {sentence}" if within else sentence, place)
 
 
-def _truth(value: Any) -> Condition:
+def _truth(value: Any) -> Comparison:
     """*value*, if it is a condition."""
     if not isinstance(value, ReadCondition):
         found = "a vector" if isinstance(value, DimensionedVector) else f"'{value.value}'"

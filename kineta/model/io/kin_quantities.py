@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kineta.algebra.expression import Condition, Expr
+from kineta.algebra.expression import Comparison, Expr
 from kineta.errors import ModelError
 from kineta.model import units
 from kineta.model.units import NUMBER, Dimension
@@ -31,11 +31,11 @@ class DimensionedExpr:
 class ReadCondition:
     """A *condition* of the text, with its place *node* for errors. It is no number."""
 
-    condition: Condition
+    condition: Comparison
     node: Node
 
 
-def compared(a: DimensionedExpr, relation: str, b: DimensionedExpr) -> Condition:
+def compared(a: DimensionedExpr, relation: str, b: DimensionedExpr) -> Comparison:
     """The comparison of two quantities. Raises :class:`ModelError` for other dimensions."""
     joined(a, b, a.value)
     x, y = a.value, b.value
