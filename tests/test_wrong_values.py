@@ -97,9 +97,13 @@ STATE = {"t": 0.0, "q": [0.1], "v": [0.2]}
 FREE = {"location": None}
 
 #: Public names, each as a call and arguments that are right.
+#: Functions of one number.
+_OF_ONE = "acos asin atan ceil cos cosh exp floor log sign sin sinh sqrt step tan tanh".split()
+
 CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
-    **{n: (getattr(kn, n), {"x": q}) for n in "acos asin atan cos cosh exp log sign sin sinh sqrt step tan tanh".split()},
-    **{n: (getattr(kn, n), {"x": q, "y": 1.0}) for n in ("atan2", "maximum", "minimum")},
+    **{n: (getattr(kn, n), {"x": q}) for n in _OF_ONE},
+    **{n: (getattr(kn, n), {"x": q, "y": 1.0}) for n in ("atan2", "hypot", "maximum", "minimum", "mod")},
+    "where": (kn.where, {"condition": q < 1, "x": q, "y": 1.0}),
     "symbol": (kn.symbol, {"name": "q"}),
     "symbols": (kn.symbols, {"names": "q w"}),
     "Expr": (q.subs, {"old": q, "new": 1.0}),
@@ -439,6 +443,7 @@ OPEN = {("Expr.<", "other"), ("inertia", "lumped"), ("Inertia", "lumped"), ("sam
 MADE = {
     *(
         "Assembly",
+        "Comparison",
         "AugmentedBodies",
         "Certificate",
         "Conditioning",

@@ -104,12 +104,12 @@ def ceil(x: Scalar) -> Expr:
 
 def mod(x: Scalar, y: Scalar) -> Expr:
     """The remainder x - y floor(x/y), which has the sign of y."""
-    return expr(x) % y
+    return expr(x) % expr(y)
 
 
 def hypot(x: Scalar, y: Scalar) -> Expr:
     """The length sqrt(x^2 + y^2)."""
-    found: Expr = UFUNCS["hypot"](expr(x), y)
+    found: Expr = UFUNCS["hypot"](expr(x), expr(y))
     return found
 
 
