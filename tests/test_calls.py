@@ -192,6 +192,7 @@ def test_the_vocabulary_names_what_there_is() -> None:
         *FUNCTIONS,
         *kn.__all__,
         *app.commands,
+        "if",
         "q'",
     }
     for words, name, _ in _ROWS:
