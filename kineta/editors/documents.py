@@ -15,7 +15,6 @@ from kineta.editors.names import (
     CONDITIONS,
     FRAMES,
     FUNCTIONS,
-    JOINTS,
     LOCAL,
     PREFIXES,
     VARIABLES,
@@ -264,7 +263,7 @@ class Documents:
             Completion(w, "function", words.meaning(w)) for w in (*words.functions(), *vectors.KINDS, *words.motions())
         ]
         found += [Completion(w, "constant", words.meaning(w)) for w in words.symbols()]
-        groups = (FRAMES, JOINTS, VARIABLES, FUNCTIONS, PREFIXES)
+        groups = (FRAMES, VARIABLES, FUNCTIONS, PREFIXES)
         if names is not None:
             found += [Completion(e.name.replace("[]", ""), e.group, e.kind) for e in names.entities(*groups)]
             found += [Completion(w, LOCAL, "index or argument") for w in _locals(names, offset)]
@@ -284,15 +283,14 @@ class Documents:
         ):
             used, key = used.used[prefix], key[len(prefix) + 1 :]
             if not key:
-                inner = used.entities(FRAMES, JOINTS, VARIABLES, PREFIXES) if used is not None else ()
+                inner = used.entities(FRAMES, VARIABLES, PREFIXES) if used is not None else ()
                 yield from (Completion(e.name.replace("[]", ""), e.group, e.kind) for e in inner)
                 yield Completion("ground", FRAMES, "the ground of the model")
                 return
         if used is None:
             return
-        joint = used.tables.get(JOINTS, {}).get(key)
-        if joint is not None:
-            for name, unit in words.coordinates(joint.kind):
+        if key in used.joints:
+            for name, unit in words.coordinates(used.joints[key]):
                 yield Completion(name, VARIABLES, f"[{unit}]" if unit != "1" else "")
         if key in used.tables.get(FRAMES, {}):
             for member in words.MEMBERS:

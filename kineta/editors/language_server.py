@@ -19,7 +19,6 @@ PAUSE = 0.15
 _SEVERITIES = {"error": "Error", "warning": "Warning", "hint": "Hint"}
 _SYMBOLS = {
     names.FRAMES: "Class",
-    names.JOINTS: "Struct",
     names.VARIABLES: "Variable",
     names.FUNCTIONS: "Function",
     names.ELEMENTS: "Event",

@@ -17,7 +17,7 @@ from kineta.model.io.kin_quantities import Node
 from kineta.model.reserved_symbols import LETTER, MULTIPLIER
 
 #: Groups of names: within one, no two things have the same name.
-FRAMES, JOINTS, VARIABLES, FUNCTIONS = "frames", "joints", "variables", "functions"
+FRAMES, VARIABLES, FUNCTIONS = "frames", "variables", "functions"
 ELEMENTS, CONDITIONS, PREFIXES, OUTPUTS, LOCAL = "elements", "conditions", "prefixes", "outputs", "local"
 _SEGMENT = re.compile(rf"(?!\d){LETTER}+((?:\[[^\[\]]*\])*)")
 _WORD = re.compile(rf"(?!\d){LETTER}+")
@@ -30,7 +30,7 @@ _WORDS: dict[str, tuple[int, ...]] = {
     "motion": (0,),
     "control": (0,),
 }
-_WORDS |= {"shape": (1,), "show": (0,), "view": (0,), "colour": (0,)}
+_WORDS |= {"shape": (1,), "show": (0,), "view": (0,), "colour": (0,), "alike": (0,)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,8 @@ class Names:
         self.file, self.text, self.grammar, self.load = file, text, grammar, load
         self.tables: dict[str, dict[str, Entity]] = {}
         self.used: dict[str, Names | None] = {}
+        #: The words of motions with coordinates of their own, by their names.
+        self.joints: dict[str, str] = {}
         self.descriptions: list[Declaration] = []
         self._found: dict[tuple[int, int], Occurrence] = {}
         statements = [s for s in tree.children if isinstance(s, Tree)]
@@ -147,7 +149,8 @@ class Names:
     def _describe_joint(self, statement: Node, motion: Node) -> None:
         name, _, argument = motion.children
         if str(name).replace("_", "") in joints.known_words() and argument.data == "name":
-            self._define(statement, argument.children[0], JOINTS, str(name))
+            self.joints[key(str(argument.children[0]))] = str(name).replace("_", "")
+            self._define(statement, argument.children[0], VARIABLES, f"{name} motion")
 
     def _define(self, statement: Node, token: Token, group: str, kind: str) -> None:
         name = key(str(token))
@@ -231,7 +234,8 @@ class Names:
             if kind == "name" and self._of_vector(token):
                 self._resolve(token, (FRAMES,), scope)
             elif not (kind == "setting" and str(token) == "com"):
-                self._resolve(token, (VARIABLES, FRAMES, JOINTS), scope, new="variable" if kind == "name" else "")
+                groups = (VARIABLES, FRAMES, CONDITIONS, ELEMENTS)  # of which some kinds may be named as variables are
+                self._resolve(token, groups, scope, new="variable" if kind == "name" else "")
         elif str(token) not in ("body", GROUND):
             self._resolve(token, (FRAMES, ELEMENTS, CONDITIONS, VARIABLES), scope)
 
@@ -259,16 +263,12 @@ class Names:
         if head in scope:
             self._note(base, base + len(head), scope[head])
             return
-        if text in words.symbols():
+        if text in words.symbols() or text == "unchecked":
             return
         if text.startswith(MULTIPLIER):
             self._parts(self, text[len(MULTIPLIER) :], base + len(MULTIPLIER), (CONDITIONS,))
             return
-        if (
-            not self._parts(self, text, base, (*groups, *(g for g in (ELEMENTS, CONDITIONS) if new)))
-            and new
-            and "." not in text
-        ):
+        if not self._parts(self, text, base, groups) and new and "." not in text:
             name = key(text)
             entity = self.tables.setdefault(VARIABLES, {}).setdefault(name, Entity(self.file, VARIABLES, name, new))
             self._note(base, base + len(_bare(text)), entity)
@@ -291,6 +291,8 @@ class Names:
                 used = self.used.get(name) if group == PREFIXES else None
                 if used is not None and end < len(text):
                     used._parts(user, text[end + 1 :], base + end + 1, groups)
+                elif group == CONDITIONS and "." in text[end + 1 :]:  # the force at one of several places
+                    self._parts(user, text[end + 1 :], base + end + 1, (FRAMES,))
                 return True
         return False
 

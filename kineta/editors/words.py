@@ -60,6 +60,7 @@ _MEANINGS: Mapping[str, str] = {
     "as": "The prefix of a model within this one.",
     "with": "Values of the parameters of a model within this one.",
     "between": "The two places between which something acts.",
+    "among": "Bodies of which each may touch each other: contact pile : ball = r among A, B, C;",
     "and": "The second of two places, or a further condition.",
     "axis": "A direction (x, y, z), fixed in the axes of its body.",
     "height": "The height of the ground over the plane of a contact.",
@@ -192,7 +193,10 @@ def meaning(word: str) -> str:
             if word == "m"
             else f"The entry {word} of the tensor of inertia about the centre of mass [kg*m^2]."
         )
-    return ""
+    users = dict.fromkeys(first for first, form in GRAMMAR.forms.values() if f'"{word}"' in form.rule)
+    if users:
+        return f"A word of {' and '.join(users)}."
+    return "A word of the language." if word in keywords() else ""
 
 
 def unit_meaning(word: str) -> str:
