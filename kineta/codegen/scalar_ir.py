@@ -52,7 +52,7 @@ def core(plan: SpillPlan, results: Sequence[Ref], width: int, packed: int, needs
     pointers = [*(f"%in{i}" for i in range(len(program.inputs))), "%out"]
     parameters, arguments = (", ".join(f"{kind} {p}" for p in pointers) for kind in ("ptr noalias", "ptr"))
     name = f"@{program.name}.core.{width}"
-    writer = _ScalarWriter(program, results, width, packed, needs)
+    writer = ScalarWriter(program, results, width, packed, needs)
     bodies = [writer.body(chunk) for chunk in plan.chunks]
     if len(bodies) == 1:
         return f"define internal void {name}({parameters}) nounwind {{\n{bodies[0]}  ret void\n}}\n"
@@ -66,7 +66,7 @@ def core(plan: SpillPlan, results: Sequence[Ref], width: int, packed: int, needs
     return "".join(parts)
 
 
-class _ScalarWriter:
+class ScalarWriter:
     """Writer of the instructions of the chunks, one after the other."""
 
     def __init__(
@@ -140,14 +140,19 @@ class _ScalarWriter:
     def _put(self, text: str) -> None:
         self.lines.append(f"  {text}\n")
 
-    def _store(self, value: str, base: str, index: int) -> None:
+    def _place(self, base: str, index: int) -> str:
+        """The address of number *index* of a block."""
         p = f"%p{len(self.lines)}"
         self._put(f"{p} = getelementptr {self.T}, ptr {base}, i64 {index}")
+        return p
+
+    def _store(self, value: str, base: str, index: int) -> None:
+        p = self._place(base, index)
         self._put(f"store {self.T} {value}, ptr {p}, align {8 * self.width}")
 
     def _load(self, base: str, index: int) -> str:
-        p, name = f"%p{len(self.lines)}", f"%l{len(self.lines)}"
-        self._put(f"{p} = getelementptr {self.T}, ptr {base}, i64 {index}")
+        p = self._place(base, index)
+        name = f"%l{len(self.lines)}"
         self._put(f"{name} = load {self.T}, ptr {p}, align {8 * self.width}")
         return name
 
@@ -192,10 +197,14 @@ class _ScalarWriter:
         if op in _INTRINSIC:
             self._put(f"{name} = call {T} @llvm.{_INTRINSIC[op]}.{suffix(self.width)}({arguments})")
         elif op in LIBRARY:
-            self.needs.lanes.add((LIBRARY[op], self.width, len(operands)))
-            self._put(f"{name} = call {T} @lanes.{LIBRARY[op]}.{self.width}({arguments})")
+            self._put(f"{name} = call {T} @{self._library(LIBRARY[op], len(operands))}({arguments})")
         else:
             _CHOICES[op](self._put, name, operands, self.width)
+
+    def _library(self, function: str, arguments: int) -> str:
+        """The name of a function of the C library here."""
+        self.needs.lanes.add((function, self.width, arguments))
+        return f"lanes.{function}.{self.width}"
 
     def _trig(self, group: Sequence[int]) -> None:
         """Sines and cosines of all angles of *group*, several angles of one state in one vector."""

@@ -51,32 +51,35 @@ def suffix(width: int) -> str:
     return "f64" if width == 1 else f"v{width}f64"
 
 
-def sincos(width: int) -> str:
-    """Definition of ``{T, T} @sincos.W(T)``: the sines and the cosines of *width* angles."""
-    T, I = real(width), "i64" if width == 1 else f"<{width} x i64>"
-    B = "i1" if width == 1 else f"<{width} x i1>"
-    lines: list[str] = []
+class _Angles:
+    """Writer of instructions on *width* angles."""
 
-    def put(name: str, operation: str, a: str, b: str, kind: str = T) -> str:
-        lines.append(f"  %{name} = {operation} {kind} {a}, {b}")
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.T, self.I = real(width), "i64" if width == 1 else f"<{width} x i64>"
+        self.B = "i1" if width == 1 else f"<{width} x i1>"
+        self.lines: list[str] = []
+
+    def put(self, name: str, operation: str, a: str, b: str, kind: str = "") -> str:
+        self.lines.append(f"  %{name} = {operation} {kind or self.T} {a}, {b}\n")
         return f"%{name}"
 
-    def c(value: float) -> str:
-        return constant(value, width)
+    def real(self, value: float) -> str:
+        return constant(value, self.width)
 
-    def i(value: int) -> str:
-        return str(value) if width == 1 else f"splat (i64 {value})"
+    def integer(self, value: int) -> str:
+        return str(value) if self.width == 1 else f"splat (i64 {value})"
 
-    def polynomial(name: str, coefficients: tuple[float, ...]) -> str:
-        total = c(coefficients[-1])
-        for k, coefficient in enumerate(reversed(coefficients[:-1])):
-            product = put(f"{name}p{k}", "fmul contract", total, "%z")
-            total = put(f"{name}{k}", "fadd contract", product, c(coefficient))
-        return total
 
+def reduction(width: int, suffix: str = "") -> str:
+    """Instructions from angles ``%a`` up to a million to the nearest multiple of pi/2, ``%k``, whose last bits count, and the
+    rest in two parts, ``%y`` and ``%tail``; all three names with a *suffix*.
+    """
+    w = _Angles(width)
+    put, c = w.put, w.real
     put("scaled", "fmul", "%a", c(TWO_PI_INVERSE))
     put("shifted", "fadd", "%scaled", c(ROUND))
-    lines.append(f"  %k = bitcast {T} %shifted to {I}")
+    w.lines.append(f"  %k{suffix} = bitcast {w.T} %shifted to {w.I}\n")
     put("n", "fsub", "%shifted", c(ROUND))
     put("w1", "fmul", "%n", c(PI_2[0]))
     put("r1", "fsub", "%a", "%w1")
@@ -86,9 +89,24 @@ def sincos(width: int) -> str:
     put("e2", "fsub", "%e1", "%w2")
     put("w3", "fmul", "%n", c(PI_2[2]))
     put("tail0", "fsub", "%e2", "%w3")
-    put("y", "fadd", "%r2", "%tail0")
-    put("e3", "fsub", "%r2", "%y")
-    put("tail", "fadd", "%e3", "%tail0")
+    y = put(f"y{suffix}", "fadd", "%r2", "%tail0")
+    put("e3", "fsub", "%r2", y)
+    put(f"tail{suffix}", "fadd", "%e3", "%tail0")
+    return "".join(w.lines)
+
+
+def series(width: int) -> str:
+    """Instructions from what :func:`reduction` gives to the sines ``%sin`` and the cosines ``%cos``."""
+    w = _Angles(width)
+    put, c, T, I = w.put, w.real, w.T, w.I
+
+    def polynomial(name: str, coefficients: tuple[float, ...]) -> str:
+        total = c(coefficients[-1])
+        for k, coefficient in enumerate(reversed(coefficients[:-1])):
+            product = put(f"{name}p{k}", "fmul contract", total, "%z")
+            total = put(f"{name}{k}", "fadd contract", product, c(coefficient))
+        return total
+
     put("z", "fmul", "%y", "%y")
     # sin = y - ((z (tail/2 - v r) - tail) - v S1), v = z y
     put("v", "fmul", "%z", "%y")
@@ -114,26 +132,30 @@ def sincos(width: int) -> str:
     put("c_e", "fadd", "%c_b", "%c_d")
     put("cos0", "fadd", "%w", "%c_e")
     # Quadrants: odd ones swap; the second bit of k (of k + 1 for the cosine) is the sign.
-    put("odd", "and", "%k", i(1), I)
-    put("swap", "icmp ne", "%odd", i(0), I)
+    put("odd", "and", "%k", w.integer(1), I)
+    put("swap", "icmp ne", "%odd", w.integer(0), I)
     for name, first, second in (("sin", "%cos0", "%sin0"), ("cos", "%sin0", "%cos0")):
-        lines.append(f"  %{name}1 = select {B} %swap, {T} {first}, {T} {second}")
-    put("k1", "add", "%k", i(1), I)
+        w.lines.append(f"  %{name}1 = select {w.B} %swap, {T} {first}, {T} {second}\n")
+    put("k1", "add", "%k", w.integer(1), I)
     for name, k in (("sin", "%k"), ("cos", "%k1")):
-        put(f"{name}bit", "and", k, i(2), I)
-        put(f"{name}sign", "shl", f"%{name}bit", i(62), I)
-        lines.append(f"  %{name}i = bitcast {T} %{name}1 to {I}")
+        put(f"{name}bit", "and", k, w.integer(2), I)
+        put(f"{name}sign", "shl", f"%{name}bit", w.integer(62), I)
+        w.lines.append(f"  %{name}i = bitcast {T} %{name}1 to {I}\n")
         put(f"{name}j", "xor", f"%{name}i", f"%{name}sign", I)
-        lines.append(f"  %{name} = bitcast {I} %{name}j to {T}")
-    body = "\n".join(lines)
+        w.lines.append(f"  %{name} = bitcast {I} %{name}j to {T}\n")
+    return "".join(w.lines)
+
+
+def sincos(width: int) -> str:
+    """Definition of ``{T, T} @sincos.W(T)``: the sines and the cosines of *width* angles."""
+    T, B = real(width), "i1" if width == 1 else f"<{width} x i1>"
     any_large = "%large" if width == 1 else "%any"
     reduce = "" if width == 1 else f"  %any = call i1 @llvm.vector.reduce.or.v{width}i1({B} %large)\n"
     return f"""
 define internal {{{T}, {T}}} @sincos.{width}({T} %a) nounwind noinline {{
   %size = call {T} @llvm.fabs.{suffix(width)}({T} %a)
   %large = fcmp ugt {T} %size, {constant(LARGE, width)}
-{reduce}{body}
-  br i1 {any_large}, label %slow, label %fast, !prof !0
+{reduce}{reduction(width)}{series(width)}  br i1 {any_large}, label %slow, label %fast, !prof !0
 fast:
   %p = insertvalue {{{T}, {T}}} poison, {T} %sin, 0
   %pair = insertvalue {{{T}, {T}}} %p, {T} %cos, 1

@@ -59,11 +59,17 @@ def block(system: System, name: str, array: FloatArray) -> FloatArray:
     size = len(names)
     if array.ndim == 0 and name == "tau":
         return np.full(size, float(array))
-    if array.ndim == 0 or array.shape[-1] != size:
-        raise ArgumentError(
-            f"Expected {name} of shape ({size},) or (..., {size}) for ({', '.join(names)}), found shape {array.shape}."
-        )
+    check_size(name, names, array.shape)
     return normalised_quaternions(system, array) if name == "q" else array
+
+
+def check_size(name: str, names: Sequence[str], shape: tuple[int, ...]) -> None:
+    """Raise :class:`ArgumentError` unless an argument of this *shape* has a number for each of *names* in its last axis."""
+    size = len(names)
+    if not shape or shape[-1] != size:
+        raise ArgumentError(
+            f"Expected {name} of shape ({size},) or (..., {size}) for ({', '.join(names)}), found shape {shape}."
+        )
 
 
 def normalised_quaternions(system: System, q: FloatArray) -> FloatArray:
