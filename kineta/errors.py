@@ -99,6 +99,10 @@ class MissingPackageError(KinetaError, ImportError):
         super().__init__(f"This needs the package '{package}': pip install 'kineta[{extra}]'.")
 
 
+class DeviceError(KinetaError):
+    """A graphics processor that is missing or failed."""
+
+
 class SimulationError(KinetaError):
     """A run that could not be started or carried on."""
 

@@ -43,7 +43,14 @@ if TYPE_CHECKING:
 @settings
 @parameter(o.FORMALISM)
 @parameter(o.STRATEGY)
-@parameter(o.choice("backend", "llvm", "What computes: llvm or numpy.", "kineta.equations.function:BACKENDS"))
+@parameter(
+    o.choice(
+        "backend",
+        "llvm",
+        "What computes: llvm, numpy, or cuda on a graphics processor.",
+        "kineta.equations.function:BACKENDS",
+    )
+)
 @json_
 def evaluate(
     model: Path,

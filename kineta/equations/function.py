@@ -34,7 +34,11 @@ if TYPE_CHECKING:
 
 #: The modules of the backends, each with a function ``compile``. Of all but ``llvm`` it takes a program and returns a function
 #: of one array (..., size) per input block with the results, (..., n).
-BACKENDS: Mapping[str, str] = {"llvm": "kineta.codegen.llvm", "numpy": "kineta.codegen.numpy"}
+BACKENDS: Mapping[str, str] = {
+    "llvm": "kineta.codegen.llvm",
+    "numpy": "kineta.codegen.numpy",
+    "cuda": "kineta.codegen.cuda",
+}
 #: The group of entry points that add such functions.
 GROUP = "kineta.backends"
 
@@ -121,6 +125,19 @@ class Function:
         """The code at :attr:`address` as a ctypes function of pointers to doubles, which keeps it alive."""
         return self._native.ctypes
 
+    def ptx(self, target: str = "sm_70") -> str:
+        """The function as PTX for Nvidia's graphics processors, made on any machine: text that a CUDA driver compiles.
+
+        target : the oldest processor that is to run it, ``sm_70`` (Volta, 2017) or later; all later ones do
+
+        Its entry takes ``n`` and, for each block of arguments (t, q, v, ..., h) and then of results, three numbers of 64 bits:
+        address, row, column. Number k of a block of thread i, below n, stands at address + 8 (i row + k column). Quaternions
+        must be normalised; ``h`` is :meth:`hoisted`. Raises :class:`ArgumentError` for an unknown target.
+        """
+        from kineta.codegen.cuda.ptx import ptx
+
+        return ptx(self.main, target)
+
     @once
     def _batch(self) -> Callable[..., FloatArray]:
         """The compiled program for rows of states."""
@@ -131,6 +148,12 @@ class Function:
     def _checked(self, *given: Any, **named: Any) -> Any:
         """The quantity for one state or for rows of states, with conversion and checks of all arguments."""
         values = argument_layout.bound_arguments(self, self.arguments, given, named)
+        if self.backend == "cuda":
+            from kineta.equations import device_call
+
+            found = device_call.call(self, values)
+            if found is not None:
+                return found[0] if len(found) == 1 else self._tuple(*found)
         blocks, out = self._blocks(values), values["out"]
         one = all(b.ndim == 1 for b in blocks)
         flat = self._scalar(*blocks) if one else self._rows(blocks)
@@ -301,7 +324,7 @@ class Function:
 
     def _setup(self, values: FloatArray) -> FloatArray:
         """The block ``h``: interpreted for one set of parameters, compiled for rows of parameters."""
-        if values.ndim > 1 and self.backend == "llvm":
+        if values.ndim > 1 and self.backend in ("llvm", "cuda"):
             rows = self._compiled_setup(argument_layout.flat_rows(values))
             return rows.reshape(*values.shape[:-1], self.setup.n_outputs)
         from kineta.codegen import numpy
@@ -310,6 +333,8 @@ class Function:
 
     @once
     def _compiled_setup(self) -> Callable[..., FloatArray]:
+        if self.backend == "cuda":
+            return _compiler(self.backend)(self.setup)
         return CompiledFunctions([self.setup], batch=True)[self.setup.name].batch
 
 

@@ -256,7 +256,7 @@ def test_a_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(function, "BACKENDS", {**function.BACKENDS, "own": "kineta.codegen.numpy"})
     equations = kn.derive(kn.loads("A | Rz(q) = 1, 1, 1, 2;"))
     assert equations.function("forward", "own")(0.0, [0.0], [0.0], np.ones((3, 1))).tolist() == [[0.5]] * 3
-    with pytest.raises(kn.ArgumentError, match=r"a backend \(llvm, numpy, own\)"):
+    with pytest.raises(kn.ArgumentError, match=r"a backend \(llvm, numpy, cuda, own\)"):
         equations.function("forward", "other")
 
 
