@@ -8,7 +8,18 @@ import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ("kineta", "numpy", "scipy", "llvmlite", "pin", "cmeel-eigen", "mujoco-core", "exudyn", "example-robot-data")
+PACKAGES = (
+    "kineta",
+    "numpy",
+    "scipy",
+    "llvmlite",
+    "pin",
+    "cmeel-eigen",
+    "mujoco-core",
+    "exudyn",
+    "example-robot-data",
+    "cuda-bindings",
+)
 
 
 def processor() -> str:
