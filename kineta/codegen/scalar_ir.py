@@ -69,6 +69,9 @@ def core(plan: SpillPlan, results: Sequence[Ref], width: int, packed: int, needs
 class ScalarWriter:
     """Writer of the instructions of the chunks, one after the other."""
 
+    #: The type of addresses, and what stands behind loads.
+    pointer, loaded = "ptr", ""
+
     def __init__(
         self, program: StraightLineProgram, results: Sequence[Ref], width: int, packed: int, needs: Needs
     ) -> None:
@@ -143,17 +146,17 @@ class ScalarWriter:
     def _place(self, base: str, index: int) -> str:
         """The address of number *index* of a block."""
         p = f"%p{len(self.lines)}"
-        self._put(f"{p} = getelementptr {self.T}, ptr {base}, i64 {index}")
+        self._put(f"{p} = getelementptr {self.T}, {self.pointer} {base}, i64 {index}")
         return p
 
     def _store(self, value: str, base: str, index: int) -> None:
         p = self._place(base, index)
-        self._put(f"store {self.T} {value}, ptr {p}, align {8 * self.width}")
+        self._put(f"store {self.T} {value}, {self.pointer} {p}, align {8 * self.width}")
 
     def _load(self, base: str, index: int) -> str:
         p = self._place(base, index)
         name = f"%l{len(self.lines)}"
-        self._put(f"{name} = load {self.T}, ptr {p}, align {8 * self.width}")
+        self._put(f"{name} = load {self.T}, {self.pointer} {p}, align {8 * self.width}{self.loaded}")
         return name
 
     def _value(self, value: int) -> str:

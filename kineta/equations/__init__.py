@@ -2,5 +2,5 @@
 report.
 
 Reading order: ``equations``, ``formulas``, ``function``, ``converted_calls``, ``argument_layout``, ``result_arrays``,
-``matrix_form``, ``derivation_report``, ``written_start``, ``initial_values``, ``case_arguments``.
+``device_calls``, ``matrix_form``, ``derivation_report``, ``written_start``, ``initial_values``, ``case_arguments``.
 """

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from scipy import LowLevelCallable
 
     from kineta.codegen.llvm import NativeFunction
+    from kineta.equations.device_calls import DeviceCalls
 
 #: The modules of the backends, each with a function ``compile``. Of all but ``llvm`` it takes a program and returns a function
 #: of one array (..., size) per input block with the results, (..., n).
@@ -139,6 +140,13 @@ class Function:
         return ptx(self.main, target)
 
     @once
+    def _on_devices(self) -> DeviceCalls:
+        """Calls with arrays in the memory of graphics processors."""
+        from kineta.equations.device_calls import DeviceCalls
+
+        return DeviceCalls(self.system, self.arguments, self.setup, self.main, self.hoisted)
+
+    @once
     def _batch(self) -> Callable[..., FloatArray]:
         """The compiled program for rows of states."""
         if self.backend != "llvm":
@@ -149,9 +157,7 @@ class Function:
         """The quantity for one state or for rows of states, with conversion and checks of all arguments."""
         values = argument_layout.bound_arguments(self, self.arguments, given, named)
         if self.backend == "cuda":
-            from kineta.equations import device_call
-
-            found = device_call.call(self, values)
+            found = self._on_devices(values)
             if found is not None:
                 return found[0] if len(found) == 1 else self._tuple(*found)
         blocks, out = self._blocks(values), values["out"]

@@ -1,4 +1,4 @@
-"""The backend ``cuda``: programs on Nvidia's graphics processors, one thread a state.
+"""Programs on Nvidia's graphics processors, one thread a state.
 
 Reading order: ``expressions``, ``elementary_functions``, ``ptx``, which need no processor; ``driver``, ``device_arrays``,
 ``device_program``.

@@ -15,7 +15,7 @@ from kineta.codegen.cuda.expressions import (
     TRUTH,
     WORD,
     Operand,
-    Value,
+    Register,
     definition,
     fma,
     magnitude,
@@ -80,7 +80,7 @@ def two_over_pi(words: int) -> list[int]:
     return [bits >> (64 * (words - 1 - k)) & (1 << 64) - 1 for k in range(words)]
 
 
-def _high(a: Value, b: Value) -> Value:
+def _high(a: Register, b: Register) -> Register:
     """The upper word of the product of two unsigned words."""
     body = a.body
     wide = [body.new(f"zext {WORD} {x.text} to i128", "i128").text for x in (a, b)]
@@ -89,19 +89,19 @@ def _high(a: Value, b: Value) -> Value:
     return body.new(f"trunc i128 {upper} to {WORD}", WORD)
 
 
-def _shifted(high: Value, low: Value, by: Value) -> Value:
+def _shifted(high: Register, low: Register, by: Register) -> Register:
     """The upper word of two words that are shifted to the left."""
     return high.body.call("llvm.fshl.i64", high, low, by, kind=WORD)
 
 
-def _carry(total: Value, summand: Value) -> Value:
+def _carry(total: Register, summand: Register) -> Register:
     """One, as a word, if an unsigned sum is below a *summand* of it."""
     body = total.body
     test = body.new(f"icmp ult {WORD} {total.text}, {summand.text}", TRUTH)
     return body.new(f"zext i1 {test.text} to {WORD}", WORD)
 
 
-def _far_angle(a: Value) -> tuple[Value, ...]:
+def _far_angle(a: Register) -> tuple[Register, ...]:
     """An angle beyond a million, infinite or NaN as the nearest multiple of pi/2, in words, behind the rest in two parts."""
     body = a.body
     bits = a.bits
@@ -163,36 +163,36 @@ all:
 """
 
 
-def _sines(a: Value) -> tuple[Value, Value]:
+def _sines(a: Register) -> tuple[Register, Register]:
     pair = a.body.call("sincos.1", a, kind=f"{{{REAL}, {REAL}}}")
     return a.body.part(pair, 0), a.body.part(pair, 1)
 
 
-def _sin(a: Value) -> tuple[Value, ...]:
+def _sin(a: Register) -> tuple[Register, ...]:
     return (_sines(a)[0],)
 
 
-def _cos(a: Value) -> tuple[Value, ...]:
+def _cos(a: Register) -> tuple[Register, ...]:
     return (_sines(a)[1],)
 
 
-def _tan(a: Value) -> tuple[Value, ...]:
+def _tan(a: Register) -> tuple[Register, ...]:
     sine, cosine = _sines(a)
     return (sine / cosine,)
 
 
-def _power_of_two(k: Value) -> Value:
+def _power_of_two(k: Register) -> Register:
     """2^k for a word k of a normal number."""
     return ((k + 1023) << 52).as_real
 
 
-def _nearest(x: Value) -> tuple[Value, Value]:
+def _nearest(x: Register) -> tuple[Register, Register]:
     """The whole number nearest to x, of at most 51 bits, as a real number and as a word."""
     shifted = x + 6755399441055744.0
     return shifted - 6755399441055744.0, shifted.bits - 0x4338000000000000
 
 
-def _exponential(x: Value, low: Value, shift: Operand) -> Value:
+def _exponential(x: Register, low: Register, shift: Operand) -> Register:
     """The value of exp(x + low) 2^shift for a small *low* and a shift of 0 or -1; NaN of NaN."""
     # Beyond these all is infinite, or zero.
     bounded = select(x > 712.0, 712.0, select(x < -747.0, -747.0, x))
@@ -209,11 +209,11 @@ def _exponential(x: Value, low: Value, shift: Operand) -> Value:
     return found * _power_of_two(half) * _power_of_two(k - half)
 
 
-def _exp(x: Value) -> tuple[Value, ...]:
+def _exp(x: Register) -> tuple[Register, ...]:
     return (_exponential(x, x.body.value(0.0, REAL), 0),)
 
 
-def _split(x: Value) -> tuple[Value, Value]:
+def _split(x: Register) -> tuple[Register, Register]:
     """A positive number as f, with 1 + f between √½ and √2, and the power k of two: x = 2^k (1 + f)."""
     small = x < 2.0**-1022
     bits = select(small, x * 2.0**54, x).bits
@@ -223,7 +223,7 @@ def _split(x: Value) -> tuple[Value, Value]:
     return ((moved & (1 << 52) - 1) + 0x3FE6A09E667F3BCD).as_real - 1.0, k.signed
 
 
-def _logarithm(x: Value) -> tuple[Value, Value]:
+def _logarithm(x: Register) -> tuple[Register, Register]:
     """The logarithm of a positive number in two parts, with some 65 bits."""
     f, k = _split(x)
     d = 2.0 + f
@@ -254,7 +254,7 @@ def _logarithm(x: Value) -> tuple[Value, Value]:
     return found, rest - (found - total)
 
 
-def _log(x: Value) -> tuple[Value, ...]:
+def _log(x: Register) -> tuple[Register, ...]:
     f, k = _split(x)
     s = f / (2.0 + f)
     z = s * s
@@ -266,7 +266,7 @@ def _log(x: Value) -> tuple[Value, ...]:
     return (select(x >= 0.0, found, select(x.undefined, x, math.nan)),)
 
 
-def _pow(x: Value, y: Value) -> tuple[Value, ...]:
+def _pow(x: Register, y: Register) -> tuple[Register, ...]:
     size, far = magnitude(x), magnitude(y)
     high, low = _logarithm(size)
     # Powers beyond 2^64 have the value of 2^64; so no part is infinite.
@@ -287,12 +287,12 @@ def _pow(x: Value, y: Value) -> tuple[Value, ...]:
     return (select(x.equals(1.0) | y.equals(0.0), 1.0, found),)
 
 
-def _is_whole(size: Value) -> Value:
+def _is_whole(size: Register) -> Register:
     """Whether a number that is not negative has no fraction."""
     return (size >= 2.0**52) | ((size + 2.0**52) - 2.0**52).equals(size)
 
 
-def _atan2(y: Value, x: Value) -> tuple[Value, ...]:
+def _atan2(y: Register, x: Register) -> tuple[Register, ...]:
     a, b = magnitude(y), magnitude(x)
     steep = a > b
     least, most = select(steep, b, a), select(steep, a, b)
@@ -311,41 +311,41 @@ def _atan2(y: Value, x: Value) -> tuple[Value, ...]:
     return (select(x.undefined | y.undefined, x + y, with_sign(found, y)),)
 
 
-def _atan(x: Value) -> tuple[Value, ...]:
+def _atan(x: Register) -> tuple[Register, ...]:
     return (x.body.call("atan2", x, x.body.value(1.0, REAL)),)
 
 
-def _asin(x: Value) -> tuple[Value, ...]:
+def _asin(x: Register) -> tuple[Register, ...]:
     return (x.body.call("atan2", x, root((1.0 - x) * (1.0 + x))),)
 
 
-def _acos(x: Value) -> tuple[Value, ...]:
+def _acos(x: Register) -> tuple[Register, ...]:
     return (x.body.call("atan2", root((1.0 - x) * (1.0 + x)), x),)
 
 
-def _small_sinh(x: Value) -> Value:
+def _small_sinh(x: Register) -> Register:
     """The hyperbolic sine between -1 and 1."""
     z = x * x
     return fma(x, z * polynomial(z, tuple(1.0 / math.factorial(i) for i in range(3, 21, 2))), x)
 
 
-def _halves(x: Value) -> tuple[Value, Value]:
+def _halves(x: Register) -> tuple[Register, Register]:
     """The halves of exp |x| and of exp -|x|."""
     grown = _exponential(magnitude(x), x.body.value(0.0, REAL), -1)
     return grown, 0.25 / grown
 
 
-def _sinh(x: Value) -> tuple[Value, ...]:
+def _sinh(x: Register) -> tuple[Register, ...]:
     grown, shrunk = _halves(x)
     return (select(magnitude(x) < 1.0, _small_sinh(x), with_sign(grown - shrunk, x)),)
 
 
-def _cosh(x: Value) -> tuple[Value, ...]:
+def _cosh(x: Register) -> tuple[Register, ...]:
     grown, shrunk = _halves(x)
     return (grown + shrunk,)
 
 
-def _tanh(x: Value) -> tuple[Value, ...]:
+def _tanh(x: Register) -> tuple[Register, ...]:
     grown, shrunk = _halves(x)
     size = magnitude(x)
     square = _exponential(size * 2.0, x.body.value(0.0, REAL), 0)
@@ -354,7 +354,7 @@ def _tanh(x: Value) -> tuple[Value, ...]:
 
 
 #: Functions of the C library by name, with the number of their arguments.
-FUNCTIONS: dict[str, tuple[int, Callable[..., tuple[Value, ...]]]] = {
+FUNCTIONS: dict[str, tuple[int, Callable[..., tuple[Register, ...]]]] = {
     "sin": (1, _sin),
     "cos": (1, _cos),
     "tan": (1, _tan),

@@ -23,6 +23,8 @@ from kineta.expr.program import StraightLineProgram
 TRIPLE = "nvptx64-nvidia-cuda"
 #: The processor that code is written for: Volta of 2017, and all that came after it.
 TARGET = "sm_70"
+#: The type of addresses of the memory that all threads share.
+GLOBAL = "ptr addrspace(1)"
 
 
 def ptx(program: StraightLineProgram, target: str = TARGET) -> str:
@@ -61,7 +63,8 @@ def _machine(target: str) -> Any:
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     found = binding.Target.from_triple(TRIPLE)
-    return found.create_target_machine(cpu=target, opt=2)
+    # Level 0: higher ones keep the distances of columns in registers, and take a time that is quadratic in the results.
+    return found.create_target_machine(cpu=target, opt=0)
 
 
 def kernel(program: StraightLineProgram) -> str:
@@ -70,9 +73,9 @@ def kernel(program: StraightLineProgram) -> str:
     body = writer.body([Bundle(group) for group in schedule(program, dependencies(program))])
     access = {f"in{i}": "readonly" for i in range(len(program.inputs))}
     access |= {f"out{i}": "writeonly" for i in range(len(program.outputs))}
-    parameters = [f"ptr noalias {how} %{b}.at, i64 %{b}.row, i64 %{b}.column" for b, how in access.items()]
+    parameters = [f"{GLOBAL} noalias {how} %{b}.at, i64 %{b}.row, i64 %{b}.column" for b, how in access.items()]
     rows = "".join(
-        f"  %{b}.first = mul i64 %i, %{b}.row\n  %{b} = getelementptr double, ptr %{b}.at, i64 %{b}.first\n"
+        f"  %{b}.first = mul i64 %i, %{b}.row\n  %{b} = getelementptr double, {GLOBAL} %{b}.at, i64 %{b}.first\n"
         for b in access
     )
     return f"""{library(writer.called)}
@@ -95,11 +98,14 @@ state:
 end:
   ret void
 }}
+!0 = !{{}}
 """
 
 
 class _DeviceWriter(ScalarWriter):
     """Writer of the instructions of one thread: blocks have columns some way apart, and functions are the device's own."""
+
+    pointer, loaded = GLOBAL, ", !invariant.load !0"
 
     def __init__(self, program: StraightLineProgram) -> None:
         super().__init__(program, program.results, 1, 1, Needs())
@@ -113,7 +119,7 @@ class _DeviceWriter(ScalarWriter):
     def _place(self, base: str, index: int) -> str:
         p = f"%p{len(self.lines)}"
         self._put(f"{p}.at = mul i64 {base}.column, {index}")
-        self._put(f"{p} = getelementptr double, ptr {base}, i64 {p}.at")
+        self._put(f"{p} = getelementptr double, {GLOBAL} {base}, i64 {p}.at")
         return p
 
     def _zeros(self, stored: Sequence[tuple[int, Ref]]) -> Iterator[tuple[int, Ref]]:

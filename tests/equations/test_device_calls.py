@@ -168,7 +168,7 @@ WRONG: dict[str, tuple[Callable[[kn.Function, DeviceArray, DeviceArray], Any], s
     ),
     "parameters": (
         lambda f, q, v: f(0.0, q, v, p=DeviceArray((5, 9))),
-        "Expected p of shape (0,) for (), found shape (5, 9).",
+        "Expected p of shape (0,) or (..., 0) for (), found shape (5, 9).",
     ),
     "processors": (
         lambda f, q, v: f(0.0, q, DeviceArray((5, 6), 1)),
