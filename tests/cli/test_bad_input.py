@@ -109,7 +109,7 @@ STATE = [
     ),
     ("--quantity forwrd", r"Expected a quantity, found 'forwrd'\. Did you mean 'forward'\?"),
     ("--formalism newton-euler", r"found 'newton-euler'\. Did you mean 'newton_euler'\?"),
-    ("--backend llwm", r"Expected a backend \(llvm, numpy\), found 'llwm'\. Did you mean 'llvm'\?"),
+    ("--backend llwm", r"Expected a backend \(llvm, numpy, cuda\), found 'llwm'\. Did you mean 'llvm'\?"),
     ("--set m1", r"--set: expected NAME=VALUE, found 'm1'\."),
     ("--set m1=", rf"--set m1: {NUMBER} ''\."),
     ("--set m1=nan", rf"--set m1: {NUMBER} 'nan'\."),
