@@ -14,6 +14,9 @@ from kineta.records import constant_record
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.events import Event
 
+#: What may carry the cases of an ensemble: the cores of this machine, a graphics processor.
+CARRIERS = ("llvm", "cuda")
+
 
 @dataclass(eq=False)
 class RunStart:
@@ -41,6 +44,7 @@ class SimulationProblem:
     regular : states (q, v) with independent constraints, at least one
     falls_back : whether a motion by events goes on by time stepping where it has to
     start : what is known of the start, which may be that of other runs
+    backend : what carries cases, of :data:`CARRIERS`
     """
 
     equations: Equations
@@ -57,6 +61,7 @@ class SimulationProblem:
     notes: tuple[str, ...] = ()
     falls_back: bool = False
     start: RunStart | None = None
+    backend: str = "llvm"
 
     @property
     def system(self) -> System:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from kineta.arrays import FloatArray
-from kineta.errors import SimulationError
+from kineta.errors import ArgumentError, SimulationError
 from kineta.integration import loop_abi
 from kineta.integration.native import FAILURES
 from kineta.integration.native_ensemble import Ensemble, EnsembleRun, cores
@@ -43,6 +43,11 @@ _STATUS = {
 
 def integrate_cases(task: SimulationProblem, bar: Progress) -> Solution:
     """The solution of all cases of *task*. Raises :class:`SimulationError` where none can start."""
+    if task.backend == "cuda" and (why := _unfit(task)):
+        raise ArgumentError(
+            f"Model '{task.system.name}': a graphics processor carries free motions by dop853 or dopri5, found {why}. "
+            "Leave out backend='cuda'."
+        )
     found = unmoved(task)
     left: Sequence[int] = range(len(task.y0))
     if task.method in TABLEAUX and not has_discrete_changes(task):
@@ -76,8 +81,7 @@ def _in_lanes(task: SimulationProblem, found: Solution, bar: Progress) -> list[i
         rate0 = rates(start, task.y0)
     rate0[list(unable)] = np.nan
     problem = _problem(task, rate0)
-    loop = ensemble_loop(TABLEAUX[task.method], problem.lanes, projecting=problem.problem.manifold is not None)
-    runs = EnsembleRun(TABLEAUX[task.method], loop, problem, grid, **vars(task.control))
+    runs = _run(task, problem, grid)
     with suppress(KeyboardInterrupt):
         runs.run(min(cores(), -(-cases // problem.lanes)), lambda ended: bar.ended(ended, cases))
     found.t[:, -1], found.y[:, -1], found.y[:, :-1] = runs.t, runs.y, runs.samples
@@ -92,6 +96,27 @@ def _in_lanes(task: SimulationProblem, found: Solution, bar: Progress) -> list[i
     # Those in which an event is not defined everywhere are looked at step by step.
     given_up = np.flatnonzero(runs.status == loop_abi.GIVEN_UP).tolist()
     return [] if (runs.status == loop_abi.PAUSED).any() else given_up
+
+
+def _unfit(task: SimulationProblem) -> str:
+    """What a motion of *task* has that a graphics processor does not carry; ``''`` for nothing."""
+    if task.method not in TABLEAUX:
+        return f"the method {task.method}"
+    if has_discrete_changes(task):
+        return "contacts, switches or sampled forces"
+    return "constraints" if task.system.constraints else "events" if task.watched else ""
+
+
+def _run(task: SimulationProblem, problem: Ensemble, grid: FloatArray) -> EnsembleRun:
+    """The run of all cases: on a graphics processor, or in SIMD lanes."""
+    tableau, control = TABLEAUX[task.method], vars(task.control)
+    if task.backend == "cuda":
+        from kineta.codegen.cuda.driver import device
+        from kineta.kernels.device_ensemble import DeviceEnsembleRun
+
+        return DeviceEnsembleRun(tableau, task.made.code.ensemble_rate.program, device(), problem, grid, **control)
+    loop = ensemble_loop(tableau, problem.lanes, projecting=problem.problem.manifold is not None)
+    return EnsembleRun(tableau, loop, problem, grid, **control)
 
 
 def _problem(task: SimulationProblem, rate0: FloatArray) -> Ensemble:

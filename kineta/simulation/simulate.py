@@ -15,7 +15,7 @@ from kineta.arrays import FloatArray
 from kineta.consistency.consistent_start import consistent
 from kineta.equations import case_arguments
 from kineta.equations.equations import Equations, given_equations
-from kineta.errors import one_of
+from kineta.errors import ArgumentError, one_of
 from kineta.integration.error_control import StepControl
 from kineta.integration.solver import AUTO, BY_EVENTS, CHOICES, EVENTS
 from kineta.integration.time_stepping import MOREAU
@@ -27,7 +27,7 @@ from kineta.runtime.applied_forces import warn_samples
 from kineta.runtime.compiled import bind_system
 from kineta.runtime.constraint_treatment import treatment
 from kineta.runtime.events import Event
-from kineta.runtime.problem import RunStart, SimulationProblem
+from kineta.runtime.problem import CARRIERS, RunStart, SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
 from kineta.simulation.independent_components import Parts, coupling, integrate_parts, split
 from kineta.simulation.inputs import RunInputs, run_inputs, unsteppable
@@ -57,6 +57,7 @@ def simulate(
     max_step: float = np.inf,
     max_steps: int | None = None,
     progress: bool = False,
+    backend: str = "llvm",
 ) -> Result:
     """The motion of *system* from the state *q*, *v* over the time *t* (an end, or a start and an end) [s].
 
@@ -82,6 +83,8 @@ def simulate(
     max_step : largest step [s]; of ``moreau`` the step, 1 ms if not given
     max_steps : steps at most; ten million, if not given, or as many as half a gigabyte holds where every step is kept
     progress : show the time, the steps and their size on standard error
+    backend : what carries cases: ``llvm``, all cores of this machine; ``cuda``, a graphics processor (extra ``gpu``), for free
+        motions by ``dop853`` and ``dopri5``, without events, constraints and contacts
 
     Bodies that do not depend on each other, as two pendulums in one model, are integrated apart, each with steps of its own and
     ``max_steps`` of them. Every step is then that of the bodies with most, and both sides of each change of the others.
@@ -94,7 +97,7 @@ def simulate(
     began = time.perf_counter()
     equations = given_equations(system)
     t0, t1 = run_arguments.span(t)
-    chosen = one_of(method, CHOICES, "a method")
+    chosen, carrier = one_of(method, CHOICES, "a method"), one_of(backend, CARRIERS, "what carries cases")
     dense_output, progress = flag("dense_output", dense_output), flag("progress", progress)
     rtol, atol, max_step = run_arguments.tolerances(rtol, atol, max_step)
     grid = run_arguments.grid(t0, t1, t_eval, samples)
@@ -113,6 +116,11 @@ def simulate(
             free = chosen == MOREAU and not own.system.contacts  # a part that nothing touches needs no time stepping
             way = BY_EVENTS if free else chosen
             tasks.append(_problem(own, inputs, (t0, t1), way, limits, max_steps, grid, dense_output=keep))
+        if carrier != CARRIERS[0] and tasks[0].cases is None:
+            raise ArgumentError(
+                f"Model '{equations.system.name}': expected cases for backend='{carrier}', found one motion. "
+                "Give rows of q, v, p or tau."
+            )
         if len(tasks) > 1:
             from kineta.simulation.joined_result import joined_result
 
@@ -120,7 +128,7 @@ def simulate(
                 equations.system, given, parts, integrate_parts(tasks, bar), dense_output=dense_output
             )
             return replace(found, seconds=time.perf_counter() - began)
-        solution = solve(tasks[0], bar)
+        solution = solve(replace(tasks[0], backend=carrier), bar)
     return result(tasks[0], solution, time.perf_counter() - began)
 
 

@@ -152,6 +152,9 @@ class Module:
         return run.executed
 
 
+_WORDS: dict[int, Any] = {64: np.uint64, 32: np.uint32, 16: np.uint16}
+
+
 class _Run:
     def __init__(self, module: Module, memory: Memory, symbols: dict[str, int]) -> None:
         self.module, self.memory, self.symbols = module, memory, symbols
@@ -194,7 +197,7 @@ class _Frame:
 
     def _bits(self, text: str, size: int) -> Words:
         """The operand as words of *size* bits."""
-        kind = np.uint64 if size == 64 else np.uint32
+        kind = _WORDS[size]
         if text.startswith("%") and text in self.special:
             return self.special[text].astype(kind)
         if text.startswith("%"):
@@ -206,6 +209,10 @@ class _Frame:
         if text in self.host.symbols:
             return np.full(self.n, self.host.symbols[text], np.uint64)
         return np.full(self.n, int(text, 0) % 2**size, kind)
+
+    def _stored(self, text: str, size: int) -> Words:
+        """The operand of a store, whose register may be wider."""
+        return self._bits(text, 64).astype(_WORDS[size]) if text.startswith("%rd") else self._bits(text, size)
 
     def _real(self, text: str) -> np.ndarray:
         return self._bits(text, 64).view(np.float64)
@@ -249,6 +256,14 @@ class _Frame:
             word, halves = self._bits(i.operands[1], 64), i.operands[0].strip("{}").split(",")
             for half, name in zip((word, word >> np.uint64(32)), halves, strict=True):
                 self._set(name.strip(), half.astype(np.uint32))
+        elif op == "atom":  # the threads one after the other
+            assert modifiers == ["add", "u64"], i.text
+            places = self._bits(i.operands[1].strip("[]"), 64)
+            before, add = np.zeros(self.n, np.uint64), self._bits(i.operands[2], 64)
+            for lane in np.flatnonzero(self.active):
+                before[lane] = self.host.memory.load(places[lane : lane + 1], np.uint64)[0]
+                self.host.memory.store(places[lane : lane + 1], before[lane : lane + 1] + add[lane], np.uint64)
+            self._set(i.operands[0], before)
         elif op in ("ld", "st"):
             self._move(op, modifiers, i.operands)
         else:
@@ -258,7 +273,8 @@ class _Frame:
         return False
 
     def _call(self, i: Instruction) -> None:
-        returned, name, given = (x.strip("()") for x in i.operands)
+        name, given = (x.strip("()") for x in i.operands[-2:])
+        returned = i.operands[0].strip("()")  # of one that returns nothing its name, which is no parameter
         callee = self.host.module.functions[name]
         lanes = np.flatnonzero(self.active)
         arguments = {}
@@ -275,9 +291,10 @@ class _Frame:
                 self.parameters[returned, offset] = whole
 
     def _move(self, op: str, modifiers: list[str], operands: list[str]) -> None:
-        space, size = modifiers[0], int(modifiers[-1][1:])
+        size = max(int(modifiers[-1][1:]), 16)  # bytes are in registers of 16 bits
+        space = modifiers[0] if modifiers[0] in ("param", "global", "const", "local") else "generic"
         vector = int(next((m[1:] for m in modifiers if re.fullmatch(r"v\d", m)), 1))
-        kind = np.uint64 if size == 64 else np.uint32
+        kind = _WORDS[size]
         place, others = (operands[1], operands[0]) if op == "ld" else (operands[0], operands[1])
         names = [x.strip() for x in others.strip("{}").split(",")]
         assert len(names) == vector
@@ -289,16 +306,16 @@ class _Frame:
                     self._set(name, self.parameters[base, extra])
                 else:
                     old = self.parameters.get((base, extra), np.zeros(self.n, kind))
-                    self.parameters[base, extra] = np.where(self.active, self._bits(name, size), old)
+                    self.parameters[base, extra] = np.where(self.active, self._stored(name, size), old)
                 continue
             addresses = (self._bits(base, 64) + np.uint64(extra % 2**64))[self.active]
             if op == "ld":
                 whole = np.zeros(self.n, kind)
                 whole[self.active] = self.host.memory.load(addresses, kind)
-                self._set(name, whole)
+                self._set(name, whole.astype(np.uint64) if name.startswith("%rd") else whole)
             else:
-                assert space == "global", "a store elsewhere"
-                self.host.memory.store(addresses, self._bits(name, size)[self.active], kind)
+                assert space in ("global", "generic"), "a store elsewhere"
+                self.host.memory.store(addresses, self._stored(name, size)[self.active], kind)
 
 
 # -- operations: functions of the frame, the modifiers and the texts of the operands ------------------------------------
@@ -311,6 +328,10 @@ _REAL_OPERATIONS: dict[str, Callable[..., np.ndarray]] = {
 _WORD_OPERATIONS: dict[str, Callable[..., np.ndarray]] = {
     "add": np.add, "sub": np.subtract, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
     "not": np.bitwise_not, "neg": lambda x: np.zeros_like(x) - x, "mov": lambda x: x,
+}  # fmt: skip
+_SIGNED_OPERATIONS: dict[str, Callable[..., np.ndarray]] = {
+    "min": np.minimum, "max": np.maximum, "rem": np.fmod,
+    "div": lambda a, b: (a - np.fmod(a, b)) // np.where(b, b, 1),
 }  # fmt: skip
 _COMPARISONS = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
@@ -331,6 +352,9 @@ def _arithmetic(op: str) -> Callable[..., Words]:
         if kind == "pred":
             assert op in ("and", "or", "xor", "not")
             return _WORD_OPERATIONS[op](*map(frame._truth, operands))
+        if kind[0] == "s" and op in ("min", "max", "div", "rem"):
+            a, b = (frame._signed(x, _size(kind)) for x in operands)
+            return _SIGNED_OPERATIONS[op](a, b)
         return _WORD_OPERATIONS[op](*(frame._bits(x, _size(kind)) for x in operands))
 
     return run
@@ -442,7 +466,7 @@ def _mov(frame: _Frame, modifiers: list[str], operands: list[str]) -> Words:
 
 
 _OPERATIONS: dict[str, Callable[[_Frame, list[str], list[str]], Words]] = {
-    **{op: _arithmetic(op) for op in {*_REAL_OPERATIONS, *_WORD_OPERATIONS}},
+    **{op: _arithmetic(op) for op in {*_REAL_OPERATIONS, *_WORD_OPERATIONS, *_SIGNED_OPERATIONS}},
     "mul": _mul, "mad": _mad, "shl": _shift(True), "shr": _shift(False), "shf": _funnel, "setp": _setp,
     "selp": _selp, "cvt": _cvt, "clz": _clz, "mov": _mov, "cvta": _mov,
 }  # fmt: skip

@@ -185,9 +185,14 @@ class DeviceArray:
     @classmethod
     def of(cls, array: FloatArray, ordinal: int = 0) -> DeviceArray:
         """A copy of an *array* of NumPy."""
-        made, kept = cls(array.shape, ordinal), np.ascontiguousarray(array, dtype=np.float64)
-        made._device.write(made._address, address(kept), kept.nbytes)
+        made = cls(array.shape, ordinal)
+        made.write(array)
         return made
+
+    def write(self, array: FloatArray) -> None:
+        """Copy an *array* of its shape."""
+        kept = np.ascontiguousarray(array, dtype=np.float64)
+        self._device.write(self._address, address(kept), kept.nbytes)
 
     def numpy(self) -> FloatArray:
         """A copy of NumPy's, once the array is written."""

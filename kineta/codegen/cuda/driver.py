@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from kineta.errors import DeviceError, MissingPackageError
+from kineta.threads import memo
 
 #: The stream on which everything runs, CUDA's default: work on other streams that block waits for it, and it for theirs.
 STREAM = 1
@@ -92,10 +93,14 @@ class Device:
             self.driver("cuCtxPopCurrent")
 
     def load(self, text: str, name: str) -> Any:
-        """The entry *name* of PTX, compiled by the driver; valid as long as the process."""
-        with self.current():
-            module = self.driver("cuModuleLoadData", text.encode() + b"\0")
-            return self.driver("cuModuleGetFunction", module, name.encode())
+        """The entry *name* of PTX, compiled by the driver once; valid as long as the process."""
+
+        def loaded() -> Any:
+            with self.current():
+                module = self.driver("cuModuleLoadData", text.encode() + b"\0")
+                return self.driver("cuModuleGetFunction", module, name.encode())
+
+        return memo(self, (text, name), loaded)
 
     def allocate(self, size: int) -> int:
         """The address of *size* bytes."""

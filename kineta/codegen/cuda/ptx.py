@@ -25,6 +25,8 @@ TRIPLE = "nvptx64-nvidia-cuda"
 TARGET = "sm_70"
 #: The type of addresses of the memory that all threads share.
 GLOBAL = "ptr addrspace(1)"
+#: Cost, in LLVM's units, up to which a call is inlined.
+INLINED = 25
 
 
 def ptx(program: StraightLineProgram, target: str = TARGET) -> str:
@@ -39,19 +41,42 @@ def ptx(program: StraightLineProgram, target: str = TARGET) -> str:
     return assembly(kernel(program), target)
 
 
-def assembly(ir: str, target: str = TARGET) -> str:
-    """PTX of a module given as LLVM IR, verified and simplified."""
+def assembly(ir: str, target: str = TARGET, *, loops: bool = False) -> str:
+    """PTX of a module given as LLVM IR, verified and simplified; what has *loops* and calls by all of LLVM's passes, so that
+    variables are registers and what is called is inlined.
+    """
     machine, binding = _machine(target), llvm()
-    parsed = binding.parse_assembly(f'target triple = "{TRIPLE}"\n{ir}')
+    parsed = binding.parse_assembly(f'target triple = "{TRIPLE}"\n{_once_declared(ir)}')
     parsed.data_layout = str(machine.target_data)
     parsed.verify()
-    passes = binding.create_new_module_pass_manager()
-    passes.add_always_inliner_pass()
-    passes.add_sroa_pass()
+    options = binding.create_pipeline_tuning_options(1)
+    options.inlining_threshold = INLINED
+    options.loop_vectorization, options.slp_vectorization, options.loop_unrolling = False, False, False
+    builder = binding.create_pass_builder(machine, options)
+    passes = builder.getModulePassManager() if loops else binding.create_new_module_pass_manager()
+    if not loops:
+        passes.add_always_inliner_pass()
+        passes.add_sroa_pass()
     passes.add_global_dead_code_eliminate_pass()
-    builder = binding.create_pass_builder(machine, binding.create_pipeline_tuning_options(1))
     passes.run(parsed, builder)
     return str(machine.emit_assembly(parsed))
+
+
+def _once_declared(ir: str) -> str:
+    """*ir* without declarations of what it defines, or declares before."""
+    known = set(re.findall(r"^define [^@]*@([\w.]+)\(", ir, re.M))
+    lines = []
+    for line in [*_REGISTERS, *ir.splitlines()]:
+        name = re.match(r"declare [^@]*@([\w.]+)\(", line)
+        if name is None or name[1] not in known:
+            lines.append(line)
+        if name is not None:
+            known.add(name[1])
+    return "\n".join(lines)
+
+
+#: What tells a thread its number.
+_REGISTERS = [f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}.x()" for name in ("tid", "ntid", "ctaid")]
 
 
 @cache
@@ -79,10 +104,18 @@ def kernel(program: StraightLineProgram) -> str:
         for b in access
     )
     return f"""{library(writer.called)}
-declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 define ptx_kernel void @{program.name}(i64 %n, {", ".join(parameters)}) nounwind {{
+{thread_number("%n")}{rows}{body}  br label %end
+end:
+  ret void
+}}
+!0 = !{{}}
+"""
+
+
+def thread_number(n: str) -> str:
+    """Instructions that set ``%i`` to the number of a thread, and go to ``%end`` if it is not below *n*."""
+    return f"""\
   %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %threads = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
   %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
@@ -91,14 +124,9 @@ define ptx_kernel void @{program.name}(i64 %n, {", ".join(parameters)}) nounwind
   %block.long = zext i32 %block to i64
   %before = mul i64 %threads.long, %block.long
   %i = add i64 %before, %thread.long
-  %some = icmp slt i64 %i, %n
+  %some = icmp slt i64 %i, {n}
   br i1 %some, label %state, label %end
 state:
-{rows}{body}  br label %end
-end:
-  ret void
-}}
-!0 = !{{}}
 """
 
 

@@ -73,6 +73,9 @@ def operand(w: Writer, x: Expression) -> Value:
             return _choice(w, kind, test, yes, no)
         case KernelCall(kind, kernel, arguments):
             return _kernel_call(w, kind, kernel, [operand(w, a) for a in arguments])
+        case AddressCall(kind, function, arguments) if w.module.direct is not None:
+            name = function.name if isinstance(function, FieldValue) else ""
+            return _direct_call(w, kind, w.module.direct.get(name), [operand(w, a) for a in arguments])
         case AddressCall(kind, function, arguments):
             return _address_call(w, kind, operand(w, function), [operand(w, a) for a in arguments])
         case Operation(kind, "and" | "or" as name, (first, second)):
@@ -103,6 +106,14 @@ def _address_call(w: Writer, kind: MemoryType, function: Value, given: Sequence[
             )
         arguments.append(f"i{w.module.width} {mask_bits(w, mask_of(w))}")
     return _called(w, kind, UNIFORM, f"call {type_text(w, kind, UNIFORM)} {function.text}({', '.join(arguments)})")
+
+
+def _direct_call(w: Writer, kind: MemoryType, function: str | None, given: Sequence[Value]) -> Value:
+    """A call of a *function* of the module; one that is not there is never called."""
+    if function is None:
+        w.module.declared["declare void @llvm.trap()\n"] = None
+        function, given = "llvm.trap", ()
+    return _called(w, kind, UNIFORM, f"call void @{function}({', '.join(f'ptr {v.text}' for v in given)})")
 
 
 def _called(w: Writer, kind: MemoryType, s: LaneShape, call: str) -> Value:

@@ -9,7 +9,7 @@ interleaved: number i of all side by side. A compiled function gets addresses of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from kineta.codegen.kernels.divergence import OWN, UNIFORM, VARYING, Divergence, LaneShape
@@ -47,11 +47,11 @@ from kineta.codegen.kernels.tree import (
 from kineta.memory import BOOLEAN, INTEGER, NOTHING, MemoryType, RecordType, ScalarType
 
 
-def source(roots: Sequence[KernelTree], width: int = 1) -> str:
+def source(roots: Sequence[KernelTree], width: int = 1, direct: Mapping[str, str] | None = None) -> str:
     """A module with the *roots* as public functions; for more lanes than one they take addresses of numbers and arrays of all
-    lanes, of records, and of the results of all lanes.
+    lanes, of records, and of the results of all lanes. *direct* as in :class:`~kineta.codegen.kernels.llvm_writer.Module`.
     """
-    module = Module(width)
+    module = Module(width, direct)
     entries = [_entry_point(module, kernel) for kernel in roots] if width > 1 else []
     for kernel in roots if width == 1 else ():
         module.names[kernel, (UNIFORM,) * len(kernel.parameters)] = kernel.name

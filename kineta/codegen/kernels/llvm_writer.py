@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -35,10 +35,12 @@ class LoopLabels(NamedTuple):
 @dataclass(slots=True)
 class Module:
     """The functions of a module for so many lanes, each a kernel for certain shapes of its parameters: their divergences and
-    names, and what they declare.
+    names, and what they declare. *direct* are the functions in the place of compiled ones, by the field that would hold their
+    address; None where addresses are called.
     """
 
     width: int
+    direct: Mapping[str, str] | None = None
     found: dict[tuple[KernelTree, tuple[LaneShape, ...]], Divergence] = field(default_factory=dict)
     names: dict[tuple[KernelTree, tuple[LaneShape, ...]], str] = field(default_factory=dict)
     declared: dict[str, None] = field(default_factory=dict)
