@@ -5,6 +5,6 @@ translator is ``scope``, ``expressions`` and ``translation``, and ``machine_code
 one motion: ``vectors``, ``stage_evaluation``, ``runge_kutta``, ``projection``, ``event_start``, ``zero_search``,
 ``event_location``, ``sampling``, ``transition``, ``switching``, ``integrate``; ``ensemble`` carries many motions by it, one
 in each lane of a vector, or with contacts one after the other, and ``device_ensemble`` in each thread of a graphics processor. In
-``contact`` and ``time_stepping`` the set of contacts that acts is data; ``standalone`` is a whole run. ``energy_balance`` measures
-the energies of a run behind it.
+``contact`` and ``time_stepping`` the set of contacts that acts is data; ``standalone`` is a whole run. ``energy_balance``
+measures the energies of a run behind it.
 """

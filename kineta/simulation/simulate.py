@@ -104,7 +104,7 @@ def simulate(
     with Progress(t0, t1, shown=progress) as bar:
         limits = rtol, atol, max_step
         given = run_inputs(equations.system, (q, v, p, tau, levels), events, chosen)
-        if piles(equations, given, chosen):
+        if carrier == CARRIERS[0] and piles(equations, given, chosen):
             found = simulate_pile(equations, given, (t0, t1), limits, max_steps, grid, bar, dense_output=dense_output)
             many = mutual_contacts(equations.system) if chosen == AUTO else ()
             told = tuple(f"{c.told} The method is '{MOREAU}'." for c in many)
@@ -116,11 +116,13 @@ def simulate(
             free = chosen == MOREAU and not own.system.contacts  # a part that nothing touches needs no time stepping
             way = BY_EVENTS if free else chosen
             tasks.append(_problem(own, inputs, (t0, t1), way, limits, max_steps, grid, dense_output=keep))
-        if carrier != CARRIERS[0] and tasks[0].cases is None:
-            raise ArgumentError(
-                f"Model '{equations.system.name}': expected cases for backend='{carrier}', found one motion. "
-                "Give rows of q, v, p or tau."
-            )
+        if carrier != CARRIERS[0]:
+            if tasks[0].cases is None:
+                raise ArgumentError(
+                    f"Model '{equations.system.name}': expected cases for backend='{carrier}', found one motion. "
+                    "Give rows of q, v, p or tau."
+                )
+            tasks = [replace(task, backend=carrier) for task in tasks]
         if len(tasks) > 1:
             from kineta.simulation.joined_result import joined_result
 
@@ -128,7 +130,7 @@ def simulate(
                 equations.system, given, parts, integrate_parts(tasks, bar), dense_output=dense_output
             )
             return replace(found, seconds=time.perf_counter() - began)
-        solution = solve(replace(tasks[0], backend=carrier), bar)
+        solution = solve(tasks[0], bar)
     return result(tasks[0], solution, time.perf_counter() - began)
 
 
