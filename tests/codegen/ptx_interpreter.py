@@ -442,7 +442,9 @@ def _selp(frame: _Frame, modifiers: list[str], operands: list[str]) -> Words:
 
 
 def _cvt(frame: _Frame, modifiers: list[str], operands: list[str]) -> Words:
-    *_, to, of = modifiers
+    *how, to, of = modifiers
+    if (how, to, of) == (["rmi"], "f64", "f64"):
+        return np.floor(frame._real(operands[0]))
     if of[0] in "us" and to == "f64":
         read = frame._signed if of[0] == "s" else frame._bits
         return read(operands[0], _size(of)).astype(np.float64)

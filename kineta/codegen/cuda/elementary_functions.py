@@ -390,5 +390,5 @@ def library(names: Iterable[str]) -> str:
 #: Declarations of what the functions and programs use of LLVM.
 INTRINSICS = "".join(
     f"declare {REAL} @llvm.{name}.f64({', '.join([REAL] * n)})\n"
-    for name, n in {"fabs": 1, "sqrt": 1, "copysign": 2, "minimum": 2, "maximum": 2, "fma": 3}.items()
+    for name, n in {"fabs": 1, "floor": 1, "sqrt": 1, "copysign": 2, "minimum": 2, "maximum": 2, "fma": 3}.items()
 ) + (f"declare {WORD} @llvm.fshl.i64({WORD}, {WORD}, {WORD})\ndeclare {WORD} @llvm.ctlz.i64({WORD}, i1)\n")
