@@ -202,7 +202,7 @@ _CONTACTS = _rows(
     ("rest=g.mul(share, whole.rest)", "rest=whole.rest", "contacts"),
     ("k: g.mul(share, x) for k, x in whole.gradient", "k: x for k, x in whole.gradient", "contacts"),
     ("across = u - n * n.dot(u)", "across = u + n * n.dot(u)", "contacts"),
-    ("n.cross(e).dot(velocity)", "e.cross(n).dot(velocity)", "contacts"),
+    ("(n, e, n.cross(e)), arm)", "(n, e, e.cross(n)), arm)", "contacts"),
     (
         "on.expression(friction.force, static, friction.coordinate)",
         "on.expression(static, friction.force, friction.coordinate)",
