@@ -415,3 +415,28 @@ def test_the_eye_goes_with_what_travels_and_bounces_are_seen(chromium: Any, tmp_
                 tab.drawn()
                 assert tab.do(within) < 0.95, (name, part)
             assert tab.said == []
+
+
+def test_less_detail_is_drawn_while_frames_come_late_and_all_of_it_at_rest(chromium: Any, tmp_path: Path) -> None:
+    drawn = """() => {
+        kineta.stage.render();
+        const { info } = kineta.stage.renderer, { width } = kineta.stage.canvas;
+        return [info.render.triangles, info.render.calls, width];
+    }"""
+    with opened(chromium, shown(tmp_path, "thrown_box", 1.0)) as tab:
+        tab.computed()
+        tab.drawn()
+        whole, pixels = tab.do(drawn), tab.pixels()
+        tab.do(
+            "() => { kineta.governor.frame = () => false; kineta.governor.level = 4; kineta.loop = true; kineta.play(true); }"
+        )
+        tab.page.wait_for_function("() => kineta.detail === 4", timeout=20000)
+        triangles, calls, width = tab.do(drawn)
+        assert calls < whole[1]  # without shadows
+        assert (triangles < whole[0], width < whole[2]) == (True, True)
+        tab.do("() => { kineta.play(false); kineta.seek(0); }")
+        tab.page.wait_for_function("() => kineta.detail === 0", timeout=20000)
+        tab.drawn()
+        assert tab.do(drawn) == whole
+        assert tab.pixels() == pixels
+        assert tab.said == []

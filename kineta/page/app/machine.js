@@ -3,12 +3,15 @@ import * as THREE from "three";
 import { mergeGeometries } from "three/examples/jsm/utils/BufferGeometryUtils.js";
 import { data } from "./data.js";
 import { along, principal } from "./linear.js";
+import { LEVELS } from "./governor.js";
 import * as shapes from "./shapes.js";
 
 const scene = data.scene;
 const Y = new THREE.Vector3(0, 1, 0), PLACE = new THREE.Vector3();
 /** Bodies beyond which a machine has many. */
 const MANY = 20;
+/** Cells whose vertices are one in coarse meshes, in sizes of the machine. */
+const CELL = 0.014;
 /** Largest length that is drawn [m]. */
 const LARGEST = 1e15;
 
@@ -64,6 +67,7 @@ export class Machine {
     this.crowds = [];
     this.marks = { axes: null, frames: null, centres: null };
     this.shown = { axes: false, frames: false, centres: false };
+    [this.level] = LEVELS;
     this.radius = scene.radius;
     this.size = scene.size;
     /** Frames of bodies, and the mean of their origins now. */
@@ -116,7 +120,7 @@ export class Machine {
     this.numbers = seen.slice(first, first + scene.numbers);
     for (const frame of this.frames) {
       for (const child of [...frame.children]) {
-        child.geometry?.dispose();
+        for (const x of [child.geometry, child.userData.whole?.geometry]) x?.dispose();
         frame.remove(child);
       }
     }
@@ -139,6 +143,33 @@ export class Machine {
     if (shapes.crowded) this.crowd();
     else this.merge();
     this.show();
+    this.detail(this.level);
+  }
+
+  /** Draw solids with this detail. @param {{whole: boolean, gloss: boolean}} level */
+  detail(level) {
+    this.level = level;
+    this.root.traverse((x) => {
+      if (!x.isMesh || x.renderOrder) return;
+      const { geometry, material } = (x.userData.whole ??= { geometry: x.geometry, material: x.material });
+      x.geometry = level.whole ? geometry : this.coarse(geometry);
+      x.material = level.gloss ? material : this.dull(material);
+    });
+  }
+
+  /** A geometry with fewer vertices, made when it is first wanted. @param {THREE.BufferGeometry} geometry */
+  coarse(geometry) {
+    const { userData } = geometry;
+    return (userData.coarse ??= userData.plain ?? (userData.skin ? shapes.clustered(geometry, CELL * this.size) : geometry));
+  }
+
+  /** A material without gloss. @param {THREE.Material} material */
+  dull(material) {
+    if (!material.isMeshStandardMaterial) return material;
+    const { color, side, flatShading } = material;
+    material.userData.dull ??= new THREE.MeshLambertMaterial({ side, flatShading });
+    material.userData.dull.color.copy(color);
+    return material.userData.dull;
   }
 
   /** @param {Solid} s */
@@ -486,6 +517,7 @@ export class Machine {
           return own.applyMatrix4(x.matrix);
         });
         const made = new THREE.Mesh(mergeGeometries(placed), list[0].material);
+        made.geometry.userData.skin = list.some((x) => x.geometry.userData.skin);
         made.castShadow = made.receiveShadow = true;
         made.userData = list[0].userData;
         for (const x of list) {

@@ -3,6 +3,7 @@ import * as THREE from "three";
 import { controls } from "./controls.js";
 import { data, live } from "./data.js";
 import { Engine, STATUS } from "./engine.js";
+import { Governor, LEVELS } from "./governor.js";
 import { fields, Ground } from "./ground.js";
 import { Hand } from "./hand.js";
 import { Machine } from "./machine.js";
@@ -15,6 +16,8 @@ import { $, digits, el, save } from "./words.js";
 
 /** Milliseconds of a frame for a run that is computed meanwhile. */
 const SLICE = 8;
+/** Milliseconds without motion after which the picture has all of its detail. */
+const STILL = 250;
 /** Sizes of the machine beyond which its bodies are no longer together, and times at which that is looked for. */
 const APART = 9, SCANNED = 400;
 const NAME = data.model.replace(/[^\p{L}\d_-]/gu, "_") || "model";
@@ -40,6 +43,8 @@ class Page {
     this.recorded = data.recorded ? recordedTrack(data.recorded) : null;
     this.units = { kinetic_energy: "J", potential_energy: "J", energy: "J", work: "J", balance: "J", ...data.units, ...engine.info?.units };
     this.panes = [];
+    this.governor = new Governor();
+    this.detail = 0;
   }
 
   /** The samples that are shown: recorded ones until something is changed. */
@@ -115,7 +120,7 @@ class Page {
     const energies = [track.column("kinetic_energy"), potential.map((x) => x - potential[0]), track.column("work"), potential.map((x) => 2.2e-14 * x)].map(largest);
     const balance = ` · energy balance ${digits(largest(track.column("balance")) / Math.max(...energies, 1e-300), 3)}`;
     const kept = this.engine.info.residuals ? ` · constraints kept to ${digits(largest(track.column("residual")), 3)}` : "";
-    told.append(el("b", "", `${digits(this.run.milliseconds, 3)} ms`), ` for ${digits(track.last - this.span[0], 3)} s · ${steps} steps${balance}${kept}`);
+    told.append(el("b", "", `${digits(this.run.milliseconds, 3)} ms`), ` for ${digits(track.last - this.span[0], 3)} s · ${steps} steps${balance}${kept}${this.fitted ?? ""}`);
   }
 
   /** To the event after, or with -1 before, the present time, which is told. @param {number} way */
@@ -172,8 +177,32 @@ class Page {
     this.dirty = true;
   }
 
+  /** Draw with the detail of a level. @param {number} level */
+  detailed(level) {
+    if (level === this.detail) return;
+    this.detail = level;
+    this.stage.detail(LEVELS[level]);
+    this.machine.detail(LEVELS[level]);
+    this.dirty = true;
+  }
+
+  /** Less detail while frames come late, and all of it at rest. */
+  govern(now) {
+    const { governor } = this;
+    if (this.playing || this.hand.held || this.stage.changed) {
+      if (this.moving) governor.frame(now, now - this.clock);
+      else governor.rest();
+      Object.assign(this, { moving: true, moved: now });
+      this.detailed(governor.level);
+      return;
+    }
+    this.moving = false;
+    if (now - (this.moved ?? now) > STILL) this.detailed(0);
+  }
+
   tick(now) {
     requestAnimationFrame((next) => this.tick(next));
+    this.govern(now);
     const seconds = Math.min(0.1, (now - this.clock) / 1000), began = performance.now();
     this.clock = now;
     if (this.run && !this.run.done && !this.hand.held) {
@@ -261,6 +290,7 @@ class Page {
     this.machine.build(seen);
     this.machine.pose(seen);
     this.stage.world.add(this.machine.root);
+    this.stage.renderer.setPixelRatio(Math.min(LEVELS[0].points, devicePixelRatio));
     this.stage.resize();
     const all = this.machine.box(), way = new THREE.Box3().setFromPoints([this.machine.middle]);
     for (let k = 0; k < 40 && this.track.rows; k++) {
@@ -312,8 +342,11 @@ class Page {
     });
     for (const name of ["trail", "velocity", "forces", "cones"]) toggle(name, (now) => { this.overlay.shown[name] = now; });
     on("png", () => {
+      const level = this.detail;
+      this.detailed(0);
       this.stage.render();
       $("view").toBlob((blob) => save(blob, `${NAME}.png`));
+      this.detailed(level);
     });
     on("csv", () => save(new Blob([csv(this.track)], { type: "text/csv" }), `${NAME}.csv`));
     on("webm", () => film(this, NAME));

@@ -21,8 +21,14 @@ function shared(make) {
   };
 }
 
+/** A geometry with a plainer one, for a crowd whose frames come late. */
+function plainer(geometry, plain) {
+  if (crowded) geometry.userData.plain = plain();
+  return geometry;
+}
+
 export const sphere = shared(function sphere(r) {
-  return new THREE.SphereGeometry(r, AROUND, OVER);
+  return plainer(new THREE.SphereGeometry(r, AROUND, OVER), () => new THREE.SphereGeometry(r, 6, 4));
 });
 export const cylinder = shared(function cylinder(r, length, tip = r, around = AROUND) {
   return new THREE.CylinderGeometry(tip, r, length, crowded ? AROUND : around).rotateX(Math.PI / 2);
@@ -31,7 +37,7 @@ export const box = shared(function box(x, y, z) {
   return crowded ? new THREE.BoxGeometry(x, y, z) : new RoundedBoxGeometry(x, y, z, 3, 0.06 * Math.min(x, y, z));
 });
 export const ellipsoid = shared(function ellipsoid(x, y, z) {
-  return new THREE.SphereGeometry(1, AROUND, OVER).scale(x, y, z);
+  return plainer(new THREE.SphereGeometry(1, AROUND, OVER).scale(x, y, z), () => new THREE.SphereGeometry(1, 6, 4).scale(x, y, z));
 });
 export const torus = shared(function torus(r, tube) {
   return new THREE.TorusGeometry(r, tube, crowded ? 8 : 20, 2 * AROUND);
@@ -62,7 +68,7 @@ export const coil = shared(function coil(radius, wire, turns = crowded ? 5 : 8) 
     const s = k / n, r = radius * Math.min(1, 9 * Math.min(s, 1 - s)), a = 2 * Math.PI * turns * s;
     points.push(new THREE.Vector3(r * Math.cos(a), s, r * Math.sin(a)));
   }
-  return new THREE.TubeGeometry(new THREE.CatmullRomCurve3(points), n, wire, crowded ? 3 : 7);
+  return plainer(new THREE.TubeGeometry(new THREE.CatmullRomCurve3(points), n, wire, crowded ? 3 : 7), () => post(0.6 * radius));
 });
 
 /** The convex hull of points; of points in a plane or a line a ball. @param {THREE.Vector3[]} points */
@@ -81,7 +87,44 @@ export function mesh(skin, scale) {
   made.setIndex(new THREE.BufferAttribute(words(skin.triangles), 1));
   const whole = mergeVertices(toCreasedNormals(made, 0.6), 1e-5); // less than a step of 16 bits
   if (scale.x * scale.y * scale.z < 0) whole.getIndex().array.reverse();
+  whole.userData.skin = true;
   return whole.scale(skin.size, skin.size, skin.size).translate(...skin.low).scale(scale.x, scale.y, scale.z);
+}
+
+/** A mesh of fewer vertices: those in a cell of this size are one, with a normal for each side of it. @param {THREE.BufferGeometry} geometry @param {number} cell */
+export function clustered(geometry, cell) {
+  const at = geometry.getAttribute("position"), normal = geometry.getAttribute("normal"), index = geometry.getIndex(), { min } = new THREE.Box3().setFromBufferAttribute(at);
+  const cells = new Map(), corners = new Map(), corner = new Uint32Array(at.count), of = [], place = [], upright = [];
+  const whole = (x, low) => Math.floor((x - low) / cell);
+  for (let k = 0; k < at.count; k++) {
+    const x = [at.getX(k), at.getY(k), at.getZ(k)], n = [normal.getX(k), normal.getY(k), normal.getZ(k)];
+    const key = (whole(x[0], min.x) * 8192 + whole(x[1], min.y)) * 8192 + whole(x[2], min.z);
+    if (!cells.has(key)) {
+      cells.set(key, place.length);
+      place.push([0, 0, 0, 0]);
+    }
+    const c = cells.get(key), sum = place[c], sizes = n.map(Math.abs), axis = sizes.indexOf(Math.max(...sizes));
+    for (let i = 0; i < 3; i++) sum[i] += x[i];
+    sum[3]++;
+    const side = 6 * c + 2 * axis + Number(n[axis] < 0);
+    if (!corners.has(side)) {
+      corners.set(side, of.length);
+      of.push(c);
+      upright.push([0, 0, 0]);
+    }
+    corner[k] = corners.get(side);
+    for (let i = 0; i < 3; i++) upright[corner[k]][i] += n[i];
+  }
+  const faces = [];
+  for (let k = 0; k < index.count; k += 3) {
+    const [a, b, c] = [0, 1, 2].map((i) => corner[index.getX(k + i)]);
+    if (of[a] !== of[b] && of[b] !== of[c] && of[c] !== of[a]) faces.push(a, b, c);
+  }
+  if (of.length > 0.7 * at.count || !faces.length) return geometry;
+  const made = new THREE.BufferGeometry().setIndex(faces);
+  made.setAttribute("position", new THREE.Float32BufferAttribute(of.flatMap((c) => place[c].slice(0, 3).map((x) => x / place[c][3])), 3));
+  made.setAttribute("normal", new THREE.Float32BufferAttribute(upright.flatMap((n) => n.map((x) => x / (Math.hypot(...n) || 1))), 3));
+  return made;
 }
 
 /** Solids by kind, from their sizes. */

@@ -191,11 +191,19 @@ export class Stage {
   resize() {
     const { width, height } = this.canvas.parentElement.getBoundingClientRect();
     if (!width || !height) return;
-    this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
     if (this.from) this.view(this.from); // all of the machine in a window of another shape, too
     this.camera.updateProjectionMatrix();
+    this.changed = true;
+  }
+
+  /** Draw with this detail. @param {{shadows: boolean, points: number}} level */
+  detail(level) {
+    this.level = level;
+    this.sun.castShadow = level.shadows && !crowded;
+    this.shade.visible = this.sun.castShadow && this.floor.visible;
+    this.renderer.setPixelRatio(Math.min(level.points, devicePixelRatio * Math.min(1, level.points)));
     this.changed = true;
   }
 
