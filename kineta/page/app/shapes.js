@@ -28,22 +28,24 @@ function plainer(geometry, plain) {
 }
 
 export const sphere = shared(function sphere(r) {
-  return plainer(new THREE.SphereGeometry(r, AROUND, OVER), () => new THREE.SphereGeometry(r, 6, 4));
+  return plainer(new THREE.SphereGeometry(r, AROUND, OVER), () => new THREE.SphereGeometry(r, 5, 3));
 });
 export const cylinder = shared(function cylinder(r, length, tip = r, around = AROUND) {
-  return new THREE.CylinderGeometry(tip, r, length, crowded ? AROUND : around).rotateX(Math.PI / 2);
+  const long = length > 4 * Math.max(r, tip); // whose ends are not missed
+  return plainer(new THREE.CylinderGeometry(tip, r, length, crowded ? AROUND : around).rotateX(Math.PI / 2), () => new THREE.CylinderGeometry(tip, r, length, long ? 4 : 6, 1, long).rotateX(Math.PI / 2));
 });
 export const box = shared(function box(x, y, z) {
   return crowded ? new THREE.BoxGeometry(x, y, z) : new RoundedBoxGeometry(x, y, z, 3, 0.06 * Math.min(x, y, z));
 });
 export const ellipsoid = shared(function ellipsoid(x, y, z) {
-  return plainer(new THREE.SphereGeometry(1, AROUND, OVER).scale(x, y, z), () => new THREE.SphereGeometry(1, 6, 4).scale(x, y, z));
+  return plainer(new THREE.SphereGeometry(1, AROUND, OVER).scale(x, y, z), () => new THREE.SphereGeometry(1, 5, 3).scale(x, y, z));
 });
 export const torus = shared(function torus(r, tube) {
   return new THREE.TorusGeometry(r, tube, crowded ? 8 : 20, 2 * AROUND);
 });
 export const capsule = shared(function capsule(r, length) {
-  return (crowded ? new THREE.CylinderGeometry(r, r, length + r, 6) : new THREE.CapsuleGeometry(r, length, 10, 24)).rotateX(Math.PI / 2);
+  const made = crowded ? new THREE.CylinderGeometry(r, r, length + r, 6) : new THREE.CapsuleGeometry(r, length, 10, 24);
+  return plainer(made.rotateX(Math.PI / 2), () => new THREE.CylinderGeometry(r, r, length + r, 4, 1, true).rotateX(Math.PI / 2));
 });
 /** A rod from the origin to (0, 1, 0), to be stretched. */
 export const post = shared(function post(r) {
