@@ -81,7 +81,7 @@ def test_a_machine_whose_run_cannot_be_computed_stands_at_its_start() -> None:
 def module(system: kn.System) -> tuple[PageModule, Instance, Any]:
     """The module of a run of *system* from its start, and its problem."""
     limits = 1e-9, 1e-12, np.inf
-    task = exported_problem(equations_of(system), (0.0, 1.0), (None, None, None), (), "dop853", limits, None)
+    task = exported_problem(equations_of(system), (0.0, 1.0), (None,) * 5, (), "dop853", limits, None)
     found = live_module(task)
     return found, Instance(found.module), task
 
