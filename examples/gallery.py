@@ -153,6 +153,9 @@ PICTURES: dict[str, tuple[float, Callable[[Any], None]]] = {
     "tracking_arm": (8.4, above(paths("Pen"), "control.q1'", "control.q2'", "control.q3'")),
     "crane_servo": (4.0, above(crane, "control.x'", "control.l'")),
     "car_chain": (6.0, above(series("x1", "x2", "x3", "x4"), "control.x1'")),
+    "hoist": (3.0, above(series("Load.z"), "i")),
+    "boom": (5.0, above(series("q"), "p")),
+    "shimmy": (1.0, above(series("psi"), "u")),
 }
 
 

@@ -63,7 +63,7 @@ _FROM = {
     "kineta.model.motion_program": "Control Program control program",
     "kineta.model.named_expressions": "Let Output",
     "kineta.model.parameters": "Parameter",
-    "kineta.model.quasi": "Quasi quasi",
+    "kineta.model.motion_variables": "Quasi State quasi state",
     "kineta.model.switch": "Switch switch",
     "kineta.model.system": "System",
     "kineta.model.vectors": "cross dot norm vector",

@@ -101,11 +101,13 @@ from kineta.model.motion_program import Control as Control
 from kineta.model.motion_program import Program as Program
 from kineta.model.motion_program import control as control
 from kineta.model.motion_program import program as program
+from kineta.model.motion_variables import Quasi as Quasi
+from kineta.model.motion_variables import State as State
+from kineta.model.motion_variables import quasi as quasi
+from kineta.model.motion_variables import state as state
 from kineta.model.named_expressions import Let as Let
 from kineta.model.named_expressions import Output as Output
 from kineta.model.parameters import Parameter as Parameter
-from kineta.model.quasi import Quasi as Quasi
-from kineta.model.quasi import quasi as quasi
 from kineta.model.switch import Switch as Switch
 from kineta.model.switch import switch as switch
 from kineta.model.system import System as System

@@ -215,6 +215,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "control": (kn.control, {"law": "kineta", "actuators": ["q'"], "transversal": {"q'": 1.0}}),
     "Control": (kn.Control, {"law": "kineta", "actuators": (("q'", 1),), "transversal": (("q'", 1),), **FREE}),
     "quasi": (kn.quasi, {"name": "u", "value": q}),
+    "state": (kn.state, {"name": "z", "rate": q, "unit": "A"}),
     "Quasi": (kn.Quasi, {"name": "u", "value": q, **FREE}),
     "independent": (kn.independent, {"system": SYSTEM}),
     "system_graph": (kn.system_graph, {"system": SYSTEM, "order": ["B"], "outward": ["B"], "root": "ground"}),
@@ -238,7 +239,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         kn.System,
         {"name": "S", "bodies": [BODY], "gravity": (0, 0, 1), "coordinates": ["q"], "parameters": {"m": 1.0}}
         | {"elements": [], "points": [], "initial": {"q": 1.0}, "outputs": {"x": q}, "lets": {}}
-        | {"constraints": [], "quasi": [], "contacts": [], "switches": [], "programs": [], "control": kn.control()},
+        | {"constraints": [], "quasi": [], "states": [], "contacts": [], "switches": [], "programs": [], "control": kn.control()},
     ),
     "System.fixed": (SYSTEM.fixed, {"names": ["m"]}),
     "System.replace": (SYSTEM.replace, {"name": "T", "bodies": [BODY], "initial": {"q": 1}}),

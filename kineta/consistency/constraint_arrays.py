@@ -54,7 +54,7 @@ def _constraint_arrays(system: System) -> ConstraintArrays:
         "constraints": levels(closures),
         "constraint_jacobian": jacobian(closures, len(d.symbols.v)),
         "mass_matrix": d["mass_matrix"],
-        "qdot": d["qdot"],
+        "qdot": vector(d.symbols.motion_rates),
         "rest": vector([r.rest for r in closures]),
     }
     linear = all(r.linear(d.symbols) for r in closures)

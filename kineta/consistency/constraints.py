@@ -148,7 +148,8 @@ class NumericConstraints:
 
     def scale(self, q: FloatArray, v: FloatArray) -> float:
         """Scale of the residuals: the largest absolute coordinate or speed, at least 1."""
-        return max(1.0, float(np.abs(q).max(initial=0)), float(np.abs(v).max(initial=0)))
+        moved = q[: self.system.nq - self.system.nz]
+        return max(1.0, float(np.abs(moved).max(initial=0)), float(np.abs(v).max(initial=0)))
 
     def retract(self, t: float, q: FloatArray, change: FloatArray) -> FloatArray:
         """Coordinates after a *change* (nv,) along the speeds, with unit quaternions."""

@@ -138,7 +138,8 @@ def formulas(derivation: Derivation, quantity: str) -> Formulas:
 
 
 def printed_equations(derivation: Derivation, *, unforced: bool = False) -> Formulas:
-    """The equations of motion for print: the forces with the multipliers of constraints and programs, then these.
+    """The equations of motion for print: the forces with the multipliers of constraints and programs, then these, then the rates
+    of the first-order states.
 
     Of the second order they are tau = M vdot + h - A^T lambda, then 0 = f; under programs that ask for a higher order M z = ...,
     the highest derivatives on the left. A constraint or program is shown as it is written. *unforced* equations have no added
@@ -149,19 +150,21 @@ def printed_equations(derivation: Derivation, *, unforced: bool = False) -> Form
     lead = found.balance if found.order == 2 else found.rest
     directions = [x for row in found.reactions.values() for x in row]
     functions = {"lead": lead, "directions": directions, "conditions": found.conditions, "inertia": found.inertia}
+    functions["rates"] = derivation.symbols.state_rates
     own, refs = simplified(derivation, functions, system.parameter_names)
     g, forces = own.graph, list(refs["lead"])
     for j, name in enumerate(found.reactions):
         unknown, along = g.symbol(name), refs["directions"][j * n : (j + 1) * n]
         forces = [g.sub(force, g.mul(a, unknown)) for force, a in zip(forces, along, strict=True)]
+    states, ends = [f"{name}'" for name in system.state_names], (*refs["conditions"], *refs["rates"])
     if found.order == 2:
         left = ["0"] * n if unforced else quantity("inverse").labels(system, (n,))
-        labels = (*left, *["0"] * m)
-        return Formulas(own, EQUATIONS, Array((n + m,), (*forces, *refs["conditions"]), labels=labels))
+        labels = (*left, *["0"] * m, *states)
+        return Formulas(own, EQUATIONS, Array((len(labels),), (*forces, *ends), labels=labels))
     z = [g.symbol(name) for name in found.highest]
     sides = [g.sum(g.mul(refs["inertia"][k * n + j], z[j]) for j in range(n)) for k in range(n)]
-    labels = (*(f"left[{k + 1}]" for k in range(n)), *["0"] * m)
-    array = Array((n + m,), (*(neg(x) for x in forces), *refs["conditions"]), labels=labels)
+    labels = (*(f"left[{k + 1}]" for k in range(n)), *["0"] * m, *states)
+    array = Array((len(labels),), (*(neg(x) for x in forces), *ends), labels=labels)
     return Formulas(own, EQUATIONS, array, tuple(sides))
 
 

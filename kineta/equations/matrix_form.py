@@ -23,7 +23,8 @@ NAME = 6
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MatrixForm:
-    """M, h, the directions of the reactions as columns, and the conditions: references into the graph of *symbols*, row by row.
+    """M, h, the directions of the reactions as columns, the conditions, and the rates of first-order states: references into the
+    graph of *symbols*, row by row.
 
     highest : names of the derivatives that M multiplies
     reactions : names of the unknowns, multipliers of constraints and of programs
@@ -81,7 +82,8 @@ class MatrixForm:
         system, n, names = self.symbols.system, len(self.symbols.v), self.symbols.names
         columns = len(self.reactions)
         m = len(self.refs) - n * (n + 1 + columns)
-        labels = [*_labels(n, columns), *["0"] * m]
+        states = [f"{name}'" for name in system.state_names]
+        labels = [*_labels(n, columns), *["0"] * (m - len(states)), *states]
         form = printed_form(self.symbols.graph, self.refs, labels, kinds(system), parts=parts)
         plain = dict(form.lines(text.TEXT, labels))
         long = _long([plain[label] for label in labels[: len(labels) - m]], n)
@@ -117,7 +119,7 @@ def matrix_form(derivation: Derivation, *, unforced: bool = False) -> MatrixForm
         raise ArgumentError(f"Model '{system.name}': nothing in it can move, so there are no equations of motion.")
     found = equations_of_motion(derivation)
     columns = [row[k] for k in range(n) for row in found.reactions.values()]
-    refs = (*found.inertia, *found.rest, *columns, *found.conditions)
+    refs = (*found.inertia, *found.rest, *columns, *found.conditions, *derivation.symbols.state_rates)
     own, simple = simplified(derivation, {"matrices": refs}, system.parameter_names)
     forced = found.order == 2 and not unforced
     return MatrixForm(own, tuple(simple["matrices"]), found.highest, tuple(found.reactions), forced)

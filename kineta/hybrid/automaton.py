@@ -371,7 +371,7 @@ def contact_tolerance(task: SimulationProblem) -> FloatArray:
 
 def _sizes(task: SimulationProblem) -> FloatArray:
     """Size of the coordinates at the start, at least 1, or of those of each case (cases,)."""
-    return np.asarray(np.abs(task.y0[..., : task.system.nq]).max(axis=-1, initial=1.0))
+    return np.asarray(np.abs(task.y0[..., : task.system.nq - task.system.nz]).max(axis=-1, initial=1.0))
 
 
 def check_start(task: SimulationProblem, made: BoundSystem) -> None:

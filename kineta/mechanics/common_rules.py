@@ -100,6 +100,7 @@ COMMON: Mapping[str, Rule] = {
     "angular_momentum": lambda d: _momenta(d)[1],
     "mass_centre": _mass_centre,
     "qdot": lambda d: vector(d.symbols.qdot),
+    "zdot": lambda d: vector(d.symbols.state_rates),
     "positions": lambda d: matrix([d.kinematics.position(Station(b.name)).refs for b in d.symbols.system.bodies], 3),
     "rotations": _rotations,
     "velocities": _velocities,

@@ -25,6 +25,7 @@ from kineta.mechanics.constraints.rows import Row, rows
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint, unilateral_constraints
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.mechanics.elements.element_actions import apply_elements
+from kineta.mechanics.elements.state_rates import with_state_rates
 from kineta.mechanics.kinematics.axis_alignment import aligned
 from kineta.mechanics.kinematics.kinematics import TreeKinematics
 from kineta.mechanics.kinematics.origin_placement import slid
@@ -309,7 +310,7 @@ def _first_mechanisms(system: System, *, exact: bool) -> tuple[tuple[Mechanism, 
 
 
 def _variables(system: System, graph: Graph) -> Symbols:
-    return projected_variables(system, graph) if system.quasi else symbols(system, graph)
+    return projected_variables(system, graph) if system.quasi else with_state_rates(symbols(system, graph))
 
 
 def scalar(ref: Ref) -> Array:

@@ -121,6 +121,14 @@ def told(d: Derivation, own: Steps) -> Iterator[Step]:
         )
     if d.symbols.system.programs:
         yield from program_steps(d)
+    if d.symbols.states:
+        yield Step(
+            "First-order states",
+            "ż = f(t, q, v, z)",
+            note="They act in forces, and have no inertia.",
+            shown=each("rate", d.symbols.system.state_names, d.symbols.state_rates),
+            whole=True,
+        )
 
 
 def program_steps(d: Derivation) -> Iterator[Step]:

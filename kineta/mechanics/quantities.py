@@ -92,6 +92,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("angular_momentum"),
         Quantity("mass_centre"),
         Quantity("qdot"),
+        Quantity("zdot", entries=lambda s: _rates(s.state_names)),
         Quantity("positions", "r"),
         Quantity("rotations", "R"),
         Quantity("velocities"),
@@ -238,7 +239,7 @@ NAMES = (*QUANTITIES, *CONTROLLED, *(f"{kind}({order})" for kind in ORDERED for 
 SQUARE = ("mass_matrix", "mass_and_bias")
 
 #: The parts whose lack leaves a quantity without entries, where these are not constraints.
-_LACKING = {"outputs": "no outputs", "forward_by_p": "no parameters"}
+_LACKING = {"outputs": "no outputs", "zdot": "no states", "forward_by_p": "no parameters"}
 
 
 def nothing(system: System, quantity: str) -> str:

@@ -34,8 +34,13 @@ Direction = Mapping[Ref, Ref]
 def displacements(d: Derivation) -> list[Direction]:
     """Unit displacements, one for every speed of the motions."""
     base = d.unconstrained.symbols
-    columns = (forward(d.graph, base.qdot, {u: ONE}) for u in base.v)
+    columns = (forward(d.graph, base.motion_rates, {u: ONE}) for u in base.v)
     return [{q: x for q, x in zip(base.q, column, strict=True) if x != ZERO} for column in columns]
+
+
+def changes_at_rest(d: Derivation) -> list[Direction]:
+    """Unit changes of the state at given speeds: :func:`displacements`, then one for every first-order state."""
+    return [*displacements(d), *({z: ONE} for z in d.symbols.states)]
 
 
 def derivatives(graph: Graph, roots: Sequence[Ref], directions: Sequence[Direction]) -> list[list[Ref]]:

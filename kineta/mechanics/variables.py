@@ -27,10 +27,11 @@ LONG = 150
 
 @dataclass(frozen=True)
 class Symbols:
-    """Time t, coordinates q, speeds v, their rates vdot, added generalised forces tau, free parameters p.
+    """Time t, coordinates and first-order states q, speeds v, their rates vdot, added generalised forces tau, free parameters p.
 
-    ``speeds`` are the speeds of the motions: v, or expressions of v in a system with quasi-velocities. ``names`` are the names
-    of v, and ``known`` the meanings of further names.
+    ``state_rates`` are the rates of the first-order states, on which no position depends. ``speeds`` are the speeds of the
+    motions: v, or expressions of v in a system with quasi-velocities. ``names`` are the names of v, and ``known`` the meanings
+    of further names.
     """
 
     system: System
@@ -44,11 +45,22 @@ class Symbols:
     speeds: tuple[Ref, ...]
     names: tuple[str, ...]
     known: Mapping[str, Ref] = field(default_factory=dict)
+    state_rates: tuple[Ref, ...] = ()
 
     @property
     def projected(self) -> bool:
         """Return whether v are quasi-velocities, in which the speeds of the motions are expressions."""
         return self.names != self.system.base_speeds
+
+    @property
+    def coordinates(self) -> tuple[Ref, ...]:
+        """The coordinates, without the first-order states."""
+        return self.q[: len(self.q) - self.system.nz]
+
+    @property
+    def states(self) -> tuple[Ref, ...]:
+        """The first-order states, which are the last of q."""
+        return self.q[len(self.q) - self.system.nz :]
 
     @property
     def momenta(self) -> tuple[Ref, ...]:
@@ -65,6 +77,7 @@ class Symbols:
             *((s.parameter_names, self.p), (("t",), (self.t,))),
         )
         named = {name: ref for names, refs in rows for name, ref in zip(names, refs, strict=True)}
+        named |= {f"{name}'": rate for name, rate in zip(s.state_names, self.state_rates, strict=False)}
         return {**fixed, **self.known, **named}
 
     def expression(self, *expressions: Expr, more: dict[str, Ref] | None = None) -> list[Ref]:
@@ -98,13 +111,20 @@ class Symbols:
 
     @once
     def qdot(self) -> tuple[Ref, ...]:
-        """Rates of the coordinates: v itself, and the kinematics of joints."""
+        """Rates of the coordinates and states."""
+        return (*self.motion_rates[: len(self.q) - len(self.state_rates)], *self.state_rates)
+
+    @once
+    def motion_rates(self) -> tuple[Ref, ...]:
+        """What displaces the coordinates: v itself, and the kinematics of joints; zero for the states, which no displacement
+        changes.
+        """
         s = self.system
         rates = {n: self.by_name[f"{n}'"] for n in s.coordinates if n not in s.joints}
         for joint in s.joints.values():
             found = joint.rates(self.graph, self.joint(joint)[0], *self.twist(joint, self.speeds))
             rates.update(zip(joint.coordinates, found, strict=True))
-        return tuple(rates[n] for n in s.q_names)
+        return tuple(rates.get(n, ZERO) for n in s.q_names)
 
     @once
     def _seeds(self) -> dict[Ref, Ref]:
@@ -149,6 +169,10 @@ class Symbols:
     def rates(self, refs: Sequence[Ref]) -> list[Ref]:
         """Time derivatives; of expressions that contain speeds, without the terms in dv/dt."""
         return forward(self.graph, refs, self._seeds)
+
+    def displaced_rates(self, refs: Sequence[Ref]) -> list[Ref]:
+        """:meth:`rates` with the states held."""
+        return forward(self.graph, refs, {self.t: ONE, **dict(zip(self.q, self.motion_rates, strict=True))})
 
     def at_rest(self, ref: Ref) -> Ref:
         """*ref* for zero speeds."""

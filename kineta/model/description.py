@@ -17,9 +17,9 @@ from kineta.model.elements.force import Force
 from kineta.model.joints.joint import Joint
 from kineta.model.kind import Appearance, Condition, Element, KindRecord, Unilateral
 from kineta.model.motion_program import Control, Program
+from kineta.model.motion_variables import Quasi, State
 from kineta.model.named_expressions import Let, Lets, Output, Outputs, expanded_values, substitute_names
 from kineta.model.parameters import Initial, Parameter, Parameters
-from kineta.model.quasi import Quasi
 from kineta.model.switch import Switch
 from kineta.threads import once
 
@@ -43,6 +43,7 @@ class Description:
     lets: Lets
     constraints: tuple[Condition, ...]
     quasi: tuple[Quasi, ...]
+    states: tuple[State, ...]
     contacts: tuple[Unilateral, ...]
     switches: tuple[Switch, ...]
     programs: tuple[Program, ...]
@@ -95,8 +96,13 @@ class Description:
 
     @once
     def q_names(self) -> tuple[str, ...]:
-        """Names of the coordinates q, in order."""
-        return tuple(n for c in self.coordinates for n in self._block(c)[0])
+        """Names of the entries of q, in order: the coordinates, then the first-order states."""
+        return (*(n for c in self.coordinates for n in self._block(c)[0]), *self.state_names)
+
+    @once
+    def state_names(self) -> tuple[str, ...]:
+        """Names of the first-order states, in order."""
+        return tuple(own.name for own in self.states)
 
     @once
     def v_names(self) -> tuple[str, ...]:
@@ -174,8 +180,13 @@ class Description:
 
     @once
     def nq(self) -> int:
-        """Number of coordinates."""
+        """Number of entries of q: coordinates and first-order states."""
         return len(self.q_names)
+
+    @property
+    def nz(self) -> int:
+        """Number of first-order states."""
+        return len(self.states)
 
     @once
     def nv(self) -> int:
@@ -188,7 +199,7 @@ class Description:
         return tuple(p.name for p in self.parameters if not p.fixed)
 
 
-def word(record: Body | Point | KindRecord | Output | Let | Quasi | Parameter) -> str:
+def word(record: Body | Point | KindRecord | Output | Let | Quasi | State | Parameter) -> str:
     """Word of the language for *record*."""
     return record.kind.word.capitalize() if isinstance(record, Element | Appearance) else type(record).__name__
 

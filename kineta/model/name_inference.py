@@ -18,6 +18,9 @@ from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.joints.joint import Joint
 from kineta.model.joints.motion import ElementaryMotion
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME, owner
+from kineta.model.units import TIME as SECOND
+from kineta.model.units import symbol as unit_symbol
+from kineta.model.units import times
 from kineta.model.vectors import KINDS, Part, part
 
 if TYPE_CHECKING:
@@ -282,6 +285,7 @@ def motion_expressions(system: Description) -> Iterable[Expr]:
     yield from system.control.expressions
     yield from _directions(system)
     yield from (w.value for w in system.quasi)
+    yield from (own.rate for own in system.states)
 
 
 def point_components(system: Description) -> set[str]:
@@ -306,9 +310,15 @@ def _natural_order(names: Iterable[str]) -> list[str]:
 
 
 def units(system: Description) -> dict[str, str]:
-    """Units of coordinates and speeds, where a motion shows them: ``rad`` for rotations, ``m`` for shifts."""
+    """Units of coordinates and speeds, where a motion shows them: ``rad`` for rotations, ``m`` for shifts; of states and their
+    rates, where they are known.
+    """
     found: dict[str, str] = {}
     coordinates = set(system.coordinates)
+    for own in system.states:
+        if own.dimension is not None:
+            rate = times(own.dimension, SECOND, -1)
+            found |= {own.name: own.unit, f"{own.name}'": "rad/s" if own.unit == "rad" else unit_symbol(rate)}
     for body in system.expanded.bodies:
         for motion in body.motions:
             if isinstance(motion, Joint):

@@ -160,7 +160,7 @@ def _not_settable(system: Scope, switch: Switch, name: str) -> str:
         return ""
     if name in system.base_speeds:
         return f"expected one of the speeds {', '.join(system.v_names)}, which are quasi-velocities, found '{name}'."
-    return f"expected a parameter, a coordinate or a speed, found '{name}'.{did_you_mean(name, (*known, *parameters))}"
+    return f"expected a parameter, a coordinate, a speed or a state, found '{name}'.{did_you_mean(name, (*known, *parameters))}"
 
 
 KIND = Switch.kind = Kind(

@@ -24,6 +24,7 @@ from kineta.model.joints.joint import Joint
 from kineta.model.joints.motion import Motion
 from kineta.model.kind import Appearance, Condition, Element, Unilateral
 from kineta.model.motion_program import Control, Program
+from kineta.model.motion_variables import Quasi, State
 from kineta.model.name_inference import (
     LISTED,
     ambiguities,
@@ -34,7 +35,6 @@ from kineta.model.name_inference import (
 )
 from kineta.model.named_expressions import Let, Lets, Output, Outputs
 from kineta.model.parameters import DECLARED, Initial, Parameter, Parameters, valid_defaults
-from kineta.model.quasi import Quasi
 from kineta.model.switch import Switch
 from kineta.model.transformations.mapping import map_expressions
 from kineta.model.transformations.submodel import Submodel, submodel
@@ -67,6 +67,7 @@ class System(Description):
     lets : named expressions, for use in all others by their symbols (records, or a mapping of names to expressions)
     constraints : ideal constraints: expressions of order 0 and 1, loops, rolling
     quasi : quasi-velocities, which are then the speeds of the equations
+    states : first-order states, which follow the coordinates in q
     contacts : contacts, limits and dry friction, which act in runs; smooth friction and compliant
             contacts among them become elements
     switches : discrete transitions in runs
@@ -92,6 +93,7 @@ class System(Description):
         lets: Iterable[Let] | Mapping[str, Scalar] = (),
         constraints: Iterable[Condition] = (),
         quasi: Iterable[Quasi] = (),
+        states: Iterable[State] = (),
         contacts: Iterable[Unilateral] = (),
         switches: Iterable[Switch] = (),
         programs: Iterable[Program] = (),
@@ -112,6 +114,7 @@ class System(Description):
             outputs = [Output(n, scalar(v)) for n, v in outputs.items()]
         put("constraints", records(constraints, Condition, "constraints", "kn.constraint(name, expression)"))
         put("quasi", records(quasi, Quasi, "quasi-velocities", "kn.quasi(name, expression)"))
+        put("states", records(states, State, "states", "kn.state(name, rate)"))
         acting = records(
             contacts, Unilateral | SmoothFriction | CompliantContact, "contacts", "kn.limit(name, q1, lower=0)"
         )
@@ -153,7 +156,7 @@ class System(Description):
 
     def _join(self, used: Sequence[Submodel], declared: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
         """Take the records of the models *used* behind its own, and return all parameters."""
-        bare = (*self.bodies, *self.points, *kinded(self), *declared, *self.lets)
+        bare = (*self.bodies, *self.points, *kinded(self), *declared, *self.lets, *self.states)
         taken = {r.name for r in bare} | {m.name for b in self.bodies for m in b.motions if isinstance(m, Joint)}
         for own in used:
             if own.prefix in taken:
@@ -240,9 +243,11 @@ class System(Description):
     @property
     def size(self) -> str:
         """How many bodies, coordinates and speeds there are, in words."""
-        counts = {"bodies": len(self.bodies), "coordinates": self.nq, "speeds": self.nv}
+        counts = {"bodies": len(self.bodies), "coordinates": self.nq - self.nz, "speeds": self.nv}
+        counts |= {"states": self.nz} if self.states else {}
         counts |= {"programs": len(self.programs)} if self.programs else {}
         one = {"bodies": "1 body", "coordinates": "1 coordinate", "speeds": "1 speed", "programs": "1 program"}
+        one |= {"states": "1 state"}
         return ", ".join(one[name] if n == 1 else f"{n} {name}" for name, n in counts.items())
 
     def picture(self, q: Any = None, *, p: Any = None, t: float = 0.0, towards: Any = None, ax: Any = None) -> Any:

@@ -27,8 +27,8 @@ PREFERENCE = 1e6
 
 @dataclass(frozen=True)
 class Reduction:
-    """*places* of the independent states among all states, displacements then speeds; and indices of the dependent
-    displacements and speeds.
+    """*places* of the independent states among all states, displacements, first-order states, then speeds; and indices of the
+    dependent displacements and speeds.
     """
 
     places: tuple[int, ...]
@@ -60,14 +60,15 @@ class Reduction:
 
 
 def state_names(system: System) -> tuple[str, ...]:
-    """Names of all states: changes of the coordinates in the directions of the speeds of the motions, then the speeds.
+    """Names of all states: changes of the coordinates in the directions of the speeds of the motions, first-order states, then
+    the speeds.
 
     A joint changes by small shifts ``b.Sx`` and turns ``b.Rx`` along and about the axes of the body.
     """
     changes = {f"{n}'": n for n in system.q_names}
     for joint in system.joints.values():
         changes |= zip(joint.speeds, joint.changes, strict=True)
-    return (*(changes[n] for n in system.base_speeds), *system.v_names)
+    return (*(changes[n] for n in system.base_speeds), *system.state_names, *system.v_names)
 
 
 def independent_states(tangent: Tangent, at: Linearisation, kept: Collection[str] = ()) -> Reduction:
@@ -81,7 +82,7 @@ def independent_states(tangent: Tangent, at: Linearisation, kept: Collection[str
     wanted = np.array([name in kept for name in names])
     tied = _pivot_columns(H[first], np.where(wanted[:nb], 1 / PREFERENCE, 1.0))
     weights = np.where(wanted[nb:], 1 / PREFERENCE, 1.0)
-    if nb == f_v.shape[-1]:
+    if nb - system.nz == f_v.shape[-1]:
         weights[tied] *= PREFERENCE**2
     bound = _pivot_columns(f_v[first], weights)
     for A, columns, start in ((H, tied, 0), (f_v, bound, nb)):

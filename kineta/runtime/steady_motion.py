@@ -1,8 +1,9 @@
 """Conditions of a steady motion in numbers: balance of forces without accelerations, and constraints::
 
-    bias(t, q, v) - A^T lambda - tau = 0          f(t, q, v) = 0
+    bias(t, q, v) - A^T lambda - tau = 0          f(t, q, v) = 0          z' = 0
 
-with v = 0 at rest. Derivatives by motions, speeds, multipliers and parameters are exact, from the graph.
+with v = 0 at rest, and the rates z' of first-order states. Derivatives by motions, speeds, multipliers, states and
+parameters are exact, from the graph.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from kineta.arrays import FloatArray
 from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.equations.equations import Equations
-from kineta.expr.graph import ZERO, Ref
+from kineta.expr.graph import ZERO, Ref, neg
 from kineta.expr.program import program
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.tangent import along, balance, multiplier_symbols
@@ -57,8 +58,8 @@ class CompiledConditions:
 class SteadyConditions:
     """Conditions of a steady motion of *equations* under the forces *tau*, and quantities for its stability.
 
-    A change of a state consists of motions along the speeds (nb,), of speeds (nv,), multipliers (rows,) and parameters
-    (np,); ``parts`` are their ranges.
+    A change of a state consists of motions along the speeds (nb,), of speeds (nv,), multipliers (rows,), first-order states (nz,)
+    and parameters (np,); ``parts`` are their ranges.
     """
 
     def __init__(self, equations: Equations, tau: AppliedForces) -> None:
@@ -70,25 +71,28 @@ class SteadyConditions:
         self.names = tuple(f"the force on '{n}'" for n in self.system.v_names) + tuple(
             f"the constraint '{n}'" for n in made.levels
         )
-        sizes = (len(self.system.base_speeds), self.system.nv, len(made.multipliers), len(self.system.parameter_names))
+        self.names += tuple(f"the rate of '{n}'" for n in self.system.state_names)
+        system = self.system
+        sizes = (len(system.base_speeds), system.nv, len(made.multipliers), system.nz, len(system.parameter_names))
         ends = np.cumsum(sizes).tolist()
-        self.parts = dict(
-            zip(("motion", "speed", "multiplier", "parameter"), map(range, [0, *ends], ends), strict=False)
-        )
+        kinds = ("motion", "speed", "multiplier", "state", "parameter")
+        self.parts = dict(zip(kinds, map(range, [0, *ends], ends), strict=False))
 
     def residuals(self, at: SteadyState) -> FloatArray:
-        """Residuals of the conditions: forces (nv,), then constraints."""
+        """Residuals of the conditions: forces (nv,), then constraints, then the negative rates of states."""
         found = self._functions["conditions"](*at.blocks)
         found[: self.system.nv] -= self.tau.constant
         return found
 
     def jacobian(self, at: SteadyState, function: str = "slope") -> FloatArray:
         """Derivatives of the residuals by all changes of the state, (m, n); or of the ``momentum`` (nv, n)."""
-        nq, nv, rows, parameters = map(len, at.blocks[1:])
-        seeds = np.zeros((len(self.system.base_speeds) + nv + rows + parameters, nq + nv + rows + parameters))
-        tangents = self.tangents(at)
-        seeds[: len(tangents), :nq] = tangents
-        seeds[len(tangents) :, nq:] = np.eye(nv + rows + parameters)
+        columns, n = np.cumsum([0, *map(len, at.blocks[1:])]), self.system.nz
+        seeds = np.zeros((self.parts["parameter"].stop, columns[-1]))
+        seeds[self.parts["motion"], : columns[1]] = self.tangents(at)
+        starts = {"speed": columns[1], "multiplier": columns[2], "state": columns[1] - n, "parameter": columns[3]}
+        for name, start in starts.items():
+            part = self.parts[name]
+            seeds[part, range(start, start + len(part))] = 1.0
         return self._functions[function].batch(*at.blocks, seeds).T
 
     def blocks(self, at: SteadyState, function: str = "slope") -> dict[str, FloatArray]:
@@ -124,8 +128,9 @@ class SteadyConditions:
 
     def retract(self, at: SteadyState, change: FloatArray) -> SteadyState:
         """State after a *change*."""
-        motion, v, multipliers, p = (change[part.start : part.stop] for part in self.parts.values())
+        motion, v, multipliers, z, p = (change[part.start : part.stop] for part in self.parts.values())
         q = self._unit(at.q + motion @ self.tangents(at))
+        q[len(q) - len(z) :] += z
         return replace(at, q=q, v=at.v + v, multipliers=at.multipliers + multipliers, p=at.p + p)
 
     def balanced(self, at: SteadyState) -> SteadyState:
@@ -172,8 +177,8 @@ def _compiled(equations: Equations, tau: AppliedForces) -> CompiledConditions:
         "conditions": (state, off),
         "slope": (state | {"change": change}, slope),
         "momentum": (state | {"change": change}, momentum),
-        "rates": (plain | {"v": base.v}, base.qdot),
-        "going": (plain, s.qdot),
+        "rates": (plain | {"v": base.v}, base.motion_rates),
+        "going": (plain, s.motion_rates),
     }
     made = [program(g, inputs, {n: ((len(refs),), refs)}, n) for n, (inputs, refs) in functions.items()]
     names, on_speeds = tuple(r.constraint for r in d.rows), any(r.order for r in d.rows)
@@ -181,10 +186,11 @@ def _compiled(equations: Equations, tau: AppliedForces) -> CompiledConditions:
 
 
 def _conditions(d: Derivation, tau: AppliedForces) -> tuple[list[Ref], tuple[str, ...]]:
-    """Residual forces and constraints, and the names of the constraints."""
+    """Residual forces, constraints and negative rates of states, and the names of the constraints."""
     acting = {n: d.expression(e)[0] for n, e in tau.expressions.items()}
     forces = balance(d, d["bias"].refs)
     forces = [d.graph.sub(f, acting.get(n, ZERO)) for f, n in zip(forces, d.symbols.names, strict=True)]
+    rates = [neg(x) for x in d.symbols.state_rates]
     if not d.constraint_rows:
-        return forces, ()
-    return [*forces, *d["constraints"].refs], d["constraints"].labels
+        return [*forces, *rates], ()
+    return [*forces, *d["constraints"].refs, *rates], d["constraints"].labels

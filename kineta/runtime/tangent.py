@@ -1,6 +1,6 @@
 """The tangent of a system: its equations of motion to first order about a state, in numbers or in symbols.
 
-With the residuals F, G of :mod:`kineta.mechanics.tangent`, displacements q, speeds v and inputs w::
+With the residuals F, G of :mod:`kineta.mechanics.tangent`, displacements and first-order states q, speeds v and inputs w::
 
     M dvdot - A^T dlambda = -(Fq dq + Fv dv + Fw dw)          A dvdot = -(Gq dq + Gv dv + Gw dw)
 
@@ -27,7 +27,7 @@ from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError, SingularMatrixError
 from kineta.expr.graph import ONE, ZERO, Ref
 from kineta.mechanics.derivation import Derivation
-from kineta.mechanics.tangent import DIRECTIONS, derivatives, multiplier_symbols, residuals, turning
+from kineta.mechanics.tangent import DIRECTIONS, changes_at_rest, derivatives, multiplier_symbols, residuals, turning
 from kineta.model.name_inference import contact_rows, response_symbols
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER
 from kineta.numerics.linear_algebra import solve
@@ -70,8 +70,9 @@ class MatrixAlgebra:
 
 @dataclass(frozen=True)
 class Linearisation:
-    """x' = rate + X (x, w), y = Y (x, w) for changes x of all states, displacements then speeds, and of inputs w; with Jacobians
-    of constraints, H on the position by displacements, f on the speeds by displacements and speeds, both also by inputs.
+    """x' = rate + X (x, w), y = Y (x, w) for changes x of all states, displacements, first-order states, then speeds, and of
+    inputs w; with Jacobians of constraints, H on the position by displacements, f on the speeds by displacements and speeds,
+    both also by inputs.
     """
 
     X: Matrix
@@ -88,8 +89,8 @@ class Tangent:
     """The tangent of *equations* with *inputs*, and *outputs* by name.
 
     Blocks at rest and without multipliers: M, A and the residuals F, G. Blocks of slopes, as ``Fq``, have rows F, G, H
-    constraints on the position, f on the speeds, u speeds of the motions, y outputs, and columns q, v, w; of outputs also
-    accelerations ``ya`` and multipliers ``yl``; ``u`` are values.
+    constraints on the position, f on the speeds, u speeds of the motions and rates of states, y outputs, and columns q, v, w; of
+    outputs also accelerations ``ya`` and multipliers ``yl``; ``u`` are values.
     """
 
     def __init__(
@@ -255,22 +256,23 @@ def _slopes(d: Derivation, inputs: Sequence[Input], outputs: Mapping[str, Expr])
         "G": G,
         "H": [r.levels[0] for r in held if r.order == 0],
         "f": [row.levels[-1] for row in d.rows],
-        "u": list(s.speeds),
+        "u": [*s.speeds, *s.state_rates],
         "y": shown,
     }
     every = [ref for refs in roots.values() for ref in refs]
     inputs_by = [{d.graph.symbol(i.label): ONE} for i in inputs]
     blocks: dict[str, Matrix] = {}
-    for column, directions in (("q", DIRECTIONS["q"](d)), ("v", DIRECTIONS["v"](d)), ("w", inputs_by)):
+    for column, directions in (("q", changes_at_rest(d)), ("v", DIRECTIONS["v"](d)), ("w", inputs_by)):
         rows = iter(derivatives(d.graph, every, directions))
         for name, refs in roots.items():
             blocks[name + column] = matrix([next(rows) for _ in refs], (len(refs), len(directions)))
-    turned = zip(blocks["uq"].flat, (x for row in turning(d) for x in row), strict=True)
-    blocks["uq"] = matrix([d.graph.add(x, y) for x, y in turned], blocks["uq"].shape)
+    for i, row in enumerate(turning(d)):
+        for k, x in enumerate(row):
+            blocks["uq"][i, k] = d.graph.add(blocks["uq"][i, k], x)
     for name, variables in (("ya", s.vdot), ("yl", multipliers)):
         columns = [{x: ONE} for x in variables]
         blocks[name] = matrix(derivatives(d.graph, shown, columns), (len(shown), len(columns)))
-    return blocks | {"u": matrix(s.speeds, (len(s.speeds), 1))}
+    return blocks | {"u": matrix(roots["u"], (len(roots["u"]), 1))}
 
 
 def _check_results(d: Derivation, outputs: Mapping[str, Expr], known: set[str]) -> None:

@@ -188,6 +188,8 @@ def _held(system: System, pinned: Iterable[str]) -> Held:
     for name in names:
         if name in blocks:
             coordinates += [places[n] for n in blocks[name]]
+        elif name in system.state_names:
+            continue  # constraints move no state
         elif name in changes:
             coordinates.append(changes.index(name))
         elif name in system.q_names:

@@ -330,11 +330,11 @@ BAD = [
     ),
     (
         "when c : q1 >= 1 : k = 2;",
-        "Switch 'c' (touch:14:20): expected a parameter, a coordinate or a speed, found 'k'.",
+        "Switch 'c' (touch:14:20): expected a parameter, a coordinate, a speed or a state, found 'k'.",
     ),
     (
         "when c : q1 >= 1 : reach = 2;",
-        "Switch 'c' (touch:14:20): expected a parameter, a coordinate or a speed, found 'reach'.",
+        "Switch 'c' (touch:14:20): expected a parameter, a coordinate, a speed or a state, found 'reach'.",
     ),
     (
         "when c : q1 >= 1 : b.qw = 1;",

@@ -329,7 +329,7 @@ SYNTAX = [
         "A | Rz(q1) = 1;\nparametrs a = 1;",
         "m.kin:2:1: expected a body (Name ~ Base | motions = inertia;) or one of model, include, use, for, gravity, parameters, "
         "constants, let, coordinates, frame, point, force, couple, spring, damper, friction, potential, inertia, contact, "
-        "constraint, loop, rolling, limit, when, program, control, quasi, initial, output, shape, show, view, "
+        "constraint, loop, rolling, limit, when, program, control, quasi, state, initial, output, shape, show, view, "
         "found 'parametrs'. Did you mean 'parameters'?",
     ),
     ("A | Rz(q1) = 1;\nforce f on A = (1, 2);", "m.kin:2:21: expected ',', found ')'."),

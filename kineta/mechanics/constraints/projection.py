@@ -53,8 +53,8 @@ def _change(d: Derivation, kept: Sequence[Row], off: Sequence[Ref]) -> list[Ref]
 def retraction(d: Derivation, change: Sequence[Ref]) -> list[Ref]:
     """The coordinates after a *change* in the directions of the speeds."""
     g, s = d.graph, d.symbols
-    rates = substitute(g, s.qdot, dict(zip(s.names, change, strict=True)))
-    still = (s.at_rest(rate) for rate in s.qdot)
+    rates = substitute(g, s.motion_rates, dict(zip(s.names, change, strict=True)))
+    still = (s.at_rest(rate) for rate in s.motion_rates)
     moved = {n: g.add(q, g.sub(x, o)) for n, q, x, o in zip(s.system.q_names, s.q, rates, still, strict=True)}
     for names in (joint.quaternion for joint in s.system.joints.values() if joint.quaternion):
         inverse = g.div(ONE, g.sqrt(g.sum(g.mul(moved[n], moved[n]) for n in names)))

@@ -20,13 +20,14 @@ from kineta.mechanics.constraints.rows import Row, rows
 from kineta.mechanics.constraints.structural_rank import dependent, matrix, random_state, start
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.mechanics.elements.element_actions import apply_elements
+from kineta.mechanics.elements.state_rates import with_state_rates
 from kineta.mechanics.kinematics.kinematics import TreeKinematics
 from kineta.mechanics.kinematics.tree import kinematic_tree
 from kineta.mechanics.linear_algebra.small_systems import eliminated
 from kineta.mechanics.variables import Symbols, symbols
 from kineta.model.kind import Condition
+from kineta.model.motion_variables import Quasi
 from kineta.model.named_expressions import substitute_names
-from kineta.model.quasi import Quasi
 from kineta.model.system import System, a_system
 from kineta.model.transformations.mapping import map_expressions
 from kineta.numerics.plain_matrices import Rows
@@ -103,7 +104,7 @@ def projected_variables(system: System, graph: Graph) -> Symbols:
     found = definitions(own)
     right = [graph.sub(f.value, f.free) for f in found.rows]
     speeds = eliminated(graph, [f.gradient for f in found.rows], right)
-    return replace(own, speeds=tuple(speeds))
+    return with_state_rates(replace(own, speeds=tuple(speeds)))
 
 
 def independent(system: System) -> System:
@@ -134,7 +135,7 @@ def unconstrained_variables(found: QuasiVelocityDefinitions, own: Symbols) -> Sy
     g, base = own.graph, found.base
     terms = ([g.mul(a, base.v[k]) for k, a in f.gradient.items()] for f in found.chosen)
     known = {f.name: g.sum([f.free, *t]) for f, t in zip(found.chosen, terms, strict=True)}
-    return replace(base, system=own.system, known=known)
+    return with_state_rates(replace(base, system=own.system, known=known))
 
 
 def multipliers(found: QuasiVelocityDefinitions, own: Symbols, forces: Sequence[Ref]) -> list[Ref]:

@@ -17,7 +17,9 @@ def step_terms(d: Derivation, acting: Mapping[str, Ref]) -> tuple[ContactTermsAr
     """
     s, nv = d.symbols, len(d.symbols.v)
     forces = substitute(d.graph, net_forces(d), acting)
-    displaced = [{q: x for q, x in zip(s.q, forward(d.graph, s.qdot, {v: ONE}), strict=True) if x != ZERO} for v in s.v]
+    displaced = [
+        {q: x for q, x in zip(s.q, forward(d.graph, s.motion_rates, {v: ONE}), strict=True) if x != ZERO} for v in s.v
+    ]
     slopes = []
     for directions in ([{v: ONE} for v in s.v], displaced):
         columns = [forward(d.graph, forces, x) for x in directions]

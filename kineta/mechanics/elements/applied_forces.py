@@ -21,6 +21,7 @@ from kineta.model.elements.spring import Spring
 from kineta.model.kind import Element
 from kineta.model.name_inference import smooth_friction, vector_parts
 from kineta.model.reserved_symbols import POINT_COMPONENTS
+from kineta.passes.differentiate import forward
 from kineta.spatial.vector import Vector
 from kineta.spatial.wrench import Wrench
 from kineta.threads import once
@@ -127,14 +128,16 @@ class Elements:
         self.potential = self.graph.add(self.potential, energy)
 
     def rate(self, coordinate: Ref) -> Ref:
-        """The time derivative of a coordinate; an expression that contains speeds is a rate itself."""
+        """The time derivative of a coordinate, with the states held; an expression that contains speeds is a rate itself."""
         if self.mechanism.symbols.by_speed(coordinate):
             return coordinate
-        return self.mechanism.symbols.rates([coordinate])[0]
+        return self.mechanism.symbols.displaced_rates([coordinate])[0]
 
     def by_time(self, ref: Ref) -> Ref:
-        """The partial time derivative of *ref*: its rate for zero speeds."""
-        return self.mechanism.symbols.at_rest(self.mechanism.symbols.rates([ref])[0])
+        """The partial time derivative of *ref*, its rate for zero speeds, and what the rates of the states add."""
+        s = self.mechanism.symbols
+        by_states = forward(self.graph, [ref], dict(zip(s.states, s.state_rates, strict=False)))[0]
+        return self.graph.add(s.at_rest(s.displaced_rates([ref])[0]), by_states)
 
     def smooth_friction_force(self, friction: SmoothFriction) -> tuple[Ref, Ref]:
         """The rate s of smooth friction, and its force - F s/sqrt(s^2 + smooth^2)."""

@@ -97,7 +97,7 @@ def _gamma(d: Variables, element: InertiaElement) -> dict[int, Ref]:
     partials = base.by_speed(k)
     found = dict(zip(partials, base.levels.of(list(partials.values()), 1), strict=True))
     slopes = gradient(g, k, set(base.q))
-    for q, qdot in zip(base.q, base.qdot, strict=True):
+    for q, qdot in zip(base.q, base.motion_rates, strict=True):
         for j, share in base.by_speed(qdot, slopes.get(q, ZERO)).items():
             found[j] = g.sub(found.get(j, ZERO), share)
     for j, x in gyroscopic(base, [partials.get(j, ZERO) for j in range(len(base.v))]):

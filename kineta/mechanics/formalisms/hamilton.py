@@ -72,7 +72,7 @@ def _canonical(d: Derivation) -> Array:
     g, s = d.graph, d.symbols
     slope = gradient(g, _energy(d, energy.gravity_potential(d.mechanism)), set(s.q))
     fall = [ZERO] * len(s.v)
-    for q, qdot in zip(s.q, s.qdot, strict=True):
+    for q, qdot in zip(s.q, s.motion_rates, strict=True):
         for k, share in s.by_speed(qdot, slope.get(q, ZERO)).items():
             fall[k] = g.add(fall[k], share)
     for k, x in gyroscopic(s, s.momenta):

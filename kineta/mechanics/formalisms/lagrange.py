@@ -83,7 +83,7 @@ def _energies(d: Derivation) -> tuple[Ref, Ref, list[Ref], dict[Ref, Ref]]:
 def with_slope(d: Derivation, slope: Mapping[Ref, Ref], forces: Sequence[Ref]) -> list[Ref]:
     """*forces* on the speeds plus the forces of the *slope* by the coordinates."""
     g, s, total = d.graph, d.symbols, list(forces)
-    for q, qdot in zip(s.q, s.qdot, strict=True):
+    for q, qdot in zip(s.q, s.motion_rates, strict=True):
         for k, share in s.by_speed(qdot, slope.get(q, ZERO)).items():
             total[k] = g.add(total[k], share)
     return total

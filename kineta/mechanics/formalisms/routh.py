@@ -42,7 +42,7 @@ def ignorable(d: Derivation) -> dict[int, Ref]:
     forces = generalized_forces(d.elements)
     vary = [gradient(g, Q, set(s.q)) for Q in forces]
     found: dict[int, Ref] = {}
-    for q, rate in zip(s.q, s.qdot, strict=True):
+    for q, rate in zip(s.coordinates, s.motion_rates, strict=False):
         if rate not in s.v:
             continue
         k = s.v.index(rate)
@@ -50,9 +50,10 @@ def ignorable(d: Derivation) -> dict[int, Ref]:
         if all(opened.shorter(x) == ZERO for x in (slope.get(q, ZERO), driven, *(by.get(q, ZERO) for by in vary))):
             found[k] = q
     if not found and s.q:
+        own = excerpt(system.q_names[: len(s.coordinates)])
         raise ModelError(
-            f"Model '{system.name}' has no ignorable coordinate: the Lagrangian or a force contains "
-            f"{excerpt(system.q_names)}. Routh's function and the effective potential need one whose momentum stays constant."
+            f"Model '{system.name}' has no ignorable coordinate: the Lagrangian or a force contains {own}. Routh's function and "
+            "the effective potential need one whose momentum stays constant."
         )
     return found
 

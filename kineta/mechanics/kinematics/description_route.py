@@ -239,7 +239,7 @@ class DirectRoute:
         """The rate of a coordinate; an expression that contains speeds is a rate itself."""
         if self.symbols.by_speed(coordinate):
             return coordinate
-        return self.symbols.levels.of([coordinate], 1)[0]
+        return self.symbols.displaced_rates([coordinate])[0]
 
     def coordinate(self, coordinate: Coordinate) -> tuple[Ref, Ref]:
         """A coordinate and its rate."""

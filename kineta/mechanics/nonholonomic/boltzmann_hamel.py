@@ -42,7 +42,7 @@ def _coefficients(d: Derivation) -> dict[tuple[int, int, int], Ref]:
     g, s, opened = d.graph, d.symbols, SumsOfProducts(d.graph)
     h, free = partials(d), [s.at_rest(v) for v in s.speeds]
     known = dict(zip(s.q, range(len(s.q)), strict=True))
-    moved = [s.qdot[known[q]] for q in s.q]
+    moved = [s.motion_rates[known[q]] for q in s.q]
     place = {rate: i for i, rate in enumerate(s.speeds)}
     # The coordinate of each speed of the motions.
     coordinate = {place[rate]: q for q, rate in zip(s.q, moved, strict=True) if rate in place}

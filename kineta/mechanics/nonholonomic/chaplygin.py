@@ -29,7 +29,7 @@ def _refusal(d: Derivation) -> str:
     if why := only_rates(d):
         return why
     g, s, opened = d.graph, d.symbols, SumsOfProducts(d.graph)
-    others = {q for q, rate in zip(s.q, s.qdot, strict=True) if rate not in s.v}
+    others = {q for q, rate in zip(s.coordinates, s.motion_rates, strict=False) if rate not in s.v}
     found = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *s.speeds]
     there = {q for ref in found for q, slope in gradient(g, ref, others).items() if opened.shorter(slope) != ZERO}
     if not there:
@@ -42,7 +42,7 @@ def _refusal(d: Derivation) -> str:
 
 def _terms(d: Derivation) -> list[list[Ref]]:
     g, s = d.graph, d.symbols
-    own = [next((q for q, rate in zip(s.q, s.qdot, strict=True) if rate == w), None) for w in s.v]
+    own = [next((q for q, rate in zip(s.q, s.motion_rates, strict=True) if rate == w), None) for w in s.v]
 
     def along(v: Ref, k: int) -> Ref:
         q = own[k]

@@ -26,7 +26,7 @@ def _along(d: Derivation, v: Ref, k: int) -> Ref:
     """dv/dpi_k."""
     g, s = d.graph, d.symbols
     slope = gradient(g, v, set(s.q))
-    moved = zip(s.q, s.qdot, strict=True)
+    moved = zip(s.q, s.motion_rates, strict=True)
     return g.sum(g.mul(slope[q], s.by_speed(rate).get(k, ZERO)) for q, rate in moved if q in slope)
 
 

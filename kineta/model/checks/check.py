@@ -38,7 +38,7 @@ STATEMENTS = (
     *("model", "include", "use", "for", "gravity", "parameters", "constants", "let", "coordinates", "frame", "point"),
     *dict.fromkeys(k.word for k in (*elements.KINDS, *constraints.KINDS, *contacts.KINDS)),
     *(switch.KIND.word, motion_program.KIND.word),
-    *(motion_program.CONTROL, "quasi", "initial", "output"),
+    *(motion_program.CONTROL, "quasi", "state", "initial", "output"),
     *(k.word for k in appearance.KINDS),
 )
 #: Kinds of which two of one name are one too many, not two that need names of their own.
@@ -83,8 +83,10 @@ def _names(system: Description) -> None:
         if name in components:
             text = f"the name '{name}' is that of a component of '{name.rpartition('.')[0]}'. Choose another."
             raise of_model(system, f"coordinate {name}", text)
-    variables = reserved | dict.fromkeys((*system.q_names, *system.speeds), "a coordinate or speed")
+    moving = [n for n in system.q_names if n not in system.state_names]
+    variables = reserved | dict.fromkeys((*moving, *system.speeds), "a coordinate or speed")
     named = [("Parameter", p.name, p.location) for p in system.parameters]
+    named += [("State", own.name, own.location) for own in system.states]
     _distinct([*named, *(("Let", let.name, let.location) for let in system.lets)], variables)
     _distinct([("Output", o.name, o.location) for o in system.outputs], {})
     acting = (
@@ -95,7 +97,8 @@ def _names(system: Description) -> None:
         *smooth_friction(system).values(),
     )
     _distinct([(word(c), c.name, c.location) for c in acting], {})
-    own = dict.fromkeys((*system.q_names, *(p.name for p in system.parameters)), "a coordinate or parameter")
+    own = dict.fromkeys((*moving, *(p.name for p in system.parameters)), "a coordinate or parameter")
+    own |= dict.fromkeys(system.state_names, "a state")
     _distinct([("Quasi", w.name, w.location) for w in system.quasi if w.value.name != w.name], reserved | own)
 
 
@@ -107,6 +110,7 @@ def _spelling(system: Description) -> None:
     records += [("Parameter", p.name, p.location) for p in system.parameters]
     records += [("Let", let.name, let.location) for let in system.lets]
     records += [("Quasi", w.name, w.location) for w in system.quasi if w.value.name != w.name]
+    records += [("State", own.name, own.location) for own in system.states]
     names = [("Model", system.name, None), *(("Coordinate", c, None) for c in system.coordinates), *records]
     for kind, name, location in names:
         if not isinstance(name, str) or not NAME.fullmatch(name):
@@ -308,7 +312,8 @@ def _initial(system: Description) -> None:
                 near = f" The speeds of this model are its quasi-velocities {', '.join(system.v_names)}."
             if name in higher:
                 near = " Derivatives of speeds have values of their own at the start of a model with programs only."
-            raise of_model(system, part, f"initial '{name}' is neither a coordinate nor a speed.{near}")
+            kinds = "a coordinate nor a speed" if not system.states else "a coordinate, a speed nor a state"
+            raise of_model(system, part, f"initial '{name}' is neither {kinds}.{near}")
         if name in seen:
             raise of_model(system, part, f"initial '{name}' is given twice.")
         seen.add(name)

@@ -11,9 +11,11 @@ from kineta.errors import Location, did_you_mean
 from kineta.model.axis import directions
 from kineta.model.body import Body, Point
 from kineta.model.checks.diagnostics import CheckError
+from kineta.model.contacts.joint_friction import Friction
 from kineta.model.description import Description, kinded, of_control, word
 from kineta.model.kind import Element, KindRecord
 from kineta.model.motion_program import Program
+from kineta.model.motion_variables import Quasi, State
 from kineta.model.name_inference import (
     known_forces,
     likely_response_symbols,
@@ -25,7 +27,6 @@ from kineta.model.name_inference import (
     vector_fault,
     vector_parts,
 )
-from kineta.model.quasi import Quasi
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, NAME, TIME
 from kineta.model.switch import Switch
 from kineta.model.vectors import KINDS, Part
@@ -42,9 +43,18 @@ ACCELERATIONS_STAND = (
 )
 #: Alternatives to a force that names a speed.
 DAMPER = " A force that depends on speeds is a damper, or a force on a coordinate."
+#: Where states and their rates may stand, and why accelerations and forces stand in no rate.
+STATES_STAND = (
+    " A state stands in forces, laws of springs, dry friction, rates of states, switches and outputs; what places, measures or "
+    "holds the motion is made of the motion alone."
+)
+RATES_STAND = " The rate of a state stands in forces, switches and outputs; write the expression that it is equal to."
+CAUSED = "has no place in the rate of a state, which comes before the accelerations and the forces of constraints and contacts."
 #: Constituents of positions, and of states, in words.
 RESTING = "coordinates, parameters, the time and positions of points"
 MOVING = "coordinates, speeds, parameters, the time, positions and velocities of points"
+#: Constituents of rates of states, in words.
+RATES = f"{MOVING}, and states"
 #: What switches may watch besides, in words.
 SWITCHING = f"{MOVING}, accelerations and forces"
 #: Names of the number pi in Python.
@@ -59,7 +69,7 @@ Fault = Callable[..., CheckError]
 def check_symbols(system: Description) -> None:
     """Raise :class:`CheckError` for the first symbol that does not exist, or has no place where it stands."""
     scope = SymbolTable(system)
-    for rule in (_lets, _bodies, _acting, _programs, _quasi, _outputs, _values, _appearance):
+    for rule in (_lets, _bodies, _acting, _programs, _quasi, _states, _outputs, _values, _appearance):
         rule(scope)
 
 
@@ -78,7 +88,8 @@ class SymbolTable:
         self.beside = beside
         self.parameters = {p.name for p in system.parameters}
         self.points = point_components(system)
-        self.variables = self.parameters | {TIME, *system.q_names, *system.speeds}
+        self.rates = {f"{n}'" for n in system.state_names}
+        self.variables = self.parameters | {TIME, *system.q_names, *system.speeds} | self.rates
         self.everything = self.variables | self.points | {*ENERGIES, *smooth_friction(system)}
         self.velocities = point_velocities(system)
         self.inside = _nested_symbols(system)
@@ -92,7 +103,12 @@ class SymbolTable:
     def resting(self) -> frozenset[str]:
         """What coordinates give: the state without speeds and velocities."""
         moving = {*self.system.speeds, *self.velocities, *(n for n, x in self._parts.items() if x.order)}
-        return self.state - moving
+        return self.state - moving - self.rates
+
+    @once
+    def held(self) -> frozenset[str]:
+        """What a state gives of the motion alone: without first-order states and their rates."""
+        return self.state - self.rates - {*self.system.state_names}
 
     @once
     def higher(self) -> frozenset[str]:
@@ -113,6 +129,7 @@ class SymbolTable:
         system = self.system
         written = [x for own in kinded(system) for x in own.expressions] + list(system.control.expressions)
         written += [x.value for x in (*system.lets, *system.outputs, *system.quasi)] + [*self.beside]
+        written += [x.rate for x in system.states]
         own = {n for x in written for n in x.symbols()}
         return own | {n for name in own for n in self.inside.get(name, ())}
 
@@ -151,6 +168,10 @@ class SymbolTable:
         if own != name:
             found = f"'{name}' holds {found}, which"
         follows = " It follows from the motion." if forced else ""
+        if own in (*system.state_names, *self.rates):
+            return (
+                f"{found} has no place here; expected {words} only.{RATES_STAND if own in self.rates else STATES_STAND}"
+            )
         higher = vector is not None and vector.order > 1
         more = ACCELERATIONS_STAND if higher else hint if own in self.everything or vector is not None else follows
         return f"{found} has no place here; expected {words or 'what a state gives'} only.{more}"
@@ -163,7 +184,7 @@ def _lets(scope: SymbolTable) -> None:
 
 def _bodies(scope: SymbolTable) -> None:
     system = scope.system
-    arguments = scope.variables - set(system.speeds)
+    arguments = scope.variables - set(system.speeds) - {*system.state_names} - scope.rates
     for body in system.bodies:
         own = body.inertia
         motions = [x for m in body.motions for x in m.arguments]
@@ -182,6 +203,8 @@ def _acting(scope: SymbolTable) -> None:
         _directions(scope, record)
     for element in scope.system.elements:
         kind = element.kind
+        if (along := getattr(element, "coordinate", None)) is not None and isinstance(along, Expr):
+            scope.only(scope.held, MOVING, [along], _of(element))
         scope.only(scope.resting, RESTING, kind.positions(element), _of(element), hint=DAMPER)
         scope.only(scope.state, MOVING, element.expressions, _of(element))
         scope.only(scope.parameters, "parameters", kind.constants(element), _of(element))
@@ -189,11 +212,12 @@ def _acting(scope: SymbolTable) -> None:
         if not isinstance(condition, Element | Program):
             kind = condition.kind
             scope.only(scope.parameters, "parameters", kind.constants(condition), _of(condition))
-            scope.only(scope.resting, RESTING, kind.positions(condition), _of(condition))
+            scope.only(scope.resting & scope.held, RESTING, kind.positions(condition), _of(condition))
             if isinstance(condition, Switch):
                 _switch(scope, condition)
             else:
-                scope.only(scope.state, MOVING, condition.expressions, _of(condition))
+                known = scope.state if isinstance(condition, Friction) else scope.held
+                scope.only(known, MOVING, condition.expressions, _of(condition))
 
 
 def _switch(scope: SymbolTable, switch: Switch) -> None:
@@ -215,7 +239,7 @@ def _directions(scope: SymbolTable, record: Body | KindRecord) -> None:
 
 
 def _programs(scope: SymbolTable) -> None:
-    system, moved = scope.system, scope.state | scope.higher | scope.parts
+    system, moved = scope.system, scope.held | scope.higher | scope.parts
     held, likely = f"{MOVING}, derivatives and vectors", partial(_likely_derivatives, system)
     for motion in system.programs:
         scope.only(moved, held, motion.expressions, _of(motion), near=likely)
@@ -226,9 +250,19 @@ def _programs(scope: SymbolTable) -> None:
 
 def _quasi(scope: SymbolTable) -> None:
     system = scope.system
-    allowed = scope.state - {w.name for w in system.quasi} | set(system.base_speeds)
+    allowed = scope.held - {w.name for w in system.quasi} | set(system.base_speeds)
     for form in system.quasi:
         scope.only(allowed, MOVING, [form.value], _of(form))
+
+
+def _states(scope: SymbolTable) -> None:
+    system = scope.system
+    for own in system.states:
+        names = [n for name in own.rate.symbols() for n in scope.inside.get(name, (name,))]
+        caused = {*speed_derivatives(system, names), *response_symbols(system, names)}
+        for name in (n for n in names if n in caused):
+            raise _of(own)(f"{_meaning(system, name)} '{name}' {CAUSED}", symbol=name)
+        scope.only(scope.state - scope.rates, RATES, [own.rate], _of(own))
 
 
 def _outputs(scope: SymbolTable) -> None:
@@ -254,7 +288,7 @@ def _values(scope: SymbolTable) -> None:
     scope.only(scope.parameters, "parameters", scope.system.gravity, fault)
 
 
-def _of(item: Body | Point | KindRecord | Output | Let | Quasi) -> Fault:
+def _of(item: Body | Point | KindRecord | Output | Let | Quasi | State) -> Fault:
     """Constructor of errors on a record."""
     return partial(CheckError, word(item), item.name, item.location)
 
@@ -292,6 +326,8 @@ def _meaning(system: Description, name: str) -> str:
         return "the force"
     if name in (found := speed_derivatives(system, [name])):
         return "the acceleration" if found[name] == 2 else "the derivative"
-    kinds = {"the coordinate": system.q_names, "the speed": system.speeds, "the time": (TIME,), "the energy": ENERGIES}
+    kinds: dict[str, Collection[str]] = {"the state": system.state_names}
+    kinds |= {"the rate": [f"{n}'" for n in system.state_names], "the coordinate": system.q_names}
+    kinds |= {"the speed": system.speeds, "the time": (TIME,), "the energy": ENERGIES}
     velocity = "the velocity" if name in point_velocities(system) else "the position"
     return next((kind for kind, names in kinds.items() if name in names), velocity)

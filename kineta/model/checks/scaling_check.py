@@ -46,7 +46,7 @@ def scaling_diagnosis(system: System) -> Iterator[None]:
 def _records(system: System) -> Iterator[Any]:
     constants = (p for p in system.parameters if p.fixed)
     acting = (system.elements, system.constraints, system.contacts, system.switches, system.quasi, system.programs)
-    return chain(constants, system.bodies, system.points, *acting, system.outputs, system.lets)
+    return chain(constants, system.bodies, system.points, *acting, system.states, system.outputs, system.lets)
 
 
 def _numbers(record: Any) -> list[float]:

@@ -36,10 +36,10 @@ from kineta.model.io.text_file import read_text
 from kineta.model.joints.joint import Joint
 from kineta.model.joints.motion import ElementaryMotion, Motion
 from kineta.model.motion_program import Control, read_control
+from kineta.model.motion_variables import Quasi, State
 from kineta.model.name_inference import infer_coordinates
 from kineta.model.named_expressions import Let, Output, dependency_order, substitute_names
 from kineta.model.parameters import Parameter
-from kineta.model.quasi import Quasi
 from kineta.model.reserved_symbols import MULTIPLIER, POINT_COMPONENTS, TIME
 from kineta.model.system import System
 from kineta.model.transformations.submodel import Submodel
@@ -189,6 +189,7 @@ class _Statements:
     initial: list[tuple[str, Expr]] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     quasi: list[Quasi] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
     control: Control | None = None
     lets: list[tuple[Token, Node]] = field(default_factory=list)
     values: dict[str, float] = field(default_factory=dict)
@@ -219,6 +220,7 @@ class _Statements:
         self.reader.declared = {p.name for p in (*(self.parameters or ()), *self.brought["parameters"])}
         self._define()  # anew, since the dimensions of coordinates are known by now
         self._take(s for s in statements if s.data == "quasi")
+        self._know_states(statements)
         self._take(s for s in statements if s.data not in ("include", "use", "let", "quasi", *_DECLARED, *_FRAMES))
         unused = self._not_called()
         try:
@@ -254,6 +256,7 @@ class _Statements:
             initial=[*(s for s in self.start if s[0] not in dict(self.initial)), *self.initial],
             outputs=self.outputs,
             quasi=self.quasi,
+            states=self.states,
             control=self.control,
             lets=[Let(str(n), self.reader.lets[n].value, self._at(n)) for n, _ in self.lets],
             use=self.used,
@@ -395,6 +398,7 @@ class _Statements:
             raise ModelError(f"the models in it bring {count} bodies; expected {MOST} at most.", where)
         self.points |= {p.name: p for p in brought["points"]}
         self.dimensions |= {p.name: p.dimension for p in brought["parameters"] if p.dimension is not None}
+        self.forms |= {own.name: own.dimension for own in brought["states"] if own.dimension is not None}
         self.reader.lets |= {let.name: DimensionedExpr(let.value) for let in brought["lets"]}
 
     def _model_in(self, name: Token, constants: Mapping[str, float]) -> System:
@@ -525,6 +529,48 @@ class _Statements:
                     self.forms[str(name)] = form.dimension
             self.quasi.append(Quasi(str(name), meant, self._at(name)))
         self.reader.moving = {**self.reader.moving, **self.forms}
+
+    # -- first-order states ----------------------------------------------------------------------------------------------
+
+    def _know_states(self, statements: Sequence[Node]) -> None:
+        """Know the dimensions of states: those that are given, then of others that of the rate times a second."""
+        own = [s for s in statements if s.data == "state"]
+        for name, unit, _, _ in (s.children for s in own):
+            if unit is not None:
+                self.forms[str(name)] = self._dimension(unit)
+        while True:
+            known = dict(self.forms)
+            self.reader.moving = {**self.reader.moving, **known}
+            for name, unit, _, tree in (s.children for s in own):
+                if str(name) not in self.forms and unit is None:
+                    rate = self.reader.quantity(tree)
+                    if rate.dimension is not None and not rate.plain:
+                        self.forms[str(name)] = units.times(rate.dimension, units.TIME)
+            if known == self.forms:
+                return
+
+    def _dimension(self, unit: Token) -> Dimension:
+        try:
+            return units.unit(str(unit)).dimension
+        except ModelError as error:
+            raise ModelError(str(error), self._at(unit)) from None
+
+    def _state(self, node: Node) -> None:
+        name, given, rate, tree = node.children
+        if str(rate) != f"{name}'":
+            text = f"state '{name}': expected the rate {name}' = ..., found {rate}."
+            primes = len(rate) - len(rate.rstrip("'"))
+            if rate.rstrip("'") == name and primes > 1:
+                text = (
+                    f"state '{name}': a state is of first order, found {rate}; give its rate {name}', and that of a further "
+                    f"state for the next order, as in state {name}_rate : {name}_rate' = ...;"
+                )
+            raise ModelError(text, self._at(rate))
+        dimension = self.forms.get(str(name))
+        expected = None if dimension is None else units.times(dimension, units.TIME, -1)
+        value = self.reader.expression(tree, expected, f"the rate of state '{name}'")
+        shown = "" if dimension is None else units.symbol(dimension)
+        self.states.append(State(str(name), value, shown if given is None else str(given), self._at(name)))
 
     # -- runs ---------------------------------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ from kineta.model.body import GROUND, Body, Inertia
 from kineta.model.description import Description
 from kineta.model.kind import KindRecord
 from kineta.model.motion_program import Control, write_control
+from kineta.model.motion_variables import Quasi, State
 from kineta.model.phrases import vector
-from kineta.model.quasi import Quasi
 
 _KEYS = ("m", "Jx", "Jy", "Jz", "Jxy", "Jxz", "Jyz")
 
@@ -29,6 +29,7 @@ def write(system: Description) -> str:
         ),
         [*map(_statement, system.programs), *_control(system)],
         [f"quasi {_form(w)};" for w in system.quasi],
+        list(map(_state, system.states)),
         list(_runs(system)),
         list(map(_statement, system.appearance)),
     ]
@@ -53,6 +54,11 @@ def _head(system: Description) -> list[str]:
 
 def _form(form: Quasi) -> str:
     return form.name if form.value.name == form.name else f"{form.name} = {form.value}"
+
+
+def _state(state: State) -> str:
+    unit = f" in {state.unit}" if state.unit else ""
+    return f"state {state.name}{unit} : {state.name}' = {state.rate};"
 
 
 def _body(body: Body) -> str:

@@ -55,10 +55,10 @@ class Components:
 
     def __init__(self, system: System, coupled: Iterable[Iterable[str]] = ()) -> None:
         self._whole, self._system = system, system.expanded
-        self._above = {name: name for name in (*system.coordinates, *system.switched)}
+        self._above = {name: name for name in (*system.coordinates, *system.switched, *system.state_names)}
         # The coordinate, or parameter of a switch, that owns a quantity or frame; None where none changes it.
         self._owner: dict[str, str | None] = dict.fromkeys((GROUND, TIME, *(p.name for p in system.parameters)))
-        self._owner |= {name: name for name in system.switched}
+        self._owner |= {name: name for name in (*system.switched, *system.state_names)}
         for c in system.coordinates:
             joint = system.joints.get(c)
             block = (c, f"{c}'") if joint is None else (c, *joint.coordinates, *joint.speeds)
@@ -66,7 +66,8 @@ class Components:
         self._couple(self._system)
         for group in coupled:
             self._join(group)
-        for name in system.switched:  # one that nothing but the time sets, or that nothing but outputs knows
+        # One that nothing but the time sets or drives, or that nothing but outputs knows.
+        for name in (*system.switched, *system.state_names):
             if self._root(name) not in map(self._root, system.coordinates):
                 self._join((name, *system.coordinates[:1]))
         self._roots = list(dict.fromkeys(map(self._root, system.coordinates)))
@@ -83,6 +84,8 @@ class Components:
             self._owner[quasi.name] = self._join(names_in(quasi.value))
         for record in (*system.elements, *system.constraints, *system.contacts):
             self._owner[f"{MULTIPLIER}{record.name}"] = self._join(names_in(record))
+        for state in system.states:
+            self._join([state.name, *names_in(state.rate)])
         for switch in system.switches:
             self._join(_named(switch))
         if not system.switched.keys().isdisjoint(names_in(system.gravity)):
@@ -139,6 +142,7 @@ class Components:
             name: [(r, self._owners(names_in(r))) for r in getattr(system, name)]
             for name in ("elements", "points", "constraints", "contacts", "quasi")
         }
+        every["states"] = [(s, self._owners([s.name])) for s in system.states]
         every["bodies"] = [(b, self._owners([b.name])) for b in system.bodies]
         every["switches"] = [(s, self._owners(_named(s))) for s in system.switches]
         every["coordinates"] = [(c, self._owners([c])) for c in system.coordinates]

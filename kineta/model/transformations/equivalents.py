@@ -34,7 +34,7 @@ from kineta.passes.substitute import substitute
 
 #: Fields of a system that hold expressions.
 _DESCRIBED = (
-    *("bodies", "gravity", "elements", "points", "initial", "outputs", "lets", "constraints", "quasi"),
+    *("bodies", "gravity", "elements", "points", "initial", "outputs", "lets", "constraints", "quasi", "states"),
     *("contacts", "switches", "programs", "control"),
 )
 
@@ -136,6 +136,7 @@ def reframed(system: System) -> System:
 def _held_vectors(system: System, frame: str) -> dict[str, Part]:
     """The parts of vectors in *system* by name, with *frame* in place of the ground."""
     written = [x for own in kinded(system) for x in own.expressions] + [form.value for form in system.quasi]
+    written += [own.rate for own in system.states]
     found = {}
     for name, own in vector_parts(system, {n for e in written for n in e.symbols()}).items():
         of, axes = (frame if n == GROUND else n for n in (own.vector.of, own.vector.frame))
@@ -144,7 +145,7 @@ def _held_vectors(system: System, frame: str) -> dict[str, Part]:
 
 
 #: Fields of a system with components in the axes of the ground, or with places of bodies and points.
-_SEEN = ("constraints", "quasi", "elements", "points")
+_SEEN = ("constraints", "quasi", "states", "elements", "points")
 
 
 def _with_fields(record: Any, change: Callable[[Any], Any]) -> Any:

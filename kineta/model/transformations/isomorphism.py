@@ -30,6 +30,7 @@ _DESCRIBED = (
     "elements",
     "constraints",
     "quasi",
+    "states",
     "contacts",
     "switches",
     "outputs",
@@ -125,7 +126,7 @@ class _Shape:
         self.names: dict[str, int] = {}
         self.expressions: list[list[float]] = []
         records = (*system.bodies, *system.points, *system.elements, *system.constraints, *system.contacts)
-        named = (*records, *system.quasi, *system.switches, *system.outputs)
+        named = (*records, *system.quasi, *system.states, *system.switches, *system.outputs)
         self._known = {*system.coordinates, *system.parameters.keys(), *(r.name for r in named)} - {GROUND}
         fixed = tuple((self._name(p.name), p.fixed and p.value) for p in system.parameters)
         self.key = fixed, tuple(self._of(getattr(system, name)) for name in _DESCRIBED)

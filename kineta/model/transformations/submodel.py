@@ -26,7 +26,7 @@ from kineta.values import word
 
 #: Fields of a system that are joined, one after another.
 JOINED = (
-    *("bodies", "parameters", "elements", "points", "initial", "outputs", "lets", "constraints", "quasi"),
+    *("bodies", "parameters", "elements", "points", "initial", "outputs", "lets", "constraints", "quasi", "states"),
     *("contacts", "switches", "programs", "appearance"),
 )
 #: Fields of records that hold words of the language; other texts are names of the model.
@@ -120,7 +120,15 @@ class _Renaming:
         self.own, self.still = own, still
         self.dot = f"{own.prefix}."
         self.ground = f"{own.prefix}.{GROUND}" if own.placed else GROUND
-        named = (*system.bodies, *system.points, *kinded(system), *system.quasi, *system.parameters, *system.lets)
+        named = (
+            *system.bodies,
+            *system.points,
+            *kinded(system),
+            *system.quasi,
+            *system.states,
+            *system.parameters,
+            *system.lets,
+        )
         self.known = {r.name for r in named} | {*system.joints, *system.q_names, *system.speeds}
         self.places = {*system.frames, *(p.name for p in system.points)}
         self._symbols: dict[str, Expr] = {}

@@ -1,4 +1,6 @@
-"""Equilibria: positions of rest, and steady motions (relative equilibria) along which only ignorable coordinates change."""
+"""Equilibria: positions of rest, and steady motions (relative equilibria) along which only ignorable coordinates change; the
+rates of first-order states are zero in both.
+"""
 
 from __future__ import annotations
 
@@ -113,6 +115,8 @@ class Search:
         found = np.zeros((len(self.conditions.names), self.conditions.parts["parameter"].stop))
         inertia = self.conditions.inertia(at)
         found[: len(inertia), : inertia.shape[1]] = inertia
+        states = self.conditions.parts["state"]
+        found[range(len(found) - len(states), len(found)), states] = 1.0
         return found[:, self.free]
 
 
@@ -226,8 +230,10 @@ def searched(
     tangents = np.abs(conditions.tangents(start))
     motion = [k for k in parts["motion"] if not tangents[k, held].any()]
     speeds = [parts["speed"][going[k]] for k in found]
+    first = model.nq - model.nz
+    states = [k for i, k in enumerate(parts["state"]) if first + i not in held]
     within = LimitDistances(conditions.equations)
-    return Search(conditions, [*motion, *speeds, *parts["multiplier"]], tuple(going), within), start
+    return Search(conditions, [*motion, *speeds, *parts["multiplier"], *states], tuple(going), within), start
 
 
 def _places(system: System, names: Iterable[str], known: Any, what: str, purpose: str) -> list[int]:
@@ -308,6 +314,8 @@ def _not_found(search: Search, found: NewtonResult[SteadyState], starts: int = 0
             f"or no slope{f': {why}' if why else ''}. Start from another guess, or give other values of parameters."
         )
     advice = "Start from another guess, or from many (equilibria); it may be that there is none."
+    if k >= len(conditions.names) - conditions.system.nz:
+        advice = "A rest needs a state of its own rate zero: start from another guess, or leave out a state that only counts up."
     of_constraint = k >= conditions.system.nv and conditions.names[k].endswith("''")
     if of_constraint and not search.steady:
         advice = "The time moves it: name the speeds that go on with it as steady, and give their values."
@@ -344,6 +352,8 @@ def _random(search: Search, start: SteadyState, count: int, seed: int) -> Iterab
     for k in search.free:
         if k in search.conditions.parts["motion"]:
             fixed &= search.conditions.tangents(start)[k] == 0
+        if k in search.conditions.parts["state"]:
+            fixed[system.nq - system.nz + search.conditions.parts["state"].index(k)] = False
     rng = np.random.default_rng(seed)
     for _ in range(count):
         q = about + reach * rng.uniform(-1, 1, system.nq)
@@ -359,7 +369,8 @@ def _place(search: Search, at: SteadyState) -> tuple[FloatArray, ...]:
     e, system = search.conditions.equations, search.conditions.system
     turned = {k + offset for offset in system.quaternions.values() for k in range(4)}
     moving = variable_units(system)
-    alone = [k for k, n in enumerate(system.q_names) if n not in moving and k not in turned]
+    own = system.state_names
+    alone = [k for k, n in enumerate(system.q_names) if n in own or (n not in moving and k not in turned)]
     found = [e.function(n, "numpy")(at.t, at.q, at.v, p=at.p) for n in ("positions", "rotations", "potential_energy")]
     return (*(np.ravel(x) for x in found), at.v, at.q[alone])
 

@@ -165,6 +165,11 @@ def oscillation_formulas(system: System | Equations, about: Any = None) -> Oscil
     equations = given_equations(system)
     model = equations.system
     warn_ignored(model, "small oscillations")
+    if model.states:
+        raise ArgumentError(
+            f"Model '{model.name}' has states of first order ({excerpt(model.state_names)}), which no M, D and K hold; "
+            "linear_formulas has them in its matrix A."
+        )
     _check_constraints(equations)
     found = symbolic_tangent(equations, about)
     _check_state(model, found)

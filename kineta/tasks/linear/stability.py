@@ -61,7 +61,9 @@ def stability(conditions: SteadyConditions, at: SteadyState, steady: Sequence[in
     K, P = (x["motion"] @ way for x in (slope, momentum))
     Z = _allowed(A)
     rolls = bool(steady) and conditions.on_speeds
-    poles = _linear(conditions, at) if rolls else _poles(*(Z.T @ X @ Z for X in (M, C, K)))
+    poles = _linear(conditions, at) if rolls or conditions.system.states else _poles(*(Z.T @ X @ Z for X in (M, C, K)))
+    if conditions.system.states:
+        return _by_all_poles(Stability(None, "", Z.T @ K @ Z, Z, np.empty(0), poles), steady)
     if steady:
         going = list(steady)
         rest = [k for k in range(n) if k not in going]
@@ -187,6 +189,15 @@ def _by_potential(found: Stability, C: FloatArray, little: FloatArray, *, fed: b
         level = int((np.abs(values) <= little).sum())
         return replace(found, reason=f"the potential is level in {level} of {len(values)} directions")
     return _by_poles(found)
+
+
+def _by_all_poles(found: Stability, steady: Sequence[int]) -> Stability:
+    """Return the verdict of the poles of motions and first-order states, undecided where one is zero in a rest."""
+    size = tolerances.EIGENVALUE_TOLERANCE * max(1.0, float(np.abs(found.poles).max(initial=0.0)))
+    still, told = int((np.abs(found.poles) <= size).sum()), _by_poles(found)
+    if steady or not still or told.stable is False or not len(found.poles):
+        return told
+    return replace(told, stable=None, reason=f"{still} of {len(found.poles)} small motions neither grow nor die out")
 
 
 def _by_poles(found: Stability) -> Stability:

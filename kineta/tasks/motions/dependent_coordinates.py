@@ -279,8 +279,9 @@ def _meets(
 def missing(course: Course) -> ArgumentError:
     """Return the error on a *course* that leaves coordinates undetermined."""
     system = course.system
-    names = [n for n in system.q_names if n not in course.coordinates and f"{n}'" not in course.speeds]
+    moved = system.q_names[: system.nq - system.nz]
+    names = [n for n in moved if n not in course.coordinates and f"{n}'" not in course.speeds]
     return ArgumentError(
         f"Model '{system.name}': the motion of {', '.join(names)} is not given, and no constraint says it; give all of "
-        f"{', '.join(system.q_names)}."
+        f"{', '.join(moved)}."
     )

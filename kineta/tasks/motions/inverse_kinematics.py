@@ -275,7 +275,7 @@ def _limits(system: System, limits: Mapping[str, Any] | None) -> FloatArray:
         raise ArgumentError(f"Expected limits by coordinate, as in {{'q1': (-2, 2)}}, found {shown(limits)}.")
     turns = {n for o in system.quaternions.values() for n in system.q_names[o : o + 4]}
     for name, value in (limits or {}).items():
-        known = [n for n in system.q_names if n not in turns]
+        known = [n for n in system.q_names if n not in turns and n not in system.state_names]
         if name not in known:
             raise ArgumentError(
                 f"Model '{system.name}' has no coordinate {shown(name)} to limit.{did_you_mean(name, known)}"
@@ -299,6 +299,7 @@ def _random(
     about = np.where(angles, 0.0, q0)
     low, high = np.maximum(limits[0], about - reach), np.minimum(limits[1], about + reach)
     found = low + np.maximum(high - low, 0.0) * chance.uniform(0, 1, (count, system.nq))
+    found[:, system.nq - system.nz :] = q0[system.nq - system.nz :]
     for offset in system.quaternions.values():
         turns = chance.standard_normal((count, 4))
         found[:, offset : offset + 4] = turns / norm(turns, axis=1, keepdims=True)

@@ -180,6 +180,14 @@ def course(system: System, motion: Mapping[str, Any], t: FloatArray, p: FloatArr
     return Course(system, coordinates, speeds)
 
 
+def given_course(system: System, name: str, motion: Mapping[str, Any], t: FloatArray, p: FloatArray) -> FloatArray:
+    """Return the values (k,) of the first-order state *name* along a *motion* at the times *t*."""
+    if f"{name}'" in motion:
+        raise ArgumentError(f"Motion of '{name}': the rate of a state follows from the model; leave {name}' out.")
+    values: FloatArray = _given(system, name, ("",), motion, t, p)(t)[0]
+    return values
+
+
 def _is_array(value: Any) -> bool:
     return not isinstance(value, str | Expr) and np.ndim(value) > 0
 

@@ -28,7 +28,7 @@ from kineta.results.result import Result
 from kineta.runtime.compiled import parameters
 from kineta.runtime.joint_limits import LimitDistances
 from kineta.tasks.motions import dependent_coordinates, forces_of_run
-from kineta.tasks.motions.prescribed_motion import Course, course
+from kineta.tasks.motions.prescribed_motion import Course, course, given_course
 from kineta.threads import once
 from kineta.values import numbers
 
@@ -104,9 +104,30 @@ def trajectory(system: System | Equations, motion: Any, t: Any = None, p: Any = 
     elif not isinstance(motion, Mapping):
         motion = _rows(equations.system, motion)
     times = _times(t)
-    found = _of_course(equations, course(equations.system, motion, times, values), times, values)
+    states = _states(equations.system, motion, times, values)
+    moved = {n: x for n, x in motion.items() if n.rstrip("'") not in equations.system.state_names}
+    found = _of_course(equations, course(equations.system, moved, times, values), times, values)
+    found.q[:, len(found.q[0]) - len(states) :] = states.T
     LimitDistances(equations).warn(found.t, found.q, found.p)
     return found
+
+
+def _states(system: System, motion: Mapping[str, Any], t: FloatArray, p: FloatArray) -> FloatArray:
+    """Return the first-order states along a *motion*, (nz, k): as given, at a single time else as at the start. Raises
+    :class:`ArgumentError` for a state without a course.
+    """
+    rows = []
+    for name in system.state_names:
+        if name in motion:
+            rows.append(given_course(system, name, motion, t, p))
+        elif len(t) == 1:
+            rows.append(np.full(1, initial_state(system, p=p)[0][system.q_names.index(name)]))
+        else:
+            raise ArgumentError(
+                f"Model '{system.name}': the motion does not say its state '{name}'; give it beside the coordinates, as an "
+                "expression of the time or as an array, or take a run, which has it."
+            )
+    return np.array(rows).reshape(len(rows), len(t))
 
 
 def at_rest(
@@ -115,7 +136,10 @@ def at_rest(
     """Return the trajectory of rest in the position *q*, projected onto the constraints; where coordinates are *named*, the
     others follow as these move to their values. Rheonomic constraints proceed with the least motion.
     """
-    system, constraints, given = equations.system, NumericConstraints(equations, p), dict(named or {})
+    system, constraints = equations.system, NumericConstraints(equations, p)
+    given, q = dict(named or {}), q.copy()
+    for name in given.keys() & {*system.state_names}:
+        q[system.q_names.index(name)] = given.pop(name)
     places = [system.q_names.index(n) for n in given]
     held = [k for k, n in enumerate(system.base_speeds) if n.removesuffix("'") in given]
     q = dependent_coordinates.followed(constraints, (t, t), q, places, np.array([*given.values()]), held)

@@ -16,7 +16,7 @@ from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError
 from kineta.expr.graph import ZERO
 from kineta.mechanics.derivation import Derivation
-from kineta.mechanics.tangent import displacements
+from kineta.mechanics.tangent import changes_at_rest
 from kineta.model.parameters import named_values
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import lstsq
@@ -189,8 +189,8 @@ def _stated(system: System, by: Varied, stated: Mapping[str, Expr], values: Mapp
 
 
 def _turned(d: Derivation, at: Mapping[str, float]) -> FloatArray:
-    """Return the derivatives of coordinates along the directions of the joint speeds, (nq, nb)."""
-    directions = displacements(d)
+    """Return the derivatives of coordinates along the directions of the joint speeds, then by the states, (nq, nb + nz)."""
+    directions = changes_at_rest(d)
     refs = [direction.get(q, ZERO) for q in d.symbols.q for direction in directions]
     return np.array(evaluate(d.graph, refs, at), dtype=np.float64).reshape(-1, len(directions))
 

@@ -90,7 +90,7 @@ def _moved(s: Symbols, rows: Sequence[Row], states: States) -> dict[str, FloatAr
             step = -np.einsum("nij,nj->ni", back, np.nan_to_num(off))
             moved = dict(zip(s.names, step.T, strict=True))
             if level == 0:
-                moved = dict(zip(system.q_names, values(s.graph, s.qdot, {**columns, **moved}).T, strict=True))
+                moved = dict(zip(system.q_names, values(s.graph, s.motion_rates, {**columns, **moved}).T, strict=True))
             columns |= {name: columns[name] + change for name, change in moved.items()}
             _normalise(system, columns)
         size = np.maximum(1.0, values(s.graph, magnitude(s.graph, refs), columns))

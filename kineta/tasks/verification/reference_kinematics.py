@@ -71,6 +71,7 @@ class ReferenceKinematics:
         if self.system.quasi:
             w = {n: [self.accelerated[n + "'" * k] for k in range(self.known)] for n in self.system.v_names}
             found.named |= {n: of_derivatives(own) for n, own in w.items()}
+        found.carry()
         return found
 
     @once

@@ -73,7 +73,9 @@ class RigidMotion:
         self.named |= {name: TaylorSeries([value, 0, *rest]) for name, value in parameters.items()}
         self.speeds = {name: of_derivatives(own) for name, own in speeds.items()}
         self.named |= self.speeds
-        self._move({name: TaylorSeries([value]) for name, value in q.items()})
+        own = system.state_names
+        self.named |= {name: TaylorSeries([q[name], 0, *rest]) for name in own}
+        self._move({name: TaylorSeries([value]) for name, value in q.items() if name not in own})
 
     def _move(self, q: dict[str, TaylorSeries]) -> None:
         for _ in range(self.orders - 1):
@@ -83,6 +85,17 @@ class RigidMotion:
             for name, own in q.items():
                 integrate(own, rates[name])
         self.named |= q
+
+    def carry(self) -> None:
+        """Let the first-order states, which are constant so far, move with their rates."""
+        states = {own.name: TaylorSeries(self.named[own.name].c[:1]) for own in self.system.states}
+        for k in range(1, self.orders):
+            rest = [0] * (self.orders - k)
+            self.named |= {name: TaylorSeries([*own.c, *rest]) for name, own in states.items()}
+            rates = [self.value(own.rate) for own in self.system.states]
+            for own, found in zip(states.values(), rates, strict=True):
+                own.c.append(found.c[k - 1] / k if isinstance(found, TaylorSeries) else found * (k == 1))
+        self.named |= states
 
     def _joint_rates(self, joint: Joint, q: Mapping[str, TaylorSeries]) -> dict[str, TaylorSeries]:
         """Return the rates of the coordinates of a joint."""

@@ -19,7 +19,7 @@ from kineta.passes.differentiate import gradient
 
 def slope(d: Derivation, of: Ref, order: int) -> list[Ref]:
     """The derivatives of *of* by the variables of this *order*."""
-    variables = d.symbols.level(order)
+    variables = d.symbols.level(order) if order else d.symbols.coordinates
     by = gradient(d.graph, of, set(variables))
     return [by.get(x, ZERO) for x in variables]
 

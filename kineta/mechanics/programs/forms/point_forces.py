@@ -46,12 +46,12 @@ def factors(d: Derivation, order: int) -> list[Ref]:
     found = elsewhere(d, order)
     if order == 0:
         falls = gradient(g, gravity_potential(d.mechanism), set(s.q))
-        found = [g.sub(Q, falls.get(q, ZERO)) for Q, q in zip(found, s.q, strict=True)]
+        found = [g.sub(Q, falls.get(q, ZERO)) for Q, q in zip(found, s.coordinates, strict=True)]
     for x, f in own.acting:
         rates = s.levels.of(f.refs, order)
         for place, rate in zip(x.refs, rates, strict=True):
             by = gradient(g, place, set(s.q))
-            found = [g.add(Q, g.mul(rate, by.get(q, ZERO))) for Q, q in zip(found, s.q, strict=True)]
+            found = [g.add(Q, g.mul(rate, by.get(q, ZERO))) for Q, q in zip(found, s.coordinates, strict=True)]
     return found
 
 

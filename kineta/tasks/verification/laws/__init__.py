@@ -2,7 +2,7 @@
 
 Reading order: ``law``, ``comparison``; then the families: ``inverse_dynamics``, ``mass_matrix``, ``energy_balance``,
 ``system_balance``, ``invariance``, ``body_kinematics``, ``energy_and_momentum``, ``newton_euler``, ``joint_reactions``,
-``constraints``, ``quasi_velocities``, ``contacts``, ``outputs``, ``programs``.
+``constraints``, ``quasi_velocities``, ``contacts``, ``states``, ``outputs``, ``programs``.
 """
 
 from kineta.tasks.verification.laws import (
@@ -19,6 +19,7 @@ from kineta.tasks.verification.laws import (
     outputs,
     programs,
     quasi_velocities,
+    states,
     system_balance,
 )
 from kineta.tasks.verification.laws.law import MechanicalLaw
@@ -36,6 +37,7 @@ LAWS: tuple[MechanicalLaw, ...] = (
     *constraints.LAWS,
     *quasi_velocities.LAWS,
     *contacts.LAWS,
+    *states.LAWS,
     *outputs.LAWS,
     *programs.LAWS,
 )

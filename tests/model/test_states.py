@@ -1,0 +1,132 @@
+"""First-order states in the language and in Python: what is read, what is written back, what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+import kineta as kn
+from tests.support import reads_back
+
+ARM = """
+parameters R = 2 V/A, L = 0.1 V*s/A, k = 0.1, m = 1;
+Arm | Ry(q1), Sz(-1) = m;
+coordinates q1;
+"""
+
+
+def read(text: str) -> kn.System:
+    return kn.loads(ARM + text, "m.kin")
+
+
+def test_states_follow_the_coordinates_and_are_written_back() -> None:
+    system = read(
+        "state i in A : i' = (1 V - R*i)/L; state z in deg : z' = q1' - z; force f = k*i + i' on q1; initial i = 3 A;"
+    )
+    assert system.q_names == ("q1", "i", "z")
+    assert system.coordinates == ("q1",)
+    assert system.v_names == ("q1'",)
+    assert [own.unit for own in system.states] == ["A", "rad"]
+    assert "state i in A : i' = (1 - R*i)/L;" in kn.dumps(system)
+    reads_back(system)
+
+
+def test_python_builds_the_same_states() -> None:
+    i, R, L = map(kn.symbol, ("i", "R", "L"))
+    read_system = read("state i in A : i' = (1 V - R*i)/L;")
+    assert read_system.states == (kn.state("i", (1 - R * i) / L, "A"),)
+    assert kn.state("p", 0, "bar").unit == "Pa"
+    assert read_system == read("").replace(states=[kn.state("i", (1 - R * i) / L, "A")])
+
+
+def test_a_rate_with_a_unit_tells_that_of_the_state() -> None:
+    system = read("state p : p' = 1e5 Pa/s*q1; output same = p, rate = p';")
+    assert system.states[0].unit == "Pa"
+    run = kn.simulate(system, 0.1)
+    assert (run.units["same"], run.units["rate"]) == ("Pa", "kg/m/s^3")
+
+
+def test_repetitions_and_models_within_models_have_states() -> None:
+    system = read("for j in 1..3 : state z[j] : z[j]' = q1 - j*z[j]; force f = z[1] + z[3] on q1;")
+    assert system.state_names == ("z[1]", "z[2]", "z[3]")
+    leg = read("state i in A : i' = (1 V - R*i)/L; force f = k*i on q1; initial i = 0.5 A;")
+    both = kn.System("both", [], parameters={}, use=[leg.placed("a", p={"R": 3}), leg.placed("b")])
+    assert both.q_names == ("a.q1", "b.q1", "a.i", "b.i")
+    reads_back(both)
+    alone = kn.simulate(leg, 0.5)
+    assert kn.simulate(both, 0.5)["b.i"][-1] == pytest.approx(alone["i"][-1], rel=1e-9)
+
+
+STANDS = (
+    "A state stands in forces, laws of springs, dry friction, rates of states, switches and outputs; what places, measures or "
+    "holds the motion is made of the motion alone."
+)
+RATE = "The rate of a state stands in forces, switches and outputs; write the expression that it is equal to."
+MOVING = "coordinates, speeds, parameters, the time, positions and velocities of points"
+
+BAD = [
+    (
+        "state i : i'' = 1;",
+        "m.kin:5:11: state 'i': a state is of first order, found i''; give its rate i', and that of a further state for the next "
+        "order, as in state i_rate : i_rate' = ...;",
+    ),
+    ("state i : j' = 1;", "m.kin:5:11: state 'i': expected the rate i' = ..., found j'."),
+    ("state i;", "m.kin:5:8: expected ':' or 'in', found ';'."),
+    ("state i in foo : i' = 1;", "m.kin:5:12: Expected a unit, found 'foo'."),
+    (
+        "state i in A : i' = 3 V;",
+        "m.kin:5:21: the rate of state 'i' must be a quantity [A/s], found a quantity [kg*m^2/s^3/A].",
+    ),
+    (
+        "state i in A : i' = 1 A/s; initial i = 2 V;",
+        "m.kin:5:40: initial 'i' must be a quantity [A], found a quantity [kg*m^2/s^3/A].",
+    ),
+    ("state i : i' = kk*i;", "State 'i' (m.kin:5:16): unknown symbol 'kk'. Did you mean 'k'?"),
+    (
+        "state i : i' = q1'';",
+        "State 'i' (m.kin:5:16): the acceleration 'q1''' has no place in the rate of a state, which comes before the "
+        "accelerations and the forces of constraints and contacts.",
+    ),
+    (
+        "limit stop : q1 <= 1; state i : i' = lambda.stop.upper;",
+        "State 'i' (m.kin:5:38): the force 'lambda.stop.upper' has no place in the rate of a state, which comes before the "
+        "accelerations and the forces of constraints and contacts.",
+    ),
+    (
+        "state i : i' = j'; state j : j' = 1;",
+        f"State 'i' (m.kin:5:16): the rate 'j'' has no place here; expected {MOVING}, and states only. {RATE}",
+    ),
+    (
+        "state i : i' = 1; constraint c : q1 = i;",
+        f"Constraint 'c' (m.kin:5:39): the state 'i' has no place here; expected {MOVING} only. {STANDS}",
+    ),
+    (
+        "state i : i' = 1; B | Rz(i) = 1;",
+        f"Body 'B' (m.kin:5:26): the state 'i' has no place here; expected coordinates, parameters and the time only. {STANDS}",
+    ),
+    (
+        "state i : i' = 1; force d = 2 on i;",
+        f"Force 'd' (m.kin:5:34): the state 'i' has no place here; expected {MOVING} only. {STANDS}",
+    ),
+    (
+        "state m : m' = 1;",
+        "State 'm' (m.kin:5:7): the name is taken by a parameter described before (m.kin:2:47). Choose another.",
+    ),
+    (
+        "state i : i' = 1; initial j = 2;",
+        "Model 'm' (m.kin:5:27): initial 'j' is neither a coordinate, a speed nor a state. There are q1, i, q1'.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD, ids=[text for text, _ in BAD])
+def test_what_is_no_state_is_refused_with_a_sentence(text: str, message: str) -> None:
+    with pytest.raises(kn.ModelError) as raised:
+        read(text)
+    assert str(raised.value) == message
+
+
+def test_python_refuses_units_and_names() -> None:
+    with pytest.raises(kn.ModelError, match="Expected a unit, found 'amps'"):
+        kn.state("i", 1, "amps")
+    with pytest.raises(kn.ModelError, match=r"State 'i i': expected a name of letters"):
+        read("").replace(states=[kn.state("i i", 1)])
