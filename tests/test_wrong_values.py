@@ -217,6 +217,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "quasi": (kn.quasi, {"name": "u", "value": q}),
     "state": (kn.state, {"name": "z", "rate": q, "unit": "A"}),
     "Quasi": (kn.Quasi, {"name": "u", "value": q, **FREE}),
+    "State": (kn.State, {"name": "z", "rate": q, "unit": "A", **FREE}),
     "independent": (kn.independent, {"system": SYSTEM}),
     "system_graph": (kn.system_graph, {"system": SYSTEM, "order": ["B"], "outward": ["B"], "root": "ground"}),
     "augmented_bodies": (

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import Location
 from kineta.model import units
-from kineta.model.coercion import ModelRecord, scalar
+from kineta.model.coercion import ModelRecord, coerce_fields, scalar
 from kineta.model.units import Dimension
-from kineta.values import word
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +40,7 @@ class State(ModelRecord):
     location: Location | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        coerce_fields(self)
         if self.unit:
             object.__setattr__(self, "unit", units.symbol(units.unit(self.unit).dimension) or "rad")
 
@@ -55,4 +55,4 @@ def state(name: str, rate: Scalar, unit: str = "") -> State:
 
     Raises :class:`~kineta.errors.ModelError` for an unknown unit.
     """
-    return State(word(name, "the name of a state"), scalar(rate), word(unit, "the unit of a state") if unit else "")
+    return State(name, scalar(rate), unit)

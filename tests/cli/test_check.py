@@ -24,6 +24,7 @@ def test_every_example_passes_its_check(kineta: Command, model: Path) -> None:
         "coordinates",
         "inferred",
         "speeds",
+        "states",
         "freedom",
         "constraints",
         "contacts",
@@ -42,7 +43,8 @@ def test_every_example_passes_its_check(kineta: Command, model: Path) -> None:
         "seconds",
     ]
     assert found["bodies"] == [b.name for b in system.bodies]
-    assert (found["coordinates"], found["speeds"]) == (list(system.q_names), list(system.v_names))
+    assert [*found["coordinates"], *found["states"]] == list(system.q_names)
+    assert found["speeds"] == list(system.v_names)
     assert found["parameters"] == {p.name: p.value for p in system.parameters}
     assert [set(c) for c in found["checks"]] == [{"name", "measure", "value", "passed", "fault"}] * (
         3 if system.constraints else 2
