@@ -133,6 +133,8 @@ class Names:
             case "quasi":
                 for own in (c for c in node.children if c.children[1] is not None):
                     self._define(own, own.children[0], VARIABLES, "quasi-velocity")
+            case "state":
+                self._define(node, node.children[0], VARIABLES, "state")
             case "output":
                 for own in (c for c in node.children if c.children[1] is not None):
                     self._define(own, own.children[0], OUTPUTS, "output")
