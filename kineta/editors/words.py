@@ -63,6 +63,8 @@ _MEANINGS: Mapping[str, str] = {
     "between": "The two places between which something acts.",
     "among": "Bodies of which each may touch each other: contact pile : ball = r among A, B, C;",
     "and": "The second of two places, or a further condition.",
+    "or": "Another condition, of which one is enough.",
+    "not": "The opposite of a condition.",
     "axis": "A direction (x, y, z), fixed in the axes of its body.",
     "height": "The height of the ground over the plane of a contact.",
     "while": "The values of parameters at which something acts: while s == 1.",
