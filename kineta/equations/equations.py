@@ -371,7 +371,7 @@ class Equations:
         return f"<p>{escape(repr(self))}: <code>equations.text('inverse')</code> writes them</p>"
 
     def function(self, quantity: str, backend: str = "llvm") -> Function:
-        """*quantity* as a numeric function, compiled by *backend* (``llvm``, ``numpy``, or a backend of an entry point).
+        """*quantity* as a numeric function, compiled by *backend* (``llvm``, ``numpy``, ``cuda``, or one of an entry point).
 
         Accelerations and other solutions under constraints belong to the :meth:`settled` equations.
         """

@@ -178,7 +178,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "backend": (
         lambda: EQUATIONS.function("forward", "numpi"),
-        "Expected a backend (llvm, numpy), found 'numpi'. Did you mean 'numpy'?",
+        "Expected a backend (llvm, numpy, cuda), found 'numpi'. Did you mean 'numpy'?",
     ),
     "q": (
         lambda: EQUATIONS.function("bias")(0, [0, 0, 0], [0, 0]),
