@@ -140,7 +140,7 @@ NAMES: list[tuple[Callable[[], object], str]] = [
     (lambda: kn.derive(system(), None), f"Expected a formalism ({', '.join(FORMALISMS)}), found None."),
     (
         lambda: kn.derive(system()).function("inverse", "lvm"),
-        "Expected a backend (llvm, numpy), found 'lvm'. Did you mean 'llvm'?",
+        "Expected a backend (llvm, numpy, cuda), found 'lvm'. Did you mean 'llvm'?",
     ),
     (lambda: kn.load(None), "Expected the path of a model file, found None."),
     (lambda: kn.loads(None), "Expected a text in the language .kin, found None; kineta.load reads a file."),
