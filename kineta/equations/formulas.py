@@ -12,6 +12,7 @@ from kineta.mechanics.equations_of_motion import equations_of_motion
 from kineta.mechanics.quantities import HIGHEST, NAMES, quantity
 from kineta.mechanics.variables import Symbols, symbols
 from kineta.model.checks.scaling_check import scaling_diagnosis
+from kineta.model.reserved_symbols import momentum
 from kineta.model.system import System
 from kineta.notation.printed_form import PrintedForm, form_cost, printed_form
 from kineta.notation.text import TEXT
@@ -124,7 +125,7 @@ def kinds(system: System) -> Kinds:
     rows = (
         (FactorKind.PARAMETER, system.parameter_names),
         (FactorKind.POSITION, ("t", *system.q_names)),
-        (FactorKind.SPEED, (*v, *(f"p.{n}" for n in v))),
+        (FactorKind.SPEED, (*v, *map(momentum, v))),
         (FactorKind.ACCELERATION, (*(f"{n}'" for n in v), *(f"tau.{n}" for n in v), *(f"{n}''" for n in v))),
     )
     return {name: (kind, k) for kind, names in rows for k, name in enumerate(names)}

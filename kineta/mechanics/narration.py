@@ -11,6 +11,7 @@ from kineta.mechanics.elements.applied_forces import generalized_forces
 from kineta.mechanics.elements.inertia_elements import resistances
 from kineta.mechanics.equations_of_motion import equations_of_motion
 from kineta.mechanics.programs.dynamics import law
+from kineta.model.reserved_symbols import momentum
 from kineta.spatial.vector import Matrix, Vector
 
 
@@ -84,6 +85,11 @@ def tensor(name: str, M: Matrix) -> Shown:
 def each(letter: str, names: Iterable[str], refs: Iterable[Ref]) -> tuple[Shown, ...]:
     """The expressions ``letter[name]``."""
     return tuple(one(f"{letter}[{n}]", r) for n, r in zip(names, refs, strict=True))
+
+
+def momenta(names: Iterable[str], refs: Iterable[Ref], marks: str = "") -> tuple[Shown, ...]:
+    """The momenta ``p[q1]`` of the speeds with these *names*, or with *marks* their rates ``p[q1]'``."""
+    return tuple(one(f"{momentum(n)}{marks}", r) for n, r in zip(names, refs, strict=True))
 
 
 def slopes(letter: str, names: Iterable[str], refs: Iterable[Ref]) -> tuple[Shown, ...]:

@@ -10,7 +10,7 @@ from itertools import product
 from kineta.errors import ArgumentError, did_you_mean, one_of, shown
 from kineta.model.body import GROUND
 from kineta.model.constraints import holding
-from kineta.model.reserved_symbols import NAME
+from kineta.model.reserved_symbols import NAME, momentum
 from kineta.model.system import System
 
 
@@ -59,7 +59,7 @@ def _rates(names: Iterable[str]) -> list[str]:
 
 
 def _canonical(system: System) -> list[str]:
-    return _rates((*system.q_names, *(f"p.{n}" for n in system.v_names)))
+    return _rates((*system.q_names, *map(momentum, system.v_names)))
 
 
 #: Components of a joint reaction: force and couple.
@@ -87,7 +87,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("canonical", inputs=("tau",), entries=_canonical, speeds="momentum"),
         Quantity("routhian", "R", inputs=("momentum",)),
         Quantity("effective_potential", "V_eff", speeds="momentum"),
-        Quantity("momentum", "p"),
+        Quantity("momentum", "p", entries=lambda s: [momentum(n) for n in s.v_names]),
         Quantity("linear_momentum"),
         Quantity("angular_momentum"),
         Quantity("mass_centre"),

@@ -13,6 +13,7 @@ from kineta.model.axis import Axis, unit
 from kineta.model.coercion import vector
 from kineta.model.joints.joint import Joint
 from kineta.model.parameters import constants
+from kineta.model.reserved_symbols import momentum
 from kineta.model.system import System
 from kineta.passes.differentiate import forward, gradient
 from kineta.passes.expand import SumsOfProducts
@@ -64,8 +65,8 @@ class Symbols:
 
     @property
     def momenta(self) -> tuple[Ref, ...]:
-        """The momenta dT/dv as variables of their own: ``p.q1'``."""
-        return tuple(self.graph.symbol(f"p.{n}") for n in self.names)
+        """The momenta dT/dv as variables of their own: ``p[q1]``."""
+        return tuple(self.graph.symbol(momentum(n)) for n in self.names)
 
     @once
     def by_name(self) -> dict[str, Ref]:

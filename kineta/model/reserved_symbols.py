@@ -20,6 +20,11 @@ ENERGIES = ("kinetic_energy", "potential_energy", "energy")
 POINT_COMPONENTS = ("x", "y", "z", "vx", "vy", "vz")
 
 
+def momentum(speed: str) -> str:
+    """The name of the momentum of a *speed*, ``p[b.wx]``; of the rate of a coordinate by the coordinate, ``p[q1]``."""
+    return f"p[{speed.removesuffix(chr(39))}]"
+
+
 def owner(label: str, names: Container[str]) -> tuple[str, str]:
     """The longest part of a *label* before a dot, or the whole, that is one of *names*, and what follows the dot: ``hinge`` and
     ``x`` of ``hinge.x``. The first part, where none is.

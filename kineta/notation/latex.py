@@ -29,8 +29,8 @@ _AROUND = {
 _RELATIONS = {"<": "<", ">": ">", "<=": r"\le", ">=": r"\ge"}
 #: A component of a quaternion, a position or a velocity: letter and axis.
 _COMPONENT = re.compile(r"[qvw][wxyz]")
-#: Components of a point, which may be called p as momenta are.
-_OF_POINTS = ("x", "y", "z", "vx", "vy", "vz")
+#: A momentum and its rate; ``p[1]`` is one of the names with indices.
+_MOMENTUM = re.compile(r"p\[(\D.*)\]('*)")
 _NAME = re.compile(r"^([^\W\d_]+)_?(\w*)$")
 #: A name with indices in brackets, and one of these.
 _INDEXED = re.compile(r"(\w+)((?:\[\d+\])+)")
@@ -53,8 +53,8 @@ def name(text: str) -> str:
     letter, _, of = text.partition(".")
     if of and letter in ("tau", "lambda", "nu"):
         return rf"\{letter}_{{{_entry(letter, of)}}}"
-    if of and letter == "p" and of not in _OF_POINTS:
-        return _momentum(of)
+    if match := _MOMENTUM.fullmatch(text):
+        return f"{_dotted('p', len(match[2]))}_{{{name(match[1])}}}"
     primes = len(text) - len(text.rstrip("'"))
     stem = text.rstrip("'")
     owner, _, last = stem.rpartition(".")
@@ -62,12 +62,6 @@ def name(text: str) -> str:
     accent = _dotted(letter, primes)
     shown = accent + (f"_{{{index}}}" if index else "")
     return rf"{accent}^{{{_word(owner)}}}" + shown[len(accent) :] if owner else shown
-
-
-def _momentum(of: str, dots: int = 0) -> str:
-    """The momentum of a speed, q1' or b.wx, with *dots*; its index is the coordinate of the speed."""
-    coordinate = of.removesuffix("'")
-    return f"{_dotted('p', dots)}_{{{name(coordinate)}}}"
 
 
 def _dotted(letter: str, times: int) -> str:
@@ -114,8 +108,8 @@ def _escaped(text: str) -> str:
 
 def label(text: str) -> str:
     r"""The LaTeX name of a quantity of a derivation: ``tau[q1']``, ``M[1,2]``, ``dT/dq1``; ``w2.x'`` is \dot{\omega}_{2x}."""
-    if match := re.fullmatch(r"p\.(.+)'", text):
-        return _momentum(match[1], 1)
+    if _MOMENTUM.fullmatch(text):
+        return name(text)
     if match := re.fullmatch(r"d(\w+\*?)/d(.+)", text):
         return rf"\frac{{\partial {label(match[1])}}}{{\partial {_variable(match[2])}}}"
     if match := re.fullmatch(r"(\w+)\*(\[(?:[^\[\]]|\[\d+\])*\])?", text):

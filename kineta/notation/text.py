@@ -12,8 +12,8 @@ class Text:
     """The infix notation with + - * / ^, which is valid input for calculators."""
 
     def name(self, text: str) -> str:
-        """A name as it is."""
-        return text
+        """A name as it is, an added force as on the left side: ``tau[q1']``."""
+        return f"tau[{text[4:]}]" if text.startswith("tau.") else text
 
     def number(self, value: float) -> str:
         """The shortest digits: 0.0025, 2.5e-5."""

@@ -40,7 +40,7 @@ class FactorKind(IntEnum):
 Kinds = Mapping[str, tuple[FactorKind, int]]
 
 #: Prefixes of the names of forces and multipliers: added forces, those of constraints, and those of control with their rates.
-FORCES = ("tau.", "lambda.", "nu.", "control.", "rate.control.", *(f"rate{k}.control." for k in range(2, 12)))
+FORCES = ("tau.", "tau[", "lambda.", "nu.", "control.", "rate.control.", *(f"rate{k}.control." for k in range(2, 12)))
 
 #: The position after all others.
 LAST = 1 << 30

@@ -71,7 +71,7 @@ def coin() -> kn.System:
 def test_the_skate_comes_out_as_printed(formalism: str) -> None:
     equations = kn.derive(skate(), formalism)
     assert equations.text("inverse") == "tau[u] = 2*u' + 2*g*sin(phi)\ntau[w] = l^2*w'/2"
-    assert equations.text("forward") == "u' = tau.u/2 - g*sin(phi)\nw' = 2*tau.w/l^2"
+    assert equations.text("forward") == "u' = tau[u]/2 - g*sin(phi)\nw' = 2*tau[w]/l^2"
     assert equations.text("qdot") == "qdot[1] = cos(phi)*u\nqdot[2] = sin(phi)*u\nqdot[3] = w"
     assert equations.text("multipliers") == "lambda.edge = 2*u*w + 2*g*cos(phi)"
 

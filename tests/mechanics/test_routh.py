@@ -21,9 +21,9 @@ spring Coil = k on s; damper Oil = c on s';"""
 
 def test_the_top_is_as_in_the_book() -> None:
     top = kn.derive(kn.loads(TOP))
-    tilt = "(p.psi' - cos(theta)*p.phi')^2/(2*A*sin(theta)^2)"
-    assert top.text("routhian") == f"R = A*theta'^2/2 - p.phi'^2/(2*C) - {tilt} - m*l*g*cos(theta)"
-    assert top.text("effective_potential") == f"V_eff = p.phi'^2/(2*C) + {tilt} + m*l*g*cos(theta)"
+    tilt = "(p[psi] - cos(theta)*p[phi])^2/(2*A*sin(theta)^2)"
+    assert top.text("routhian") == f"R = A*theta'^2/2 - p[phi]^2/(2*C) - {tilt} - m*l*g*cos(theta)"
+    assert top.text("effective_potential") == f"V_eff = p[phi]^2/(2*C) + {tilt} + m*l*g*cos(theta)"
     assert top.function("routhian").arguments == ("t", "q", "v", "momentum")
     assert top.function("effective_potential").arguments == ("t", "q", "momentum")
 

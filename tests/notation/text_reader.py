@@ -15,7 +15,14 @@ FUNCTIONS |= {"sign": lambda x: (x > 0) - (x < 0), "step": lambda x: float(x > 0
 def computed(line: str, scope: dict[str, float]) -> float:
     """The right side of *line*; the left side becomes known to *scope*."""
     left, right = line.split(" = ")
-    name = re.compile(r"(?<![\w.])[^\W\d][\w.]*'*(?<!\band)(?<!\bor)(?<!\bnot)(?!\w*\()")
-    python = name.sub(lambda m: f"known[{m[0]!r}]", right).replace("^", "**").replace("if(", "chosen(")
+    name = re.compile(
+        r"(?<![\w.])[^\W\d][\w.]*(?:\[(?:[^\[\]]|\[\d+\])*\][\w.]*)*'*(?<!\band)(?<!\bor)(?<!\bnot)(?!\w*\()"
+    )
+    python = name.sub(lambda m: f"known[{_key(m[0])!r}]", right).replace("^", "**").replace("if(", "chosen(")
     scope[left] = eval(python, {"__builtins__": {}, "known": scope, **FUNCTIONS})
     return scope[left]
+
+
+def _key(name: str) -> str:
+    """The name in the graph: an added force is ``tau.q1'`` there."""
+    return f"tau.{name[4:-1]}" if name.startswith("tau[") else name

@@ -22,7 +22,7 @@ from kineta.mechanics.elements.applied_forces import generalized_forces
 from kineta.mechanics.kinematics.boltzmann_hamel import gyroscopic
 from kineta.mechanics.kinematics.tree import dependent
 from kineta.mechanics.linear_algebra.ldl import Factors, SingularError, factored, sparse
-from kineta.mechanics.narration import Step, each, one
+from kineta.mechanics.narration import Step, each, momenta, one
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
 
@@ -87,7 +87,7 @@ def steps(d: Derivation) -> Iterator[Step]:
     rest = [s.at_rest(own) for own in d["momentum"].refs]
     yield Step("Kinetic energy", "T = v · M v/2 + c · v + T_0", shown=(one("T", d["kinetic_energy"].refs[0]),))
     yield Step("Potential energy", shown=(one("V", d["potential_energy"].refs[0]),))
-    yield Step("Momenta", "p = ∂T/∂v = M v + c", shown=each("p", s.names, d["momentum"].refs))
+    yield Step("Momenta", "p = ∂T/∂v = M v + c", shown=momenta(s.names, d["momentum"].refs))
     speeds = _mass_matrix(d).solve(_right(d))
     yield Step(
         "Speeds by the momenta",
@@ -98,12 +98,12 @@ def steps(d: Derivation) -> Iterator[Step]:
     yield Step(
         "Hamilton's function", "H = (p − c) · M⁻¹ (p − c)/2 − T_0 + V", shown=(one("H", d["hamiltonian"].refs[0]),)
     )
-    names = (*s.system.q_names, *(f"p.{n}" for n in s.names))
+    found, n = d["canonical"].refs, len(s.q)
     yield Step(
         "Canonical equations",
         "q̇ = ∂H/∂p,  ṗ = Q + τ − ∂H/∂π − γ",
         note="Q is what has no potential, `γ` the terms of Boltzmann and Hamel.",
-        shown=each("rate", names, d["canonical"].refs),
+        shown=(*each("rate", s.system.q_names, found[:n]), *momenta(s.names, found[n:], "'")),
     )
 
 

@@ -24,6 +24,7 @@ from kineta.mechanics.elements.element_actions import apply_elements
 from kineta.mechanics.formalisms.formalism import Formalism
 from kineta.mechanics.kinematics.boltzmann_hamel import gyroscopic
 from kineta.mechanics.narration import Step, applied, each, nonzero, one, slopes
+from kineta.mechanics.narration import momenta as named_momenta
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
 
@@ -103,8 +104,8 @@ def _steps(d: Derivation) -> Iterator[Step]:
     yield Step(
         "Potential of the weight, of springs and of potentials", "V = −∑ m g · r + ½ ∑ C_j γ_j²", shown=(one("V", V),)
     )
-    yield Step("Momenta", "p_s = ∂T/∂v_s", shown=each("p", names, momenta))
-    yield Step("Their rates along the motion", "d p_s/d t", shown=each("rate", names, s.levels.of(momenta, 1)))
+    yield Step("Momenta", "p_s = ∂T/∂v_s", shown=named_momenta(names, momenta))
+    yield Step("Their rates along the motion", "d p_s/d t", shown=named_momenta(names, s.levels.of(momenta, 1), "'"))
     none = [ZERO] * len(s.v)
     pulls = (("T", with_slope(base, by, none)), ("V", with_slope(base, gradient(g, V, set(s.q)), none)))
     shown = tuple(x for letter, row in pulls for x in slopes(letter, _pi(base), row))

@@ -15,6 +15,7 @@ from kineta.mechanics.constraints.quasi_velocities import independent
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.formalisms.lagrange import LAGRANGE, nonconservative_forces, with_slope
 from kineta.mechanics.narration import Shown, Step, Steps, applied, each, nonzero, one, slopes
+from kineta.mechanics.narration import momenta as named_momenta
 from kineta.model.system import System
 from kineta.passes.differentiate import gradient
 from kineta.passes.expand import SumsOfProducts
@@ -165,7 +166,7 @@ def momentum_step(d: Derivation, places: Sequence[int]) -> Step:
         "Momenta of the motions",
         "p_i = ∂T/∂q̇_i",
         note="Of the kinetic energy without the constraints, which are put in afterwards.",
-        shown=each("p", [names[i] for i in places], [p[i] for i in places]),
+        shown=named_momenta([names[i] for i in places], [p[i] for i in places]),
     )
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from kineta.notation.readable.angles import forms, with_sums_of_angles
-from kineta.notation.readable.factoring import TRIED, Factoring
-from kineta.notation.readable.polynomials import Monomial, Sum, content, inverse, join, scaled
+from kineta.notation.readable.factoring import TRIED, Factoring, written_content
+from kineta.notation.readable.polynomials import Monomial, Sum, inverse, join, scaled
 from kineta.notation.readable.trees import Tree, product, tree
 from kineta.notation.typesetting import FactorKind
 
@@ -73,7 +73,7 @@ def _equal_coefficients(groups: dict[Monomial, Sum]) -> list[tuple[Sum, Sum]]:
     """Coefficients that are equal up to a number, and what each multiplies."""
     alike: dict[frozenset[tuple[Monomial, Fraction]], tuple[Sum, Sum]] = {}
     for fast, inside in groups.items():
-        f, _ = content(inside)
+        f, _ = written_content(inside)
         core = scaled(inside, (), 1 / f)
         opposite = frozenset(scaled(core, (), Fraction(-1)).items())
         key, f = (opposite, -f) if opposite in alike else (frozenset(core.items()), f)

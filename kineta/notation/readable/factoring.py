@@ -111,7 +111,7 @@ class Factoring:
             inside = {m: f for m, f in a.items() if power(m, x) * sign > 0}
             if len(inside) == len(a):
                 continue  # a factor of the whole
-            f, m = content(inside)
+            f, m = written_content(inside)
             m = self._shown(m, inside)
             core = scaled(inside, inverse(m), 1 / f)
             more, left = weak_quotient({n: g for n, g in a.items() if n not in inside}, core)
@@ -122,6 +122,14 @@ class Factoring:
     def _shown(self, m: Monomial, a: Sum) -> Monomial:
         """The factors of a common monomial *m* of *a* that are written in front: divisors only of all terms."""
         return tuple((x, p) for x, p in m if p > 0 or all(power(n, x) < 0 for n in a))
+
+
+def written_content(a: Sum) -> tuple[Fraction, Monomial]:
+    """The number and the factors that all terms share; of 9.81 and 1 they share no hundredth."""
+    f, m = content(a)
+    if len({abs(g) for g in a.values()}) > 1 and any(g.denominator > DENOMINATOR for g in a.values()):
+        f = Fraction(f.numerator // abs(f.numerator))
+    return f, m
 
 
 def _once(found: dict[frozenset[tuple[Monomial, Fraction]], Tree], a: Sum, make: Callable[[], Tree]) -> Tree:

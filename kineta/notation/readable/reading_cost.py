@@ -29,7 +29,10 @@ NESTED = 3.0
 #: A line that names a part, and each place where its name has to be looked up. What stands in it is as if within brackets.
 PART, LOOKUP = 8.0, 2.0
 
-_TOKEN = re.compile(r"\d+\.?\d*(?:e[+-]?\d+)?|[^\W\d]\w*'*(?:\.[^\W\d]\w*'*)*|[-+*/^(),]")
+#: A name with indices, which may be names themselves, and parts after dots.
+_NAME = r"[^\W\d]\w*(?:\[(?:[^\[\]]|\[\d+\])*\])*'*"
+_TOKEN = re.compile(rf"\d+\.?\d*(?:e[+-]?\d+)?|{_NAME}(?:\.{_NAME})*|[-+*/^(),]")
+_MOMENTUM = re.compile(r"p\[\D")
 _OPERATIONS = {"+": PLUS, "-": MINUS, "*": TIMES, "/": OVER, "^": POWER, ",": PLUS}
 
 
@@ -37,7 +40,7 @@ def derivatives(name: str, quasi: Collection[str] = ()) -> int:
     """2 for accelerations, 1 for speeds and momenta, else 0; *quasi* are names of speeds without a prime."""
     if name.rstrip("'") in quasi:
         return 1 + name.endswith("'")
-    return 0 if name.startswith(FORCES) else 1 if name.startswith("p.") else min(name.count("'"), 2)
+    return 0 if name.startswith(FORCES) else 1 if _MOMENTUM.match(name) else min(name.count("'"), 2)
 
 
 def quasi_velocities(kinds: Kinds) -> Collection[str]:

@@ -18,6 +18,7 @@ from kineta.errors import ArgumentError, excerpt, shown
 from kineta.expr.graph import ONE, ZERO
 from kineta.expr.walk import reachable
 from kineta.mechanics.derivation import Array
+from kineta.model.reserved_symbols import momentum
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm, svd
 from kineta.passes.differentiate import forward
@@ -80,10 +81,10 @@ class FirstIntegral:
         return self.equations.memo((FirstIntegral, self.source, self.weights), made)
 
     def _label(self) -> str:
-        """The symbol of the integral: a momentum ``p.q1'``, ``P.x``, ``H.z``, or an energy."""
+        """The symbol of the integral: a momentum ``p[q1]``, ``P.x``, ``H.z``, or an energy."""
         if self.source == "generalized_energy":
             return "E" if self.name == "energy" else "h"
-        names = [f"p.{n}" for n in self.equations.system.v_names]
+        names = [momentum(n) for n in self.equations.system.v_names]
         if self.source != "momentum":
             names = [f"{letter}.{axis}" for letter in "PH" for axis in "xyz"]
         own = [n for n, w in zip(names, self.weights, strict=True) if w]

@@ -30,10 +30,10 @@ PAIRS = [
     ("A*p' + (C - B)*q*r", "A*p' + C*q*r - B*q*r"),
     ("m*r'' - m*r*phi'^2", "m*(r'' - r*phi'^2)"),
     ("m2*l1*a2*sin(q2)*(2*q1'*q2' + q2'^2)", "2*m2*l1*a2*sin(q2)*q1'*q2' + m2*l1*a2*sin(q2)*q2'^2"),
-    ("p.r'^2/(2*m) + p.phi'^2/(2*m*r^2)", "(p.r'^2 + p.phi'^2/r^2)/(2*m)"),
+    ("p[r]^2/(2*m) + p[phi]^2/(2*m*r^2)", "(p[r]^2 + p[phi]^2/r^2)/(2*m)"),
     ("m*l^2*sin(theta)*cos(theta)*phi'^2", "m*l^2*sin(2*theta)*phi'^2/2"),
     ("A*(x'^2 + s^2*y'^2)/2 + C*(z' + c*y')^2/2", "A*x'^2/2 + A*s^2*y'^2/2 + C*(z' + c*y')^2/2"),
-    ("(tau.p + (B - C)*q*r)/A", "tau.p/A + (B - C)*q*r/A"),
+    ("(tau[p] + (B - C)*q*r)/A", "tau[p]/A + (B - C)*q*r/A"),
     ("M + m*sin(theta)^2", "M + m - m*cos(theta)^2"),
     ("I + m*a^2", "I*cos(q)^2 + (I + m*a^2)*sin(q)^2 + m*a^2*cos(q)^2"),
 ]

@@ -85,7 +85,7 @@ def test_formulas_have_the_values_along_a_run() -> None:
         "parameters m = 2, J = 0.1; gravity 9.81; T | Rz(psi), Ry(theta), Rz(phi) = m, 0.3, 0.3, J, com = (0, 0, 0.4);"
     )
     found = kn.first_integrals(top)
-    assert [str(next(i.formula().text())).partition(" = ")[0] for i in found] == ["p.psi'", "p.phi'", "E"]
+    assert [str(next(i.formula().text())).partition(" = ")[0] for i in found] == ["p[psi]", "p[phi]", "E"]
     run = kn.simulate(top, 0.5, q={"theta": 0.6}, v={"phi'": 20.0, "psi'": 0.3}, samples=5)
     known = {p.name: p.value for p in top.parameters}
     for integral in found:
@@ -95,13 +95,11 @@ def test_formulas_have_the_values_along_a_run() -> None:
             assert evaluate(shown.graph, shown.array.refs, known | state)[0] == pytest.approx(
                 integral.along(run)[k], rel=1e-12
             )
-    assert kn.derive(top).text("momentum").splitlines()[2] == next(found[1].formula().text()).replace(
-        "p.phi'", "p[3]", 1
-    )
+    assert kn.derive(top).text("momentum").splitlines()[2] == next(found[1].formula().text())
 
 
 def test_long_formulas_are_asked_for() -> None:
     robot = kn.load(EXAMPLES / "hopping_robot.kin")
     momentum = kn.first_integrals(robot)[0]
     assert momentum.short_formula() == []
-    assert list(momentum.formula().text())[-1].startswith("p.q1' = ")
+    assert list(momentum.formula().text())[-1].startswith("p[q1] = ")
