@@ -117,18 +117,18 @@ class DerivationReport:
         )
 
     def html(self) -> str:
-        """The report as a self-contained page of HTML."""
-        return page(f"{self.title}", self._repr_html_())
+        """The report as a self-contained page of HTML, whose steps are shown one by one by its buttons or the keys of arrows."""
+        return page(self.title, self._repr_html_(), steps=True)
 
     def _repr_html_(self) -> str:
         body = [f"<p>After {escape(self.source)}.</p>"]
         for told in self.told:
-            body.append(f"<h2>{escape(told.step.title)}</h2>")
+            body.append(f"<section><h2>{escape(told.step.title)}</h2>")
             law = mathml(latex.from_unicode(told.step.law)) if told.step.law else ""
             source = f" <small>{escape(told.step.source)}</small>" if told.step.source else ""
             body += [f"<p>{law}{source}</p>"] if law or source else []
             body += [f"<p>{escape(told.step.plain_note)}</p>"] if told.step.note else []
-            body += [f"<div>{mathml(f'{name} = {value}', block=True)}</div>" for name, value in _pairs(told)]
+            body += [_formula(name, value) for name, value in _pairs(told)] + ["</section>"]
         return "".join(body)
 
     def as_dict(self) -> dict[str, Any]:
@@ -342,6 +342,13 @@ def _rows(head: str, cells: Sequence[str], columns: int) -> Iterator[str]:
     for k, row in enumerate(rows):
         inside = "  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True))
         yield f"{head if not k else ' ' * len(head)}[ {inside} ]"
+
+
+def _formula(name: str, value: str) -> str:
+    """An equation in MathML; a long sum takes more than one line."""
+    first, *more = latex.break_lines(value)
+    rest = (f'<div class="more">{mathml(line, block=True)}</div>' for line in more)
+    return f"<div>{mathml(f'{name} = {first}', block=True)}</div>{''.join(rest)}"
 
 
 def _pairs(told: ReportStep) -> Iterator[tuple[str, str]]:

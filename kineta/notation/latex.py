@@ -32,6 +32,10 @@ _COMPONENT = re.compile(r"[qvw][wxyz]")
 #: A momentum and its rate; ``p[1]`` is one of the names with indices.
 _MOMENTUM = re.compile(r"p\[(\D.*)\]('*)")
 _NAME = re.compile(r"^([^\W\d_]+)_?(\w*)$")
+#: A letter and its index without a line between them, ``mH``, ``IHxx``, ``kg2``; longer words are words.
+_SHORT = re.compile(r"([A-Za-z][A-Za-z]|[A-Z][A-Za-z]{1,3}|[a-z][A-Z][A-Za-z]{0,2})(\d*)", re.A)
+#: A word.
+_WORD = re.compile(r"[^\W\d_]{2}")
 #: A name with indices in brackets, and one of these.
 _INDEXED = re.compile(r"(\w+)((?:\[\d+\])+)")
 _INDEX = re.compile(r"\[(\d+)\]")
@@ -44,7 +48,8 @@ _CONTROL = re.compile(r"(?:(rate)(\d*)\.)?control\.(.+)")
 
 
 def name(text: str) -> str:
-    r"""A name as LaTeX: ``q1'`` is \dot{q}_{1}, ``Fi2`` is \varphi_{2}, ``b.wx`` is w^{\mathrm{b}}_{x}, ``J_nz`` is J_{nz}.
+    r"""A name as LaTeX: ``q1'`` is \dot{q}_{1}, ``Fi2`` is \varphi_{2}, ``b.wx`` is w^{\mathrm{b}}_{x}, ``mH`` is m_{H},
+    ``J_nz`` is J_{\mathrm{nz}}.
 
     Words in letters that are not ASCII are set as text, which any font for the script serves: \text{Нога}.
     """
@@ -54,7 +59,7 @@ def name(text: str) -> str:
     if of and letter in ("tau", "lambda", "nu"):
         return rf"\{letter}_{{{_entry(letter, of)}}}"
     if match := _MOMENTUM.fullmatch(text):
-        return f"{_dotted('p', len(match[2]))}_{{{name(match[1])}}}"
+        return f"{_dotted('p', len(match[2]))}_{{{name(match[1].rstrip(chr(39)))}}}"
     primes = len(text) - len(text.rstrip("'"))
     stem = text.rstrip("'")
     owner, _, last = stem.rpartition(".")
@@ -75,6 +80,8 @@ def _split(word: str) -> tuple[str, str]:
     if indexed := _INDEXED.fullmatch(word):
         letter, own = _split(indexed[1])
         return letter, ",".join(filter(None, (own, *_INDEX.findall(indexed[2]))))
+    if len(word) > 1 and (short := _SHORT.fullmatch(word)) and short[1] not in _LETTERS:
+        return short[1][0], _index(short[1][1:] + short[2])
     digits = re.match(r"^(.*?)_?(\d+\w*)$", word)
     match = digits or _NAME.match(word)
     stem, index = (match[1], match[2]) if match else (word, "")
@@ -82,8 +89,6 @@ def _split(word: str) -> tuple[str, str]:
         return _LETTERS[stem], _index(index)
     if len(stem) == 1:
         return stem if stem.isascii() else _word(stem), _index(index)
-    if 1 < len(word) <= 4 and word.isascii() and word[0].isupper() and not digits and "_" not in word:
-        return word[0], word[1:]
     return _word(stem), _index(index)
 
 
@@ -99,7 +104,10 @@ def _word(text: str) -> str:
 
 
 def _index(text: str) -> str:
-    return _escaped(text) if text.isascii() else _word(text)
+    """An index: words of two letters and more are upright, as they are elsewhere."""
+    if text in _LETTERS:
+        return _LETTERS[text]
+    return _word(text) if _WORD.search(text) or not text.isascii() else _escaped(text)
 
 
 def _escaped(text: str) -> str:
@@ -120,9 +128,8 @@ def label(text: str) -> str:
     if match := re.fullmatch(r"(\w+)\[((?:[^\[\]]|\[\d+\])*)\](?:\.([xyz]))?", text):
         indices = [_entry(match[1], x) for x in match[2].split(",")]
         return _lettered(match[1], ",".join(indices) + (match[3] or ""))
-    if match := re.fullmatch(r"([A-Za-z]+)(\d+)(\.[xyz])?('*)", text):
-        letter, more = (match[1][0], match[1][1:]) if match[1] not in _VECTORS else (match[1], "")
-        return _lettered(letter, more + match[2] + (match[3] or "")[1:], len(match[4]))
+    if match := re.fullmatch(r"([A-Za-z])(\d+)(\.[xyz])?('*)", text):
+        return _lettered(match[1], match[2] + (match[3] or "")[1:], len(match[4]))
     return text if text.isdigit() else name(text)
 
 

@@ -13,6 +13,7 @@ import pytest
 import kineta as kn
 from kineta.equations.derivation_report import DerivationReport
 from kineta.mechanics.formalisms.table import FORMALISMS
+from kineta.model.reserved_symbols import momentum
 from kineta.notation import latex
 from kineta.notation.mathml import mathml
 from kineta.passes.evaluate import evaluate
@@ -43,7 +44,8 @@ def state_of(equations: kn.Equations) -> dict[str, float]:
         refs = [*s.speeds, *s.levels.of(s.speeds, 1)]
         names = [*s.system.base_speeds, *(f"{n}'" for n in s.system.base_speeds)]
         state |= dict(zip(names, evaluate(s.graph, refs, state), strict=True))
-    return state | {f"p.{n}": 0.3 + 0.2 * k for k, n in enumerate(s.names)}
+    momenta = evaluate(equations.graph, equations.expressions("momentum").refs, state)
+    return state | dict(zip(map(momentum, s.names), momenta, strict=True))
 
 
 #: A number, or a name: perhaps a derivative, with an index, a component and dots.
@@ -63,7 +65,8 @@ def check(
     state = state_of(equations)
     refs = [e.ref for e in account.entries]
     exact, sizes = (evaluate(account.graph, r, state) for r in (refs, magnitude(account.graph, refs)))
-    texts, letters = dict(state), {latex.name(n): x for n, x in state.items()}
+    texts = state | {f"tau[{n[4:]}]": x for n, x in state.items() if n.startswith("tau.")}
+    letters = {latex.name(n): x for n, x in state.items()}
     for entry, expected, size in zip(account.entries, exact, sizes, strict=True):
         error = 1e-12 * max(1.0, abs(size))
         texts[entry.name] = computed(entry.text, texts)
@@ -72,7 +75,7 @@ def check(
             letters[entry.latex_name] = latex_value(entry.latex, letters)
             assert letters[entry.latex_name] == pytest.approx(expected, abs=error), entry.latex
     wanted = evaluate(equations.graph, equations.expressions(quantity).refs, state)
-    label = "tau[" if quantity == "inverse" else "rate["
+    label = "tau[" if quantity == "inverse" else ("rate[", "p[")
     final = [x for e, x in zip(account.entries, exact, strict=True) if e.name.startswith(label)]
     np.testing.assert_allclose(final[-len(wanted) :], wanted, rtol=1e-12, atol=1e-12 * max(1.0, *map(abs, wanted)))
 
@@ -129,9 +132,12 @@ def test_pages_stand_alone_and_are_well_formed(formalism: str) -> None:
     account = kn.derive(kn.load(EXAMPLES / "cart_pendulum.kin"), formalism).account()
     page = account.html()
     assert "http" not in page
-    assert "<script" not in page
     root = ElementTree.fromstring(page.removeprefix("<!DOCTYPE html>").replace('<meta charset="utf-8">', ""))
     assert len(root.findall(".//math")) > 10
+    assert len(root.findall(".//section")) == len(account.steps)
+    (script,) = root.findall(".//script")
+    assert root.find(".//nav").attrib["hidden"]  # without its script the page has all steps and no buttons
+    root.find("body").remove(script)
     assert not re.search(r"\\[a-z]", "".join(root.itertext()))
     document = account.latex()
     assert document.count("{") == document.count("}")

@@ -7,6 +7,7 @@ import pytest
 
 import kineta as kn
 from kineta.expr.graph import ONE
+from kineta.model.reserved_symbols import momentum
 from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
 from tests.mechanics.random_systems import random_state, random_system
@@ -19,7 +20,7 @@ def test_canonical_equations_give_the_motion(seed: int) -> None:
     d, state = kn.derive(system).derivation, random_state(system, seed)
     s, g = d.symbols, d.graph
     momenta = evaluate(g, d["momentum"].refs, state)
-    state |= {f"p.{n}": x for n, x in zip(system.v_names, momenta, strict=True)}
+    state |= {momentum(n): x for n, x in zip(system.v_names, momenta, strict=True)}
     motion = {s.t: ONE, **dict(zip(s.q + s.v, s.qdot + d["forward"].refs, strict=True))}
     expected = np.array([*evaluate(g, s.qdot, state), *evaluate(g, forward(g, d["momentum"].refs, motion), state)])
     found = np.array(evaluate(g, d["canonical"].refs, state))
