@@ -105,7 +105,7 @@ def trajectory(system: System | Equations, motion: Any, t: Any = None, p: Any = 
         motion = _rows(equations.system, motion)
     times = _times(t)
     states = _states(equations.system, motion, times, values)
-    moved = {n: x for n, x in motion.items() if n.rstrip("'") not in equations.system.state_names}
+    moved = {n: x for n, x in motion.items() if str(n).rstrip("'") not in equations.system.state_names}
     found = _of_course(equations, course(equations.system, moved, times, values), times, values)
     found.q[:, len(found.q[0]) - len(states) :] = states.T
     LimitDistances(equations).warn(found.t, found.q, found.p)
