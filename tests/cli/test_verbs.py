@@ -35,7 +35,7 @@ def test_derive_json_has_all_its_keys(kineta: Command) -> None:
     assert (done.code, done.err) == (0, "")
     found, equations = done.json, kn.derive(kn.load(CART))
     assert list(found) == [
-        "model", "formalism", "strategy", "coordinates", "speeds", "parameters", "operations", "quantity", "equations",
+        "model", "formalism", "strategy", "coordinates", "states", "speeds", "parameters", "operations", "quantity", "equations",
         "reading_cost", "seconds",
     ]  # fmt: skip
     assert (found["model"], found["formalism"]) == ("cart_pendulum", "newton_euler")
