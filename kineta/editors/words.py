@@ -98,6 +98,12 @@ _MEANINGS: Mapping[str, str] = {
     "log": "The natural logarithm.",
     "step": "1 for positive values, else 0.",
     "sign": "1 for positive values, -1 for negative ones, 0 for zero.",
+    "if": "One of two numbers: if(x < 1, a, b).",
+    "table": "A function given by points: table(x; cubic; (0, 0), (1, F)).",
+    "floor": "The largest whole number that is not above x.",
+    "ceil": "The smallest whole number that is not below x.",
+    "mod": "The remainder of x by y, with the sign of y: mod(x, y).",
+    "hypot": "The root of the sum of two squares: hypot(x, y).",
     "atan2": "The angle of the point (x, y): atan2(y, x).",
 }
 
@@ -124,8 +130,8 @@ def clauses() -> tuple[str, ...]:
 
 @cache
 def functions() -> tuple[str, ...]:
-    """Functions of numbers and of vectors."""
-    return (*FUNCTIONS, *kin_vectors.FUNCTIONS)
+    """Functions of numbers and of vectors, and choices."""
+    return (*FUNCTIONS, *kin_functions.OTHERS, *kin_vectors.FUNCTIONS)
 
 
 @cache
