@@ -28,6 +28,7 @@ _FROM = {
     "kineta.algebra.expression": "Comparison Expr symbol symbols",
     "kineta.algebra.functions": "acos asin atan atan2 ceil cos cosh exp floor hypot log maximum minimum mod sign sin sinh "
     "sqrt step tan tanh where",
+    "kineta.algebra.tables": "table",
     "kineta.equations.equations": "Equations derive",
     "kineta.equations.function": "Function",
     "kineta.errors": "ArgumentError ExpressionError KinetaError KinetaWarning MissingPackageError ModelError SimulationError",

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from kineta.expr.graph import ONE, Graph, Ref
 from kineta.expr.op import BINARY, Op
+from kineta.expr.tables import Table, table_of
 
 # Binding strengths: sum, product, power, atom.
 _SUM, _PRODUCT, _POWER, _ATOM = range(4)
@@ -113,6 +114,17 @@ def _pieces(graph: Graph, ref: Ref, names: Mapping[int, str]) -> Iterator[str]:
         stack.extend(reversed(pieces if strength >= least else ["(", *pieces, ")"]))
 
 
+def _table(graph: Graph, x: Ref, table: Table) -> list[_Piece]:
+    words = f"{', '.join(table.words)}; " if table.words else ""
+    pieces: list[_Piece] = ["table" + "'" * table.order + "(", (x, _SUM), f"; {words}"]
+    for k, (place, *values) in enumerate(table.rows):
+        pieces.append(f"{', ' * bool(k)}({number(place)}")
+        for value in values:
+            pieces += [", ", (int(value), _SUM)]
+        pieces.append(")")
+    return [*pieces, ")"]
+
+
 def _node(graph: Graph, i: int) -> tuple[list[_Piece], int]:
     """Operands of node *i* and the text between them, with the binding strength of the whole."""
     op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
@@ -137,6 +149,8 @@ def _node(graph: Graph, i: int) -> tuple[list[_Piece], int]:
         return [(a, _PRODUCT), "/", (b, _POWER)], _PRODUCT
     if op == Op.POW:
         return [(a, _ATOM), "^", (b, _ATOM)], _POWER
+    if op == Op.TABLE:
+        return _table(graph, a, table_of(graph, b)), _ATOM
     if op == Op.IF:
         return [
             "if(",

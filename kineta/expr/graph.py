@@ -31,7 +31,8 @@ ONE: Ref = 2
 MINUS_ONE: Ref = 3
 
 _CONST, _SYMBOL, _ADD, _MUL, _DIV = (int(o) for o in (Op.CONST, Op.SYMBOL, Op.ADD, Op.MUL, Op.DIV))
-_SQRT, _GUARD, _WHERE, _IF, _PAIR = (int(o) for o in (Op.SQRT, Op.GUARD, Op.WHERE, Op.IF, Op.PAIR))
+_SQRT, _GUARD, _WHERE = int(Op.SQRT), int(Op.GUARD), int(Op.WHERE)
+_IF, _PAIR, _TABLE = int(Op.IF), int(Op.PAIR), int(Op.TABLE)
 _SHIFT = 34  # room for 2**33 nodes in the second operand of a key
 _SNAPS = (0.0, 0.5, 1.0, math.sqrt(0.5), math.sqrt(0.75))
 
@@ -305,6 +306,10 @@ class Graph:
         """The values a and b as one operand."""
         return self._kept(_PAIR, a, b)
 
+    def table(self, a: Ref, b: Ref) -> Ref:
+        """The value at a of the table with the data b."""
+        return self._kept(_TABLE, a, b)
+
     def _kept(self, op: int, a: Ref, b: Ref) -> Ref:
         """A node that is not folded."""
         key = (a << _SHIFT | b) << 5 | op
@@ -412,4 +417,5 @@ _DIRECT: dict[int, Callable[[Graph, Ref, Ref], Ref]] = {
     Op.WHERE: Graph.where,
     Op.IF: Graph.choice,
     Op.PAIR: Graph.pair,
+    Op.TABLE: Graph.table,
 }

@@ -1,4 +1,4 @@
-"""Operations of programs in place of composed ones: choices become sums of which one term is kept."""
+"""Operations of programs in place of composed ones: tables become choices between pieces, choices sums of which one term is kept."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Container, Sequence
 
 from kineta.expr.graph import ONE, Graph, Ref, neg
 from kineta.expr.op import COMPOSED, UNARY, Op
+from kineta.expr.tables import opened, table_of
 from kineta.expr.walk import reachable
 
 
@@ -20,6 +21,21 @@ def lowered(graph: Graph, roots: Sequence[Ref], given: Container[int] = ()) -> l
         found = copy.get(r >> 1, r & -2)
         return neg(found) if r & 1 else found
 
+    def tables() -> None:
+        for i in order:
+            op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
+            if i in given or op <= Op.SYMBOL:
+                continue
+            if op == Op.TABLE:
+                copy[i] = opened(graph, of(a), table_of(graph, of(b)))
+            elif a >> 1 in copy or (op not in UNARY and b >> 1 in copy):
+                copy[i] = graph.call(op, of(a), of(b))
+
+    if any(graph.op[i] == Op.TABLE for i in order):
+        tables()
+        roots = [of(r) for r in roots]
+        copy.clear()
+        order = reachable(graph, roots, given)
     for i in order:
         op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
         if i in given or op <= Op.SYMBOL or op == Op.PAIR:

@@ -39,12 +39,13 @@ class Op(IntEnum):
     WHERE = 26  # the first operand where the second is positive, else 0, whatever the first operand is there
     IF = 27  # of a pair, the first where the operand before is positive, else the second
     PAIR = 28  # two values for one operand; no number itself
+    TABLE = 29  # a function by pieces of the first operand, whose data is a tree of pairs
 
 
 LEAVES = frozenset({Op.CONST, Op.SYMBOL})
-BINARY = frozenset({Op.ADD, Op.MUL, Op.DIV, Op.ATAN2, Op.POW, Op.MIN, Op.MAX, Op.GUARD, Op.WHERE, Op.IF, Op.PAIR})
+BINARY = frozenset({Op.ADD, Op.MUL, Op.DIV, Op.ATAN2, Op.POW, Op.MIN, Op.MAX, Op.GUARD, Op.WHERE, Op.IF, Op.PAIR, Op.TABLE})
 #: Operations that :func:`~kineta.expr.lowering.lowered` writes with others, so that no program has them.
-COMPOSED = frozenset({Op.IF, Op.PAIR})
+COMPOSED = frozenset({Op.IF, Op.PAIR, Op.TABLE})
 UNARY = frozenset(Op) - BINARY - LEAVES
 
 #: f(-x) = -f(x): the sign is pulled out of the argument.

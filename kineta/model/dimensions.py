@@ -217,6 +217,7 @@ _RULES: dict[int, Callable[[Known, Known], Known]] = {
     Op.WHERE: lambda a, b: a,
     Op.PAIR: _sum,
     Op.IF: lambda a, b: b,
+    Op.TABLE: lambda a, b: None,
     Op.MUL: _product,
     Op.DIV: lambda a, b: None if b is None else _product(a, QuantityKind(times(NUMBER, b.dimension, -1), weak=b.weak)),
     Op.SQRT: lambda a, _: None if a is None else QuantityKind(times(NUMBER, a.dimension, 0.5), weak=a.weak),

@@ -8,7 +8,7 @@ from itertools import count
 
 from kineta.errors import ArgumentError
 from kineta.expr.graph import Graph, Ref
-from kineta.expr.op import LEAVES
+from kineta.expr.op import LEAVES, Op
 from kineta.expr.walk import operands, reachable
 from kineta.notation.typesetting import LAST, Kinds, Notation, factor_kinds, typeset
 from kineta.passes.remove_guards import remove_guards
@@ -75,6 +75,8 @@ def common_subexpressions(
         inside = operands(graph, i)
         length[i] = 1 + sum(length[r >> 1] for r in inside)
         again = uses[i] > 1 or (i in roots and uses[i] > 0)
+        if graph.op[i] == Op.PAIR:  # no number, so that it has no name
+            continue
         if (again and length[i] > AGAIN) or (length[i] > LINE and i not in roots):
             named[i] = next(names)
             length[i] = 0

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from kineta.expr.op import Op
+from kineta.notation.text import MANY
 from kineta.notation.typesetting import short_decimal
 
 _GREEK = (
@@ -303,6 +304,14 @@ class Latex:
             return around if power == 1 else self.power(around, str(power))
         call = _CALLS.get(op, rf"\operatorname{{{op.name.lower()}}}") + (f"^{{{power}}}" if power != 1 else "")
         return f"{call} {arguments[0]}" if bare else call + self.brackets(", ".join(arguments))
+
+    def table(self, quantity: str, order: int, words: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+        """A table by its points, the first ones and the last one of many."""
+        points = [self.brackets(", ".join(row)) for row in rows]
+        if len(points) > MANY:
+            points = [*points[: MANY // 2], r"\dots", points[-1]]
+        said = [quantity, *([rf"\text{{{', '.join(words)}}}"] if words else []), ", ".join(points)]
+        return rf"\operatorname{{table}}{chr(39) * order}" + self.brackets(r";\ ".join(said))
 
     def relation(self, left: str, sign: str, right: str) -> str:
         """A comparison."""

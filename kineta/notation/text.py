@@ -8,6 +8,10 @@ from fractions import Fraction
 from kineta.expr.op import Op
 
 
+#: Points of a table up to which all are shown.
+MANY = 8
+
+
 class Text:
     """The infix notation with + - * / ^, which is valid input for calculators."""
 
@@ -47,6 +51,13 @@ class Text:
         """A function, optionally with a power."""
         name = op.name.lower()
         return f"{name}({', '.join(arguments)})" + (f"^{power}" if power != 1 else "")
+
+    def table(self, quantity: str, order: int, words: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+        """A table by its points, the first ones and the last one of many."""
+        points = [f"({', '.join(row)})" for row in rows]
+        if len(points) > MANY:
+            points = [*points[: MANY // 2], "...", points[-1]]
+        return f"table{chr(39) * order}({'; '.join([quantity, *([', '.join(words)] if words else []), ', '.join(points)])})"
 
     def relation(self, left: str, sign: str, right: str) -> str:
         """A comparison."""

@@ -19,6 +19,7 @@ from typing import Protocol
 from kineta.algebra.infix import comparison
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.op import Op
+from kineta.expr.tables import table_of
 from kineta.expr.walk import operands, reachable, reachable_below
 
 #: Largest denominator of a number written as a fraction.
@@ -77,6 +78,9 @@ class Notation(Protocol):
         """A function to a power; *bare*: its argument is a name at the end of a product and may have no brackets. Of a choice the
         arguments are the condition and both values.
         """
+
+    def table(self, quantity: str, order: int, words: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+        """A table of a quantity, or a derivative of it of some order, by its words and its points."""
 
     def relation(self, left: str, sign: str, right: str) -> str:
         """A comparison by <, <=, > or >=."""
@@ -351,6 +355,9 @@ class _Typesetter:
             base, exponent = (self.signed_below(r) for r in operands(self.graph, x))
             whole = n.power(base if self._plain(self.graph.lhs[x]) else n.brackets(base), exponent)
             return False, whole if power == 1 else n.power(n.brackets(whole), n.number(float(power)))
+        if op == Op.TABLE:
+            shown = self._table(x)
+            return False, shown if power == 1 else n.power(n.brackets(shown), n.number(float(power)))
         if op in (Op.IF, Op.WHERE):
             a, b = self.graph.lhs[x], self.graph.rhs[x]
             first, second = (self.graph.lhs[b >> 1], self.graph.rhs[b >> 1]) if op == Op.IF else (a, ZERO)
@@ -365,6 +372,14 @@ class _Typesetter:
     def _plain(self, ref: Ref) -> bool:
         """Whether *ref* is a name."""
         return not ref & 1 and ref >> 1 in self.strings
+
+    def _table(self, x: int) -> str:
+        n, table = self.notation, table_of(self.graph, self.graph.rhs[x])
+        rows = [
+            [n.sum([(place < 0, n.number(abs(place)))]), *(self.signed_below(int(v)) if v else n.number(0.0) for v in values)]
+            for place, *values in table.rows
+        ]
+        return n.table(self.signed_below(self.graph.lhs[x]), table.order, table.words, rows)
 
     def condition(self, ref: Ref) -> str:
         """The condition that *ref*, a number made of comparisons, is positive."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from kineta.expr.graph import MINUS_ONE, ONE, ZERO, Graph, Ref, neg
 from kineta.expr.op import BINARY, LEAVES, Op
+from kineta.expr.tables import along, derivative, shares
 from kineta.expr.walk import reachable
 from kineta.passes.substitute import signed
 
@@ -56,6 +57,7 @@ PARTIALS: dict[int, Callable[[Graph, Ref, Ref, Ref], tuple[Ref, Ref]]] = {
     Op.GUARD: lambda g, y, a, b: (ONE, ZERO),
     Op.FLOOR: lambda g, y, a, b: (ZERO, ZERO),
     Op.WHERE: lambda g, y, a, b: (g.where(ONE, b), ZERO),
+    Op.TABLE: lambda g, y, a, b: (derivative(g, a, b), ZERO),
 }
 
 
@@ -68,11 +70,18 @@ def _pair(g: Graph, a: Ref, b: Ref, da: Ref, db: Ref) -> Ref:
     return ZERO if da == ZERO and db == ZERO else g.pair(da, db)
 
 
-#: Derivatives of choices in the direction (da, db): those of what is chosen. A product of a partial derivative that is 0 and a
+def _table(g: Graph, a: Ref, b: Ref, da: Ref, db: Ref) -> Ref:
+    """The derivative of a table, by its quantity and by its columns."""
+    by_quantity = ZERO if da == ZERO else g.mul(derivative(g, a, b), da)
+    return by_quantity if db == ZERO else g.add(by_quantity, along(g, a, b, db))
+
+
+#: Derivatives of choices and tables in the direction (da, db): those of what is chosen. A product of a partial derivative that is 0 and a
 #: derivative that has no value has none either.
 BRANCHWISE: dict[int, Callable[[Graph, Ref, Ref, Ref, Ref], Ref]] = {
     Op.WHERE: lambda g, a, b, da, db: g.where(da, b),
     Op.PAIR: _pair,
+    Op.TABLE: _table,
     Op.IF: lambda g, a, b, da, db: ZERO if db == ZERO else g.choice(a, db),
 }
 
@@ -131,6 +140,12 @@ def _shares(graph: Graph, i: int, bar: Ref, active: Collection[int]) -> Iterator
         pair = b >> 1
         yield graph.lhs[pair], graph.choice(a, graph.pair(bar, ZERO))
         yield graph.rhs[pair], graph.choice(a, graph.pair(ZERO, bar))
+    elif op == Op.TABLE:
+        if a >> 1 in active:
+            yield a, _weighted(graph, bar, derivative(graph, a, b))
+        for entry, partial in shares(graph, a, b):
+            if entry >> 1 in active:
+                yield entry, _weighted(graph, bar, partial)
     elif op != Op.PAIR:
         operands = (a, b) if _BINARY[op] else (a,)
         for operand, partial in zip(operands, PARTIALS[op](graph, 2 * i, a, b), strict=False):

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kineta.errors import ExpressionError
 from kineta.expr.graph import Graph, Ref, no_number
 from kineta.expr.op import FLOAT, UNARY, Op
 from kineta.expr.program import StraightLineProgram
+from kineta.expr.tables import opened, table_of
 from kineta.expr.walk import reachable
+from kineta.passes.substitute import signed
 
 _UNARY = [op in UNARY for op in Op]
-_CHOOSING = frozenset({Op.WHERE, Op.IF})
+_CHOOSING = frozenset({Op.WHERE, Op.IF, Op.TABLE})
 
 
 def evaluate(
@@ -43,6 +46,8 @@ def evaluate(
             kept, condition = functions[Op.WHERE], -result[a >> 1] if a & 1 else result[a >> 1]
             first, second = result[b >> 1]
             result[i] = kept(first, condition) + kept(second, 1 - condition)
+        elif op == Op.TABLE:
+            result[i] = _table(graph, i, result, functions)
         else:
             x = -result[a >> 1] if a & 1 else result[a >> 1]
             arguments = (x,) if _UNARY[op] else (x, -result[b >> 1] if b & 1 else result[b >> 1])
@@ -57,6 +62,23 @@ def evaluate(
     if undefined is not None and any(x != x for x in found):
         raise undefined
     return found
+
+
+def _table(graph: Graph, i: int, result: Mapping[int, Any], functions: Mapping[int, Callable[..., Any]]) -> Any:
+    """The value of the table *i*, whose operands have values, by its polynomials."""
+    own, known = Graph(), dict[str, Any]()
+
+    def given(r: Ref) -> Ref:
+        value = graph.value(r)
+        if value is not None:
+            return own.const(value)
+        known[f"x{r >> 1}"] = result[r >> 1]
+        return signed(own.symbol(f"x{r >> 1}"), r)
+
+    table = table_of(graph, graph.rhs[i])
+    columns = tuple(tuple(map(given, column)) for column in table.columns)
+    x = given(graph.lhs[i])
+    return evaluate(own, [opened(own, x, replace(table, columns=columns))], known, functions)[0]
 
 
 def evaluate_program(program: StraightLineProgram, *blocks: Sequence[float]) -> list[float]:

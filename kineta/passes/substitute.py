@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
 from kineta.expr.graph import Graph, Ref, neg
 from kineta.expr.op import UNARY, Op
+from kineta.expr.tables import node, table_of
 from kineta.expr.walk import reachable
 
 
@@ -29,6 +31,10 @@ def substitute(
         elif op == Op.SYMBOL:
             name = source.names[a]
             copy[i] = replace[name] if name in replace else into.symbol(name)
+        elif op == Op.TABLE:  # its own numbers stay what they are
+            table = table_of(source, b)
+            columns = tuple(tuple(signed(copy[r >> 1], r) for r in column) for column in table.columns)
+            copy[i] = node(into, signed(copy[a >> 1], a), dataclasses.replace(table, columns=columns))
         elif op in UNARY:
             copy[i] = into.call(op, signed(copy[a >> 1], a))
         else:

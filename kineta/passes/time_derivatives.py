@@ -14,6 +14,7 @@ from math import comb
 
 from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.expr.op import LEAVES, Op
+from kineta.expr.tables import along, derivative
 from kineta.expr.walk import operands, reachable
 from kineta.passes.differentiate import PARTIALS
 
@@ -51,6 +52,9 @@ class TimeDerivatives:
             moved = (self._varies[a >> 1] for a in operands(g, i))
             self._varies[i] = self._rate(i) != ZERO if _LEAF[g.op[i]] else any(moved)
         if order:
+            moved = [g.rhs[i] for i in nodes if g.op[i] == Op.TABLE and self._varies[g.rhs[i] >> 1]]
+            if moved:
+                self._extend(moved, 1)
             self._extend([r for i in nodes for r in self._factors(i)], order - 1)
         for i in nodes:
             op, row = g.op[i], self._rows.setdefault(i, [2 * i])
@@ -60,6 +64,9 @@ class TimeDerivatives:
                     row.append(ZERO)
                 elif _LEAF[op]:
                     row.append(self._row(self._rate(i))[k - 1])
+                elif op == Op.TABLE:
+                    by_quantity, *by_columns = (self._row(p) for p in self._factors(i))
+                    row.append(g.sum([_chain(g, k, inner[0], by_quantity), *(r[k - 1] for r in by_columns)]))
                 elif op in RECURRENCES:
                     row.append(RECURRENCES[op](g, k, row, *inner))
                 else:
@@ -79,6 +86,10 @@ class TimeDerivatives:
             return ()
         if _LEAF[op]:
             return (self._rate(i),)
+        if op == Op.TABLE:
+            x, data = g.lhs[i], g.rhs[i]
+            moved = (along(g, x, data, self._row(data)[1]),) if self._varies[data >> 1] else ()
+            return derivative(g, x, data), *moved
         return PARTIALS[op](g, 2 * i, g.lhs[i], g.rhs[i])[: len(operands(g, i))]
 
 

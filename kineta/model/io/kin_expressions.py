@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial, reduce
 from itertools import chain, product, zip_longest
 from operator import and_, or_
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from lark import Token, Tree
@@ -18,7 +19,7 @@ from kineta.errors import ExpressionError, Location, ModelError, suggestion
 from kineta.expr.op import BINARY, FUNCTIONS, Op
 from kineta.model import units, vectors
 from kineta.model.coercion import Vector3
-from kineta.model.io import kin_vectors
+from kineta.model.io import kin_tables, kin_vectors
 from kineta.model.io.kin_functions import DefinedFunction
 from kineta.model.io.kin_quantities import (
     DimensionedExpr,
@@ -31,6 +32,7 @@ from kineta.model.io.kin_quantities import (
     root,
     times,
 )
+from kineta.model.io.kin_tables import TABLE, ReadPoints
 from kineta.model.io.kin_vectors import DimensionedVector, Operand
 from kineta.model.units import NUMBER, Dimension
 from kineta.vocabulary import meaning
@@ -267,6 +269,10 @@ class Reader:
             return self._called(self.functions[name], arguments, self.location(node))
         if name == IF:
             return self._chosen(arguments)
+        if name.rstrip("'") == TABLE:
+            return self._table(name, arguments)
+        if arguments and isinstance(arguments[-1], ReadPoints):
+            raise ModelError(f"{name} has no points; a function by points is table(x; (0, 0), (1, 2)).")
         op = FUNCTIONS.get(name)
         if name in COMPOSED:
             return self._composed(name, arguments)
@@ -286,6 +292,24 @@ class Reader:
         if op == Op.SQRT and first.dimension is not None:
             return root(first, value)
         return replace(first, value=value) if name in _KEEPS else DimensionedExpr(value, NUMBER, plain=True)
+
+    def _words(self, node: Tree[Token], children: list[Any]) -> tuple[str, ...]:
+        return tuple(map(str, children))
+
+    def _point_of_table(self, node: Tree[Token], children: list[Any]) -> tuple[DimensionedExpr, ...]:
+        return tuple(map(self._number, children))
+
+    def _points(self, node: Tree[Token], children: list[Any]) -> ReadPoints:
+        words, rows = (children[0], children[1:]) if isinstance(node.children[0], Tree) and node.children[0].data == "words" else ((), children)
+        file = str(rows[0])[1:-1] if isinstance(rows[0], Token) else ""
+        return ReadPoints(words, () if file else tuple(rows), file, node)
+
+    def _table(self, name: str, arguments: list[Any]) -> DimensionedExpr:
+        """The value of ``table(x; (0, 0), (1, 2))``, or with primes its derivative."""
+        if len(arguments) != 2 or not isinstance(arguments[1], ReadPoints):
+            raise ModelError(f"{name} takes a quantity and points behind a semicolon, as in table(x; (0, 0), (1, 2)).")
+        x = self._number(arguments[0])
+        return kin_tables.value(x, arguments[1], len(name) - len(TABLE), Path(self.file).parent)
 
     def _chosen(self, arguments: list[Any]) -> DimensionedExpr:
         """The value of ``if(a < b, x, y)``."""
@@ -464,4 +488,4 @@ def _advice(name: str, functions: Iterable[str]) -> str:
         return " A number of Python goes into a text as float(x) writes it, as in f'... = {float(x)};'."
     if meaning(own, (_RATE,)):
         return suggestion(own, (_RATE,))
-    return suggestion(own, [*FUNCTIONS, *COMPOSED, IF, *vectors.KINDS, *kin_vectors.FUNCTIONS, *functions])
+    return suggestion(own, [*FUNCTIONS, *COMPOSED, IF, TABLE, *vectors.KINDS, *kin_vectors.FUNCTIONS, *functions])

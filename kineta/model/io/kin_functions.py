@@ -19,7 +19,7 @@ from kineta.model import vectors
 from kineta.model.io import kin_vectors
 
 #: Functions of the language that are no operations.
-OTHERS = ("if", "ceil", "mod", "hypot")
+OTHERS = ("if", "table", "ceil", "mod", "hypot")
 
 #: Keys of inertia, which stand before brackets, too.
 KEYS = ("m", "Jx", "Jy", "Jz", "Jxy", "Jxz", "Jyz")

@@ -23,10 +23,9 @@ from kineta.mechanics.contact.guards import closed, direction, size_of, stuck
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.tangent import Direction, derivatives, multiplier_symbols, residuals
-from kineta.passes.nonsmooth_operations import kinks
+from kineta.passes.nonsmooth_operations import jumps, kinks
 from kineta.passes.substitute import substitute
 from kineta.runtime.functions import state_programs
-from kineta.tasks.sensitivity.smooth_part import STEPS
 
 #: Numbers of the fixed laws of a contact in an impact: it is hit or pushed; its restitution counts; it sticks, slips; the
 #: direction of slip in a plane.
@@ -176,7 +175,7 @@ def _mode_functions(
         len(shown),
         tuple(tuple(n for n, _ in w.sets) for w in switches),
         len(bent),
-        any(g.op[ref >> 1] in STEPS for ref, _ in bends),
+        any(jumps(g, ref >> 1) for ref, _ in bends),
     )
 
 

@@ -7,14 +7,11 @@ from dataclasses import dataclass
 
 from kineta.algebra.expression import Expr
 from kineta.equations.equations import Equations, derive
-from kineta.expr.op import Op
 from kineta.expr.walk import reachable
 from kineta.model.name_inference import contact_rows
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.transformations.subset import without_parts
-
-#: Operations that jump.
-STEPS = frozenset({Op.SIGN, Op.STEP, Op.FLOOR})
+from kineta.passes.nonsmooth_operations import jumps
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ def may_jump(equations: Equations, goals: Iterable[Expr] = ()) -> bool:
     """
     if equations.system.contacts or equations.system.switches:
         return True
-    if any(e.graph.op[i] in STEPS for e in goals for i in reachable(e.graph, [e.ref])):
+    if any(jumps(e.graph, i) for e in goals for i in reachable(e.graph, [e.ref])):
         return True
     return equations.memo("steps of forces", lambda: _steps(equations))
 
@@ -57,4 +54,4 @@ def may_jump(equations: Equations, goals: Iterable[Expr] = ()) -> bool:
 def _steps(equations: Equations) -> bool:
     with equations.shared() as d:
         refs = [*d["inverse"].refs, *(row.rest for row in d.rows)]
-        return any(d.graph.op[i] in STEPS for i in reachable(d.graph, refs))
+        return any(jumps(d.graph, i) for i in reachable(d.graph, refs))

@@ -1,0 +1,288 @@
+"""Tables of points as expressions: ``kn.table(t, [(0, 0), (1, k), (2, 0)], "cubic")``, with slopes by the rule of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from kineta import tolerances
+from kineta.algebra.expression import LOCK, Expr, Scalar, expr
+from kineta.algebra.functions import where
+from kineta.errors import ExpressionError, shown, suggestion
+from kineta.expr.op import Op
+from kineta.expr.tables import KINDS, Table, derivative, node
+
+#: Points that a kind needs at least; of periodic tables, whose last point is the first one again.
+LEAST = {"linear": 2, "monotone": 2, "cubic": 2, "natural": 2, "quintic": 6, "hermite": 2}
+PERIODIC = {"linear": 2, "monotone": 3, "cubic": 3, "quintic": 4, "hermite": 2}
+#: What a table does beyond its ends.
+OUTSIDE = ("hold", "extrapolate")
+
+#: An equation of slopes: coefficients by unknown, and of the values at the knots by point.
+_Row = tuple[dict[int, float], dict[int, float]]
+
+
+def table(
+    x: Scalar, points: Iterable[Sequence[Scalar]], kind: str = "linear", *, periodic: bool = False, outside: str = "hold"
+) -> Expr:
+    """The value at *x* of the function through *points*, rows (x, y) of numbers x that rise and of numbers or expressions of
+    parameters y.
+
+    kind : ``linear``; ``monotone``, cubic polynomials with the slopes of Fritsch and Carlson, which do not overshoot; ``cubic``, the
+        spline with continuous curvature and one polynomial over the first and the last two pieces (not-a-knot), or ``natural``,
+        without curvature at its ends; ``quintic``, the spline with four continuous derivatives; ``hermite``, cubic polynomials with
+        slopes that are given, rows (x, y, slope), or of degree 5 with second derivatives, rows (x, y, slope, second)
+    periodic : whether the points, of which the last one has the value of the first one, repeat
+    outside : beyond its ends a table can ``hold`` its first and last value, or ``extrapolate`` its first and last piece
+
+    Raises :class:`ExpressionError` for points that make no table.
+    """
+    if kind not in KINDS:
+        raise ExpressionError(f"unknown kind of table {shown(kind)}.{suggestion(str(kind), KINDS)}")
+    if outside not in OUTSIDE:
+        raise ExpressionError(f"beyond its ends a table can hold or extrapolate, found {shown(outside)}.")
+    rows = [tuple(row) for row in points]
+    width = len(rows[0]) if kind == "hermite" and rows and len(rows[0]) in (3, 4) else 3 if kind == "hermite" else 2
+    for i, row in enumerate(rows):
+        if len(row) != width:
+            wanted = ("x and y", "x, y and slope", "x, y, slope and second derivative")[width - 2]
+            raise ExpressionError(f"point {i + 1} of a table has {len(row)} entries, expected {width}: {wanted}.")
+    knots = [_knot(row[0], i) for i, row in enumerate(rows)]
+    for i, (a, b) in enumerate(pairwise(knots)):
+        if not b > a:
+            raise ExpressionError(f"the places of a table must rise, found {b:g} after {a:g} at point {i + 2}.")
+    if periodic and kind == "natural":
+        raise ExpressionError("a natural spline has ends, so that it cannot be periodic; take the kind cubic.")
+    least = (PERIODIC if periodic else LEAST)[kind]
+    if len(rows) < least:
+        what = f"periodic {kind}" if periodic else kind
+        raise ExpressionError(f"a {what} table needs {least} points at least, found {len(rows)}.")
+    columns = [[expr(row[k]) for row in rows] for k in range(1, width)]
+    if periodic:
+        _close(columns)
+    if kind != "hermite":
+        columns += _slopes(kind, knots, columns[0], periodic)
+    at = expr(x)
+    with LOCK:
+        refs = tuple(tuple(at.beside(e) for e in column) for column in columns)
+        period = knots[-1] - knots[0] if periodic else 0.0
+        return Expr(at.graph, node(at.graph, at.ref, Table(kind, 0, period, outside == "hold" and not periodic, tuple(knots), refs)))
+
+
+def slope(found: Expr) -> Expr:
+    """The derivative of a table by its quantity."""
+    g = found.graph
+    with LOCK:
+        if g.op[found.ref >> 1] != Op.TABLE:
+            return expr(0)  # of a table whose derivatives of this order vanish
+        return Expr(g, derivative(g, g.lhs[found.ref >> 1], g.rhs[found.ref >> 1]))
+
+
+def _knot(x: Scalar, i: int) -> float:
+    value = expr(x).value
+    if value is None:
+        raise ExpressionError(f"the places of a table are numbers, found '{x}' at point {i + 1}.")
+    return value
+
+
+def _close(columns: Sequence[list[Expr]]) -> None:
+    """Let the last point be the first one. Raises :class:`ExpressionError` where it is another."""
+    for column in columns:
+        first, last = column[0], column[-1]
+        a, b = first.value, last.value
+        scale = max((abs(e.value) for e in column if e.value is not None), default=0.0)
+        if first != last and (a is None or b is None or abs(a - b) > 16 * tolerances.EPS * scale):
+            raise ExpressionError(f"the last point of a periodic table has the value of the first one, found {last} and {first}.")
+        column[-1] = first
+
+
+def _slopes(kind: str, knots: Sequence[float], y: Sequence[Expr], periodic: bool) -> list[list[Expr]]:
+    """The columns that follow from the values *y*."""
+    h = [b - a for a, b in pairwise(knots)]
+    if kind == "linear":
+        return []
+    if kind == "monotone":
+        return [_monotone(h, y, periodic)]
+    n, order = len(knots), 2 if kind == "quintic" else 1
+    rows = _quintic(h, periodic) if kind == "quintic" else _cubic(h, natural=kind == "natural", periodic=periodic)
+    free = n - 1 if periodic else n
+    found = _solved(rows, order * free, y, wrap=free if periodic else None)
+    columns = [found[k::order] for k in range(order)]
+    return [[*column, column[0]] if periodic else column for column in columns]
+
+
+# -- monotone ---------------------------------------------------------------------------------------------------------
+
+
+def _monotone(h: Sequence[float], y: Sequence[Expr], periodic: bool) -> list[Expr]:
+    """The slopes of Fritsch and Butland, as SciPy's ``PchipInterpolator`` has them."""
+    d = [(b - a) / step for (a, b), step in zip(pairwise(y), h, strict=True)]
+    if len(d) == 1:
+        return [d[0], d[0]]
+    inner = [_between(h[i], h[i + 1], d[i], d[i + 1]) for i in range(len(d) - 1)]
+    if periodic:
+        seam = _between(h[-1], h[0], d[-1], d[0])
+        return [seam, *inner, seam]
+    return [_at_end(h[0], h[1], d[0], d[1]), *inner, _at_end(h[-1], h[-2], d[-1], d[-2])]
+
+
+def _chosen(positive: Expr, x: Expr, y: Expr | float) -> Expr:
+    value = positive.value
+    return where(positive > 0, x, y) if value is None else x if value > 0 else expr(y)
+
+
+def _between(h: float, k: float, d: Expr, e: Expr) -> Expr:
+    """The slope between pieces of the lengths h and k with the slopes d and e: their weighted harmonic mean, 0 at an extremum."""
+    if (d * e).value is not None and not (d * e).value > 0:  # type: ignore[operator]  # the same value
+        return expr(0)
+    v, w = 2 * k + h, k + 2 * h
+    return _chosen(d * e, (v + w) / (v / d + w / e), 0.0)
+
+
+def _at_end(h: float, k: float, d: Expr, e: Expr) -> Expr:
+    """The slope at an end, from three points, kept between 0 and 3 d."""
+    m = ((2 * h + k) * d - h * e) / (h + k)
+    limited = _chosen(-d * e, _chosen(m * m - 9 * d * d, 3 * d, m), m)
+    return _chosen(m * d, limited, 0.0)
+
+
+# -- splines ----------------------------------------------------------------------------------------------------------
+
+
+def _cubic(h: Sequence[float], *, natural: bool, periodic: bool) -> list[_Row]:
+    """Equations of the slopes of a spline with continuous curvature."""
+    pieces = len(h)
+
+    def inner(left: int, i: int) -> _Row:
+        a, b = 1 / h[left], 1 / h[i]
+        p, q = left, i + 1
+        return _row((p, a), (i, 2 * (a + b)), (q, b)), _row((p, -3 * a * a), (i, 3 * (a * a - b * b)), (q, 3 * b * b))
+
+    if periodic:
+        return [inner((i - 1) % pieces, i) for i in range(pieces)]
+    rows = [inner(i - 1, i) for i in range(1, pieces)]
+    if natural or pieces == 1:
+        ends = [
+            (_row((0, 2.0), (1, 1.0)), _row((0, -3 / h[0]), (1, 3 / h[0]))),
+            (_row((pieces, 2.0), (pieces - 1, 1.0)), _row((pieces - 1, -3 / h[-1]), (pieces, 3 / h[-1]))),
+        ]
+    elif pieces == 2:  # one parabola: the second derivative is one number
+        ends = [
+            (_row((0, 1.0), (1, 1.0)), _row((0, -2 / h[0]), (1, 2 / h[0]))),
+            (_row((1, 1.0), (2, 1.0)), _row((1, -2 / h[1]), (2, 2 / h[1]))),
+        ]
+    else:
+        ends = [_one_cubic(h[0], h[1], 0, 1, 2), _one_cubic(-h[-1], -h[-2], pieces, pieces - 1, pieces - 2)]
+    return [ends[0], *rows, ends[1]]
+
+
+def _one_cubic(h: float, k: float, a: int, b: int, c: int) -> _Row:
+    """The third derivative is continuous at b, between a and c: not-a-knot."""
+    s, t = 1 / h**2, 1 / k**2
+    left = _row((a, s), (b, s - t), (c, -t))
+    return left, _row((a, -2 * s / h), (b, 2 * s / h + 2 * t / k), (c, -2 * t / k))
+
+
+def _quintic(h: Sequence[float], periodic: bool) -> list[_Row]:
+    """Equations of slopes and second derivatives of a spline of degree 5 with four continuous derivatives. Unknown 2 i is the slope
+    at point i, 2 i + 1 the second derivative.
+    """
+    pieces = len(h)
+
+    def ends(piece: int, order: int, *, right: bool) -> tuple[dict[int, float], dict[int, float]]:
+        """A derivative at an end of a piece, by unknowns and by values."""
+        i, j, s = piece, piece + 1, h[piece]
+        near, far, side = (j, i, -1.0) if right else (i, j, 1.0)
+        # Of y, m, w at the near and the far end, seen from the near end towards the far one.
+        own, other = _ENDS[order]
+        factor = side**order
+        unknown = _row(
+            (2 * near, factor * own[1] * side / s ** (order - 1)),
+            (2 * near + 1, factor * own[2] / s ** (order - 2)),
+            (2 * far, factor * other[1] * side / s ** (order - 1)),
+            (2 * far + 1, factor * other[2] / s ** (order - 2)),
+        )
+        return unknown, _row((near, factor * own[0] / s**order), (far, factor * other[0] / s**order))
+
+    def continuous(left: int, right: int, order: int) -> _Row:
+        (a, y), (b, z) = ends(left, order, right=True), ends(right, order, right=False)
+        unknown, known = dict(a), dict(y)
+        for row, more, sign in ((unknown, b, -1.0), (known, z, -1.0)):
+            for key, value in more.items():
+                row[key] = row.get(key, 0.0) + sign * value
+        return unknown, {key: -value for key, value in known.items()}
+
+    if periodic:
+        return [continuous((i - 1) % pieces, i, order) for i in range(pieces) for order in (3, 4)]
+    rows = [[continuous(i - 1, i, order) for order in (3, 4)] for i in range(1, pieces)]
+    first, last = ([continuous(i - 1, i, 5) for i in pair] for pair in ((1, 2), (pieces - 2, pieces - 1)))
+    return [*first, *(row for pair in rows for row in pair), *last]
+
+
+#: Derivatives 3, 4 and 5 at the near end of a piece of length 1, by y, m and w at the near end and at the far end.
+_ENDS = {
+    3: ((-60.0, -36.0, -9.0), (60.0, -24.0, 3.0)),
+    4: ((360.0, 192.0, 36.0), (-360.0, 168.0, -24.0)),
+    5: ((-720.0, -360.0, -60.0), (720.0, -360.0, 60.0)),
+}
+
+
+def _row(*entries: tuple[int, float]) -> dict[int, float]:
+    found: dict[int, float] = {}
+    for key, value in entries:
+        found[key] = found.get(key, 0.0) + value
+    return found
+
+
+def _solved(rows: Sequence[_Row], size: int, y: Sequence[Expr], wrap: int | None) -> list[Expr]:
+    """The unknowns of *rows*, which are linear in the values *y*. Points from *wrap* on are the first ones again."""
+    order = size // (wrap if wrap is not None else len(y))
+
+    def point(i: int) -> int:
+        return i if wrap is None else i % wrap
+
+    values = [e.value for e in y]
+    plain = all(v is not None for v in values)
+    work: list[tuple[dict[int, float], dict[int, float]]] = []
+    for unknown, known in rows:
+        left = _row(*((point(k // order) * order + k % order, v) for k, v in unknown.items()))
+        if plain:
+            right = {0: sum(v * values[k] for k, v in known.items())}  # type: ignore[operator]  # they are numbers
+        else:
+            right = _row(*((point(k), v) for k, v in known.items()))
+        work.append((left, right))
+    solution = _eliminated(work, size)
+    if plain:
+        return [expr(row.get(0, 0.0)) for row in solution]
+    found = []
+    for row in solution:
+        most = max(map(abs, row.values()), default=0.0)
+        terms = [v * y[k] for k, v in sorted(row.items()) if abs(v) > tolerances.EPS / 8 * most]
+        found.append(sum(terms, expr(0)))
+    return found
+
+
+def _eliminated(work: list[tuple[dict[int, float], dict[int, float]]], size: int) -> list[dict[int, float]]:
+    """Gauss's elimination with rows sought for the largest pivot; the rows are sparse."""
+    for k in range(size):
+        best = max((i for i in range(k, size)), key=lambda i: abs(work[i][0].get(k, 0.0)))
+        work[k], work[best] = work[best], work[k]
+        pivot, right = work[k]
+        for i in range(k + 1, size):
+            left, other = work[i]
+            if (own := left.pop(k, 0.0)) != 0.0:
+                factor = own / pivot[k]
+                for row, source in ((left, pivot), (other, right)):
+                    for j, v in source.items():
+                        if row is not left or j != k:
+                            row[j] = row.get(j, 0.0) - factor * v
+    solution: list[dict[int, float]] = [{}] * size
+    for k in range(size - 1, -1, -1):
+        left, right = work[k]
+        total = dict(right)
+        for j, v in left.items():
+            if j != k:
+                for key, value in solution[j].items():
+                    total[key] = total.get(key, 0.0) - v * value
+        solution[k] = {key: value / left[k] for key, value in total.items()}
+    return solution

@@ -1,0 +1,237 @@
+"""Tables: functions of one quantity by pieces between knots, as nodes of the graph.
+
+A table is a node ``TABLE`` of its quantity and of its data, a tree of pairs whose leaves are numbers, which say what table it
+is, and one to three columns of expressions, the values at the knots, the slopes, and the second derivatives. Between two knots
+it is the polynomial of degree 1, 3 or 5 that has them at both (Hermite's interpolation), so it is linear in its columns: its
+derivative by one of them is a table, too, and so is its derivative by the quantity, whose ``order`` counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import perm
+
+from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
+from kineta.expr.op import Op
+
+#: Kinds of tables by their words, and the number of derivatives that are continuous at their knots. All columns of ``hermite`` are
+#: given, those of others follow from the first one.
+KINDS = {"linear": 0, "monotone": 1, "cubic": 2, "natural": 2, "quintic": 4, "hermite": 1}
+_WORDS = tuple(KINDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The data of a table.
+
+    kind : one of :data:`KINDS`; ``order`` : derivative by the quantity; ``period`` : its length, 0 for none
+    holds : whether it holds its first and last value beyond its ends; else the polynomials there go on
+    knots : n numbers that rise; ``columns`` : values, slopes, ... at the knots, n references each
+    """
+
+    kind: str
+    order: int
+    period: float
+    holds: bool
+    knots: tuple[float, ...]
+    columns: tuple[tuple[Ref, ...], ...]
+
+    @property
+    def continuity(self) -> int:
+        """Number of continuous derivatives at knots within; -1 where the value itself jumps."""
+        known = len(self.columns) - 1 if self.kind == "hermite" else KINDS[self.kind]
+        return known - self.order
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the table in the text language, behind its quantity."""
+        flags = ["periodic"] * bool(self.period) + ["extrapolate"] * (not self.holds and not self.period)
+        return (self.kind, *flags) if flags or self.kind != "linear" else ()
+
+    @property
+    def rows(self) -> list[tuple[float | Ref, ...]]:
+        """The points as they are written: a number and references."""
+        shown = self.columns if self.kind == "hermite" else self.columns[:1]
+        return list(zip(self.knots, *shown, strict=True))
+
+
+def node(graph: Graph, x: Ref, table: Table) -> Ref:
+    """The value of *table* at *x*."""
+    columns = table.columns
+    if table.order >= 2 * len(columns) or all(r == ZERO for column in columns for r in column):
+        return ZERO
+    numbers = (float(_WORDS.index(table.kind)), float(table.order), table.period, float(table.holds), *table.knots)
+    leaves = [*map(graph.const, (float(len(columns)), *numbers)), *(r for column in columns for r in column)]
+    return graph.call(Op.TABLE, x, _tree(graph, leaves))
+
+
+def _tree(graph: Graph, leaves: Sequence[Ref]) -> Ref:
+    while len(leaves) > 1:
+        pairs = [graph.call(Op.PAIR, a, b) for a, b in zip(leaves[::2], leaves[1::2], strict=False)]
+        leaves = pairs + list(leaves[len(pairs) * 2 :])
+    return leaves[0]
+
+
+def leaves_of(graph: Graph, data: Ref) -> Iterator[Ref]:
+    """The leaves of a tree of pairs, in order."""
+    stack = [data]
+    while stack:
+        r = stack.pop()
+        if graph.op[r >> 1] == Op.PAIR:
+            stack += (graph.rhs[r >> 1], graph.lhs[r >> 1])
+        else:
+            yield r
+
+
+def table_of(graph: Graph, data: Ref) -> Table:
+    """The table whose data is *data*."""
+    count, kind, order, period, holds, *rest = leaves_of(graph, data)
+    size, columns = len(rest), int(_number(graph, count))
+    n = size // (columns + 1)
+    parts = [tuple(rest[n * k : n * (k + 1)]) for k in range(columns + 1)]
+    knots = tuple(_number(graph, r) for r in parts[0])
+    return Table(
+        _WORDS[int(_number(graph, kind))],
+        int(_number(graph, order)),
+        _number(graph, period),
+        _number(graph, holds) > 0,
+        knots,
+        tuple(parts[1:]),
+    )
+
+
+def _number(graph: Graph, ref: Ref) -> float:
+    value = graph.value(ref)
+    if value is None:  # a quotient of an exact graph
+        i = ref >> 1
+        value = _number(graph, graph.lhs[i]) / _number(graph, graph.rhs[i]) * (-1 if ref & 1 else 1)
+    return value
+
+
+def derivative(graph: Graph, x: Ref, data: Ref) -> Ref:
+    """The derivative of a table by its quantity."""
+    table = table_of(graph, data)
+    return node(graph, x, replace(table, order=table.order + 1))
+
+
+def along(graph: Graph, x: Ref, data: Ref, rates: Ref) -> Ref:
+    """The derivative of a table by its columns, which change at *rates*, a tree of the shape of *data* with zeros for branches."""
+    table = table_of(graph, data)
+    found = list(_rates(graph, data, rates))[-len(table.knots) * len(table.columns) :]
+    n = len(table.knots)
+    return _of_columns(graph, x, table, [tuple(found[n * k : n * (k + 1)]) for k in range(len(table.columns))])
+
+
+def _rates(graph: Graph, data: Ref, rates: Ref) -> Iterator[Ref]:
+    stack = [(data, rates)]
+    while stack:
+        r, d = stack.pop()
+        i, j = r >> 1, d >> 1
+        if graph.op[i] != Op.PAIR:
+            yield d
+        elif d == ZERO:
+            stack += [(graph.rhs[i], ZERO), (graph.lhs[i], ZERO)]
+        else:
+            stack += [(graph.rhs[i], graph.rhs[j]), (graph.lhs[i], graph.lhs[j])]
+
+
+def shares(graph: Graph, x: Ref, data: Ref) -> Iterator[tuple[Ref, Ref]]:
+    """The entries of the columns that are no numbers, each with the derivative of the table by it."""
+    table = table_of(graph, data)
+    n = len(table.knots)
+    for k, column in enumerate(table.columns):
+        for i, entry in enumerate(column):
+            if graph.value(entry) is None:
+                units = [tuple(ONE if (k, i) == (m, j) else ZERO for j in range(n)) for m in range(len(table.columns))]
+                yield entry, _of_columns(graph, x, table, units)
+
+
+def _of_columns(graph: Graph, x: Ref, table: Table, columns: Sequence[tuple[Ref, ...]]) -> Ref:
+    """*table* with other *columns*, none of which follows from another."""
+    kind = "hermite" if len(columns) > 1 else table.kind
+    return node(graph, x, replace(table, kind=kind, columns=tuple(columns)))
+
+
+# -- polynomials ------------------------------------------------------------------------------------------------------
+
+
+def opened(graph: Graph, x: Ref, table: Table) -> Ref:
+    """The value of *table* at *x* by choices between its pieces, and operations on what is chosen."""
+    g, knots = graph, table.knots
+    if table.period:
+        turns = g.call(Op.FLOOR, g.mul(g.const(1 / table.period), g.sub(x, g.const(knots[0]))))
+        x = g.sub(x, g.mul(g.const(table.period), turns))
+    pieces = [_coefficients(g, table, k) for k in range(len(knots) - 1)]
+    starts, between = list(knots[:-1]), list(knots[1:-1])
+    if table.holds and not table.period:
+        nothing = [ZERO] * (len(pieces[0]) - 1)
+        pieces = [[table.columns[0][0], *nothing], *pieces, [table.columns[0][-1], *nothing]]
+        starts, between = [knots[0], *starts, knots[-1]], [knots[0], *between, knots[-1]]
+    below = [g.call(Op.STEP, g.sub(g.const(k), x)) for k in between]
+    u = g.sub(x, _chosen(g, below, [g.const(k) for k in starts]))
+    total = ZERO
+    for j in range(len(pieces[0]) - 1, table.order - 1, -1):
+        c = _chosen(g, below, [piece[j] for piece in pieces])
+        total = g.add(g.mul(total, u), g.mul(g.const(float(perm(j, table.order))), c))
+    return total
+
+
+def _chosen(g: Graph, below: Sequence[Ref], values: Sequence[Ref]) -> Ref:
+    """Of the *values* of pieces the one where the quantity is; *below* tells of each knot between two whether it is below."""
+    if not below:
+        return values[0]
+    half = len(below) // 2
+    left, right = _chosen(g, below[:half], values[: half + 1]), _chosen(g, below[half + 1 :], values[half + 1 :])
+    return g.call(Op.IF, below[half], g.call(Op.PAIR, left, right))
+
+
+def _coefficients(g: Graph, table: Table, k: int) -> list[Ref]:
+    """Coefficients of the polynomial of piece *k*, by powers of the distance from its first knot."""
+    h = table.knots[k + 1] - table.knots[k]
+    of: Callable[[float, Ref], Ref] = lambda f, r: g.mul(g.const(f), r)  # noqa: E731
+    y, z = table.columns[0][k : k + 2]
+    d = of(1 / h, g.sub(z, y))
+    if len(table.columns) == 1:
+        return [y, d]
+    m, p = table.columns[1][k : k + 2]
+    if len(table.columns) == 2:
+        bend = g.sub(d, m)
+        other = g.sub(g.add(m, p), g.add(d, d))
+        return [y, m, of(1 / h, g.sub(bend, other)), of(1 / h**2, other)]
+    w, v = (of(0.5, r) for r in table.columns[2][k : k + 2])
+    a = of(1 / h**2, g.sub(g.sub(d, m), of(h, w)))
+    b = of(1 / h**2, g.sub(g.sub(p, m), of(2 * h, w)))
+    c = of(1 / h, g.sub(v, w))
+    return [
+        y,
+        m,
+        w,
+        g.add(g.add(of(10.0, a), of(-4.0, b)), c),
+        of(1 / h, g.add(g.add(of(-15.0, a), of(7.0, b)), of(-2.0, c))),
+        of(1 / h**2, g.add(g.add(of(6.0, a), of(-3.0, b)), c)),
+    ]
+
+
+# -- knots ------------------------------------------------------------------------------------------------------------
+
+
+def bend(graph: Graph, x: Ref, data: Ref) -> Ref | None:
+    """A function of the quantity that changes its sign at the knots where the table bends or jumps; None for a smooth table."""
+    table = table_of(graph, data)
+    knots = table.knots
+    if table.continuity > 0:
+        if table.period or not table.holds:
+            return None
+        knots = (knots[0], knots[-1])
+    elif table.period and len(knots) % 2 == 0:  # an odd number of pieces: signs alternate over two periods
+        knots = (*knots, *(k + table.period for k in knots[1:]))
+    signs = tuple(ONE if k % 2 == 0 else neg(ONE) for k in range(len(knots)))
+    period = knots[-1] - knots[0] if table.period else 0.0
+    return node(graph, x, Table("hermite", 0, period, False, knots, ((ZERO,) * len(knots), signs)))
+
+
+def jumps(graph: Graph, data: Ref) -> bool:
+    """Whether the value of a table jumps at a knot."""
+    table = table_of(graph, data)
+    return table.continuity < 0 or (table.holds and not table.period and table.order > 0)
