@@ -231,7 +231,7 @@ def bend(graph: Graph, x: Ref, data: Ref) -> Ref | None:
     return node(graph, x, Table("hermite", 0, period, False, knots, ((ZERO,) * len(knots), signs)))
 
 
-def jumps(graph: Graph, data: Ref) -> bool:
-    """Whether the value of a table jumps at a knot."""
+def bends(graph: Graph, data: Ref) -> bool:
+    """Whether the slope of a table, or its value, jumps at a knot."""
     table = table_of(graph, data)
-    return table.continuity < 0 or (table.holds and not table.period and table.order > 0)
+    return table.continuity <= 0 or (table.holds and not table.period)

@@ -28,8 +28,8 @@ def kinks(g: Graph, refs: Iterable[Ref], *, guarding: bool = True) -> Iterator[t
 
 
 def jumps(g: Graph, i: int) -> bool:
-    """Whether the operation *i* jumps where its switching function vanishes."""
-    return g.op[i] in _STEPS or (g.op[i] == Op.TABLE and tables.jumps(g, g.rhs[i]))
+    """Whether the operation *i* jumps where its switching function vanishes, or is a table that bends there."""
+    return g.op[i] in _STEPS or (g.op[i] == Op.TABLE and tables.bends(g, g.rhs[i]))
 
 
 _STEPS = frozenset({Op.SIGN, Op.STEP, Op.FLOOR})
