@@ -26,6 +26,7 @@ from kineta.algebra.functions import step as step
 from kineta.algebra.functions import tan as tan
 from kineta.algebra.functions import tanh as tanh
 from kineta.algebra.functions import where as where
+from kineta.algebra.tables import table as table
 from kineta.equations.equations import Equations as Equations
 from kineta.equations.equations import derive as derive
 from kineta.equations.function import Function as Function

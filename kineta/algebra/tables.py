@@ -23,15 +23,21 @@ _Row = tuple[dict[int, float], dict[int, float]]
 
 
 def table(
-    x: Scalar, points: Iterable[Sequence[Scalar]], kind: str = "linear", *, periodic: bool = False, outside: str = "hold"
+    x: Scalar,
+    points: Iterable[Sequence[Scalar]],
+    kind: str = "linear",
+    *,
+    periodic: bool = False,
+    outside: str = "hold",
 ) -> Expr:
     """The value at *x* of the function through *points*, rows (x, y) of numbers x that rise and of numbers or expressions of
     parameters y.
 
-    kind : ``linear``; ``monotone``, cubic polynomials with the slopes of Fritsch and Carlson, which do not overshoot; ``cubic``, the
-        spline with continuous curvature and one polynomial over the first and the last two pieces (not-a-knot), or ``natural``,
-        without curvature at its ends; ``quintic``, the spline with four continuous derivatives; ``hermite``, cubic polynomials with
-        slopes that are given, rows (x, y, slope), or of degree 5 with second derivatives, rows (x, y, slope, second)
+    kind : ``linear``; ``monotone``, cubic polynomials with the slopes of Fritsch and Carlson, which do not overshoot;
+        ``cubic``, the spline with continuous curvature and one polynomial over the first and the last two pieces (not-a-knot), or
+        ``natural``, without curvature at its ends; ``quintic``, the spline with four continuous derivatives; ``hermite``, cubic
+        polynomials with slopes that are given, rows (x, y, slope), or of degree 5 with second derivatives,
+        rows (x, y, slope, second)
     periodic : whether the points, of which the last one has the value of the first one, repeat
     outside : beyond its ends a table can ``hold`` its first and last value, or ``extrapolate`` its first and last piece
 
@@ -66,7 +72,10 @@ def table(
     with LOCK:
         refs = tuple(tuple(at.beside(e) for e in column) for column in columns)
         period = knots[-1] - knots[0] if periodic else 0.0
-        return Expr(at.graph, node(at.graph, at.ref, Table(kind, 0, period, outside == "hold" and not periodic, tuple(knots), refs)))
+        return Expr(
+            at.graph,
+            node(at.graph, at.ref, Table(kind, 0, period, outside == "hold" and not periodic, tuple(knots), refs)),
+        )
 
 
 def slope(found: Expr) -> Expr:
@@ -92,7 +101,9 @@ def _close(columns: Sequence[list[Expr]]) -> None:
         a, b = first.value, last.value
         scale = max((abs(e.value) for e in column if e.value is not None), default=0.0)
         if first != last and (a is None or b is None or abs(a - b) > 16 * tolerances.EPS * scale):
-            raise ExpressionError(f"the last point of a periodic table has the value of the first one, found {last} and {first}.")
+            raise ExpressionError(
+                f"the last point of a periodic table has the value of the first one, found {last} and {first}."
+            )
         column[-1] = first
 
 
@@ -133,7 +144,7 @@ def _chosen(positive: Expr, x: Expr, y: Expr | float) -> Expr:
 
 def _between(h: float, k: float, d: Expr, e: Expr) -> Expr:
     """The slope between pieces of the lengths h and k with the slopes d and e: their weighted harmonic mean, 0 at an extremum."""
-    if (d * e).value is not None and not (d * e).value > 0:  # type: ignore[operator]  # the same value
+    if (d * e).value is not None and not (d * e).value > 0:
         return expr(0)
     v, w = 2 * k + h, k + 2 * h
     return _chosen(d * e, (v + w) / (v / d + w / e), 0.0)
@@ -184,8 +195,8 @@ def _one_cubic(h: float, k: float, a: int, b: int, c: int) -> _Row:
 
 
 def _quintic(h: Sequence[float], periodic: bool) -> list[_Row]:
-    """Equations of slopes and second derivatives of a spline of degree 5 with four continuous derivatives. Unknown 2 i is the slope
-    at point i, 2 i + 1 the second derivative.
+    """Equations of slopes and second derivatives of a spline of degree 5 with four continuous derivatives. Unknown 2 i is the
+    slope at point i, 2 i + 1 the second derivative.
     """
     pieces = len(h)
 
@@ -246,10 +257,8 @@ def _solved(rows: Sequence[_Row], size: int, y: Sequence[Expr], wrap: int | None
     work: list[tuple[dict[int, float], dict[int, float]]] = []
     for unknown, known in rows:
         left = _row(*((point(k // order) * order + k % order, v) for k, v in unknown.items()))
-        if plain:
-            right = {0: sum(v * values[k] for k, v in known.items())}  # type: ignore[operator]  # they are numbers
-        else:
-            right = _row(*((point(k), v) for k, v in known.items()))
+        row = _row(*((point(k), v) for k, v in known.items()))
+        right = {0: sum(v * (values[k] or 0.0) for k, v in row.items())} if plain else row
         work.append((left, right))
     solution = _eliminated(work, size)
     if plain:

@@ -1,4 +1,6 @@
-"""Operations of programs in place of composed ones: tables become choices between pieces, choices sums of which one term is kept."""
+"""Operations of programs in place of composed ones: tables become choices between pieces, and choices
+sums of which one term is kept.
+"""
 
 from __future__ import annotations
 

@@ -43,7 +43,9 @@ class Op(IntEnum):
 
 
 LEAVES = frozenset({Op.CONST, Op.SYMBOL})
-BINARY = frozenset({Op.ADD, Op.MUL, Op.DIV, Op.ATAN2, Op.POW, Op.MIN, Op.MAX, Op.GUARD, Op.WHERE, Op.IF, Op.PAIR, Op.TABLE})
+BINARY = frozenset(
+    {Op.ADD, Op.MUL, Op.DIV, Op.ATAN2, Op.POW, Op.MIN, Op.MAX, Op.GUARD, Op.WHERE, Op.IF, Op.PAIR, Op.TABLE}
+)
 #: Operations that :func:`~kineta.expr.lowering.lowered` writes with others, so that no program has them.
 COMPOSED = frozenset({Op.IF, Op.PAIR, Op.TABLE})
 UNARY = frozenset(Op) - BINARY - LEAVES

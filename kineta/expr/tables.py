@@ -15,8 +15,8 @@ from math import perm
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.op import Op
 
-#: Kinds of tables by their words, and the number of derivatives that are continuous at their knots. All columns of ``hermite`` are
-#: given, those of others follow from the first one.
+#: Kinds of tables by their words, and the number of derivatives that are continuous at their knots. All columns of ``hermite``
+#: are given, those of others follow from the first one.
 KINDS = {"linear": 0, "monotone": 1, "cubic": 2, "natural": 2, "quintic": 4, "hermite": 1}
 _WORDS = tuple(KINDS)
 
@@ -116,7 +116,7 @@ def derivative(graph: Graph, x: Ref, data: Ref) -> Ref:
 
 
 def along(graph: Graph, x: Ref, data: Ref, rates: Ref) -> Ref:
-    """The derivative of a table by its columns, which change at *rates*, a tree of the shape of *data* with zeros for branches."""
+    """The derivative of a table by its columns, which change at *rates*, a tree of the shape of *data* or zeros."""
     table = table_of(graph, data)
     found = list(_rates(graph, data, rates))[-len(table.knots) * len(table.columns) :]
     n = len(table.knots)

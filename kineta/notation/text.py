@@ -7,7 +7,6 @@ from fractions import Fraction
 
 from kineta.expr.op import Op
 
-
 #: Points of a table up to which all are shown.
 MANY = 8
 

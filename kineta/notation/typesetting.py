@@ -376,7 +376,10 @@ class _Typesetter:
     def _table(self, x: int) -> str:
         n, table = self.notation, table_of(self.graph, self.graph.rhs[x])
         rows = [
-            [n.sum([(place < 0, n.number(abs(place)))]), *(self.signed_below(int(v)) if v else n.number(0.0) for v in values)]
+            [
+                n.sum([(place < 0, n.number(abs(place)))]),
+                *(self.signed_below(int(v)) if v else n.number(0.0) for v in values),
+            ]
             for place, *values in table.rows
         ]
         return n.table(self.signed_below(self.graph.lhs[x]), table.order, table.words, rows)

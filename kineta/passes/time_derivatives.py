@@ -52,9 +52,9 @@ class TimeDerivatives:
             moved = (self._varies[a >> 1] for a in operands(g, i))
             self._varies[i] = self._rate(i) != ZERO if _LEAF[g.op[i]] else any(moved)
         if order:
-            moved = [g.rhs[i] for i in nodes if g.op[i] == Op.TABLE and self._varies[g.rhs[i] >> 1]]
-            if moved:
-                self._extend(moved, 1)
+            varying = [g.rhs[i] for i in nodes if g.op[i] == Op.TABLE and self._varies[g.rhs[i] >> 1]]
+            if varying:
+                self._extend(varying, 1)
             self._extend([r for i in nodes for r in self._factors(i)], order - 1)
         for i in nodes:
             op, row = g.op[i], self._rows.setdefault(i, [2 * i])

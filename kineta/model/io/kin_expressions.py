@@ -300,7 +300,11 @@ class Reader:
         return tuple(map(self._number, children))
 
     def _points(self, node: Tree[Token], children: list[Any]) -> ReadPoints:
-        words, rows = (children[0], children[1:]) if isinstance(node.children[0], Tree) and node.children[0].data == "words" else ((), children)
+        words, rows = (
+            (children[0], children[1:])
+            if isinstance(node.children[0], Tree) and node.children[0].data == "words"
+            else ((), children)
+        )
         file = str(rows[0])[1:-1] if isinstance(rows[0], Token) else ""
         return ReadPoints(words, () if file else tuple(rows), file, node)
 

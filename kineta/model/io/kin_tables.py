@@ -60,7 +60,9 @@ def _options(words: Sequence[str]) -> tuple[str, Mapping[str, object]]:
                 f"unknown kind of table '{word}'; the kinds are {', '.join(KINDS)}, with periodic, hold or extrapolate.{near}"
             )
         if word in words[:k] or (word in KINDS and word != kinds[0]):
-            raise ModelError(f"a table has one kind, found {' and '.join(kinds) if word in KINDS else f'{word} twice'}.")
+            raise ModelError(
+                f"a table has one kind, found {' and '.join(kinds) if word in KINDS else f'{word} twice'}."
+            )
     ends = [w for w in words if w in OUTSIDE]
     if len(ends) + ("periodic" in words) > 1:
         raise ModelError("a table is periodic, or holds or extrapolates beyond its ends; one of these.")
@@ -78,13 +80,18 @@ def _alike(a: DimensionedExpr, b: DimensionedExpr, what: str) -> DimensionedExpr
 
 def _in_file(path: Path, kind: str) -> tuple[tuple[DimensionedExpr, ...], ...]:
     """The points in a file, a line each: numbers in SI with commas between them. A first line of words is a heading."""
-    rows = []
+    rows: list[tuple[DimensionedExpr, ...]] = []
     width = 3 if kind == "hermite" else 2
     for number, line in enumerate(read_text(path).split("\n"), 1):
         cells = [c.strip() for c in line.split(",")]
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        if not rows and not any(map(_is_number, cells)) and all(re.fullmatch(r"[^\W\d].*", c) for c in cells) and number == 1:
+        if (
+            not rows
+            and not any(map(_is_number, cells))
+            and all(re.fullmatch(r"[^\W\d].*", c) for c in cells)
+            and number == 1
+        ):
             continue
         where = f"{path}:{number}"
         if len(cells) != width:
