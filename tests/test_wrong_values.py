@@ -103,7 +103,7 @@ _OF_ONE = "acos asin atan ceil cos cosh exp floor log sign sin sinh sqrt step ta
 CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     **{n: (getattr(kn, n), {"x": q}) for n in _OF_ONE},
     **{n: (getattr(kn, n), {"x": q, "y": 1.0}) for n in ("atan2", "hypot", "maximum", "minimum", "mod")},
-    "table": (kn.table, {"x": q, "points": [(0.0, 1.0), (1.0, 2.0)], "kind": "linear", "periodic": None, "outside": "hold"}),
+    "table": (kn.table, {"x": q, "points": [(0.0, 1.0), (1.0, 2.0)], "kind": "linear", "periodic": False, "outside": "hold"}),
     "where": (kn.where, {"condition": q < 1, "x": q, "y": 1.0}),
     "symbol": (kn.symbol, {"name": "q"}),
     "symbols": (kn.symbols, {"names": "q w"}),

@@ -11,6 +11,7 @@ from kineta.algebra.functions import where
 from kineta.errors import ExpressionError, shown, suggestion
 from kineta.expr.op import Op
 from kineta.expr.tables import KINDS, Table, derivative, node
+from kineta.values import flag
 
 #: Points that a kind needs at least; of periodic tables, whose last point is the first one again.
 LEAST = {"linear": 2, "monotone": 2, "cubic": 2, "natural": 2, "quintic": 6, "hermite": 2}
@@ -43,11 +44,15 @@ def table(
 
     Raises :class:`ExpressionError` for points that make no table.
     """
-    if kind not in KINDS:
-        raise ExpressionError(f"unknown kind of table {shown(kind)}.{suggestion(str(kind), KINDS)}")
-    if outside not in OUTSIDE:
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ExpressionError(f"unknown kind of table {shown(kind)}.{suggestion(kind, KINDS)}")
+    if not isinstance(outside, str) or outside not in OUTSIDE:
         raise ExpressionError(f"beyond its ends a table can hold or extrapolate, found {shown(outside)}.")
-    rows = [tuple(row) for row in points]
+    flag("periodic", periodic)
+    try:
+        rows = [tuple(row) for row in points]
+    except Exception:  # whatever the object raises
+        raise ExpressionError(f"a table has points, rows (x, y), found {shown(points)}.") from None
     width = len(rows[0]) if kind == "hermite" and rows and len(rows[0]) in (3, 4) else 3 if kind == "hermite" else 2
     for i, row in enumerate(rows):
         if len(row) != width:

@@ -76,8 +76,8 @@ def _table(g: Graph, a: Ref, b: Ref, da: Ref, db: Ref) -> Ref:
     return by_quantity if db == ZERO else g.add(by_quantity, along(g, a, b, db))
 
 
-#: Derivatives of choices and tables in the direction (da, db): those of what is chosen. A product of a partial derivative that is 0
-#: and a derivative that has no value has none either.
+#: Derivatives of choices and tables in the direction (da, db): those of what is chosen. A product of a partial derivative
+#: that is 0 and a derivative that has no value has none either.
 BRANCHWISE: dict[int, Callable[[Graph, Ref, Ref, Ref, Ref], Ref]] = {
     Op.WHERE: lambda g, a, b, da, db: g.where(da, b),
     Op.PAIR: _pair,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from kineta.expr.graph import ONE, Graph, Ref, neg
-from kineta.expr.op import BINARY, FLOAT, Op
+from kineta.expr.op import BINARY, COMPOSED, FLOAT, Op
 from kineta.expr.program import program
 from kineta.passes.differentiate import PARTIALS, forward, gradient
 from kineta.passes.evaluate import evaluate
@@ -22,7 +22,7 @@ def close(found: float, expected: float, tolerance: float = 1e-11) -> bool:
 
 
 def test_the_tables_are_complete() -> None:
-    assert set(PARTIALS) == set(FLOAT) == set(COMPLEX)
+    assert set(PARTIALS) - COMPOSED == set(FLOAT) == set(COMPLEX)
 
 
 @pytest.mark.parametrize("op", list(FLOAT), ids=lambda op: Op(op).name)
