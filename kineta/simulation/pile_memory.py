@@ -35,6 +35,7 @@ from kineta.mechanics.contact.contact_terms import TERMS
 from kineta.mechanics.contact.shape_terms import shape_symbols, shape_terms
 from kineta.mechanics.contact.unilateral_rows import ASIDE
 from kineta.memory import CompiledFunction
+from kineta.numerics.linear_algebra import norm
 from kineta.runtime.constraint_treatment import STEPPED, run_derivation
 from kineta.runtime.contact_problem import IMPACTS, contact_memory
 from kineta.runtime.functions import state_programs
@@ -190,7 +191,7 @@ class PileMemory:
         groups, bodies = pairs.array("group"), pairs.array("body")
         least, found = np.inf, (np.inf, 0, 0)
         for a in range(len(at) - 1):
-            gaps = np.linalg.norm(at[a + 1 :, 1:] - at[a, 1:], axis=1) - at[a + 1 :, 0] - at[a, 0]
+            gaps = norm(at[a + 1 :, 1:] - at[a, 1:], axis=1) - at[a + 1 :, 0] - at[a, 0]
             gaps[(groups[a + 1 :] != groups[a]) | (bodies[a + 1 :] == bodies[a])] = np.inf
             k = int(gaps.argmin())
             if gaps[k] + allowed[groups[a]] < least:

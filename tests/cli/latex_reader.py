@@ -6,6 +6,7 @@ A function without brackets takes all that is multiplied behind it, up to the ne
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Mapping
 
@@ -15,6 +16,7 @@ _FUNCTIONS = {
     r"\ln": math.log, r"\min": min, r"\max": max, r"\operatorname{atan2}": math.atan2,
     r"\operatorname{sign}": lambda x: (x > 0) - (x < 0), r"\operatorname{step}": lambda x: float(x > 0),
 }  # fmt: skip
+_RELATIONS = {"<": operator.lt, ">": operator.gt, r"\le": operator.le, r"\ge": operator.ge}
 
 
 def value(formula: str, names: Mapping[str, float]) -> float:
@@ -28,7 +30,16 @@ def value(formula: str, names: Mapping[str, float]) -> float:
 class _Reader:
     def __init__(self, formula: str, names: Mapping[str, float]) -> None:
         self.names = names
-        marks = [r"\left(", r"\right)", r"\left|", r"\right|", r"\frac", r"\sqrt", r"\,", r"\cdot", *"{}^,+-"]
+        marks = [r"\left(", r"\right)", r"\left|", r"\right|", r"\frac", r"\sqrt", r"\,", r"\cdot", *"{}^,+-&"]
+        marks += [
+            r"\left\lfloor",
+            r"\right\rfloor",
+            r"\begin{cases}",
+            r"\end{cases}",
+            r"\\",
+            r"\text{else}",
+            *_RELATIONS,
+        ]
         known = sorted([*names, *_FUNCTIONS, *marks], key=len, reverse=True)
         token = re.compile("|".join([*map(re.escape, known), r"\d+\.?\d*"]))
         self.tokens, at = [], 0
@@ -91,7 +102,26 @@ class _Reader:
             inside = self.sum()
             self.take(token.replace("left", "right").replace("(", ")"))
             return abs(inside) if "|" in token else inside
+        if token == r"\left\lfloor":
+            inside = self.sum()
+            self.take(r"\right\rfloor")
+            return float(math.floor(inside))
+        if token == r"\begin{cases}":
+            return self.cases()
         return self.names[token] if token in self.names else float(token)
+
+    def cases(self) -> float:
+        """A value, its condition, and another value."""
+        first = self.sum()
+        self.take("&")
+        left, relation = self.sum(), self.tokens[self.at]
+        self.take(*_RELATIONS)
+        holds = _RELATIONS[relation](left, self.sum())
+        self.take(r"\\")
+        other = self.sum()
+        for mark in ("&", r"\text{else}", r"\end{cases}"):
+            self.take(mark)
+        return first if holds else other
 
     def arguments(self) -> list[float]:
         if not self.next(r"\left("):
