@@ -120,6 +120,9 @@ def from_sympy(graph: Graph, expressions: Sequence[Any]) -> list[Ref]:
     def logical(e: Any, parts: Sequence[Ref]) -> Ref:
         if isinstance(e, sympy.And):
             return reduce(graph.mul, parts)
+        if isinstance(e, sympy.ITE):
+            condition, holds, fails = parts
+            return graph.add(graph.mul(condition, holds), graph.mul(graph.sub(ONE, condition), fails))
         turned = reduce(graph.mul, [graph.sub(ONE, p) for p in parts])
         return graph.sub(ONE, turned) if isinstance(e, sympy.Or) else turned
 
@@ -143,7 +146,7 @@ def from_sympy(graph: Graph, expressions: Sequence[Any]) -> list[Ref]:
             return truths[e]
         if e.is_Relational:
             return truth(e)
-        if isinstance(e, sympy.And | sympy.Or | sympy.Not):
+        if isinstance(e, sympy.And | sympy.Or | sympy.Not | sympy.ITE):
             return logical(e, arguments)
         if e.func is sympy.functions.elementary.piecewise.ExprCondPair:
             return graph.pair(*arguments)

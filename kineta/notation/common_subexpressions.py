@@ -68,6 +68,7 @@ def common_subexpressions(
     named: dict[int, str] = {}
     names = (n for k in count(1) if (n := f"z{k}") not in taken)
     roots = {r >> 1 for r in refs}
+    conditions = _conditions(graph, order)
     for i in order:
         if graph.op[i] in LEAVES:
             length[i] = 0
@@ -75,12 +76,26 @@ def common_subexpressions(
         inside = operands(graph, i)
         length[i] = 1 + sum(length[r >> 1] for r in inside)
         again = uses[i] > 1 or (i in roots and uses[i] > 0)
-        if graph.op[i] == Op.PAIR:  # no number, so that it has no name
+        if graph.op[i] == Op.PAIR or i in conditions:  # no numbers, so that they have no names
             continue
         if (again and length[i] > AGAIN) or (length[i] > LINE and i not in roots):
             named[i] = next(names)
             length[i] = 0
     return CommonSubexpressions(graph, named, refs, kinds)
+
+
+def _conditions(graph: Graph, order: Iterable[int]) -> set[int]:
+    """Nodes that conditions are made of, down to the comparisons."""
+    found = set[int]()
+    ahead = [
+        (graph.lhs if graph.op[i] == Op.IF else graph.rhs)[i] >> 1 for i in order if graph.op[i] in (Op.IF, Op.WHERE)
+    ]
+    while ahead:
+        i = ahead.pop()
+        if i not in found:
+            found.add(i)
+            ahead += [r >> 1 for r in operands(graph, i)] if graph.op[i] != Op.STEP else []
+    return found
 
 
 def _check_length(graph: Graph, order: Iterable[int], refs: Sequence[Ref]) -> None:

@@ -386,8 +386,6 @@ class _Typesetter:
 
     def condition(self, ref: Ref) -> str:
         """The condition that *ref*, a number made of comparisons, is positive."""
-        if self._named(ref >> 1):  # what stands in several conditions may be a part
-            return self.notation.relation(self.signed_below(ref), ">", self.notation.number(0.0))
         word, parts = comparison(self.graph, ref)
         if word not in (">", "<="):
             inner = [(comparison(self.graph, p)[0] in (">", "<="), self.condition(p)) for p in parts]
