@@ -16,6 +16,8 @@ TIME = "t"
 MULTIPLIER = "lambda."
 #: Energies that outputs and events may name.
 ENERGIES = ("kinetic_energy", "potential_energy", "energy")
+#: The series of runs beside them: the work of forces.
+WORK = "work"
 #: Components of the position and then of the velocity of a point or body, in ground axes.
 POINT_COMPONENTS = ("x", "y", "z", "vx", "vy", "vz")
 

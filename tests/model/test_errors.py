@@ -123,6 +123,10 @@ NAMES = [
         "Model 'm' (m.kin:1:33): coordinate 'energy' has the name of an energy. Choose another.",
     ),
     (
+        "A | Rz(q1) = 1; coordinates q1; state work : work' = 1;",
+        "State 'work' (m.kin:1:39): the name is taken by the work of a run. Choose another.",
+    ),
+    (
         "A | Rz(q1) = 1; parameters unchecked = 1;",
         "Parameter 'unchecked' (m.kin:1:28): the name is taken by a word of lists of inertia. Choose another.",
     ),

@@ -26,7 +26,7 @@ from kineta.model.elements.inertia import InertiaElement
 from kineta.model.joints.joint import Joint
 from kineta.model.kind import Appearance, KindRecord
 from kineta.model.name_inference import IN_ANGLE, point_components, smooth_friction, speed_derivatives
-from kineta.model.reserved_symbols import ENERGIES, NAME, TIME
+from kineta.model.reserved_symbols import ENERGIES, NAME, TIME, WORK
 from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def _names(system: Description) -> None:
     variables = reserved | dict.fromkeys((*moving, *system.speeds), "a coordinate or speed")
     named = [("Parameter", p.name, p.location) for p in system.parameters]
     named += [("State", own.name, own.location) for own in system.states]
+    _distinct([("State", own.name, own.location) for own in system.states], {WORK: "the work of a run"})
     _distinct([*named, *(("Let", let.name, let.location) for let in system.lets)], variables)
     _distinct([("Output", o.name, o.location) for o in system.outputs], {})
     acting = (
@@ -169,7 +170,7 @@ def _coordinates(system: Description) -> None:
     resisted = [e.coordinate for e in system.expanded.elements if isinstance(e, InertiaElement)]
     rates = [*resisted, *(w.value for w in system.expanded.quasi)] if resisted else []
     used |= {n.rstrip("'") for rate in rates for n in rate.symbols()}
-    reserved = {TIME: "the time", "pi": "a number"} | dict.fromkeys(ENERGIES, "an energy")
+    reserved = {TIME: "the time", "pi": "a number", WORK: "the work of a run"} | dict.fromkeys(ENERGIES, "an energy")
     for name, times in declared.items():
         message = ""
         if times > 1:
