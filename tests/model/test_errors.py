@@ -376,7 +376,7 @@ SYNTAX = [
     ("spring | Rz(q1) = 1;", "m.kin:1:1: 'spring' is a word of the language and cannot name a body."),
     (
         'A | Rz(q1), Sx(eval("1")) = 1;',
-        "m.kin:1:21: expected '(', '+' or '-', 'not', a name or a number, found '\"1\"'.",
+        "m.kin:1:21: expected '(', '+' or '-', a name or a number, found '\"1\"'.",
     ),
     ("A | Rz(q1) = 1 # the end", "m.kin:1:15: the text ends within a statement; expected ',', ';' or an operator."),
     ("A | Rz(q1) = 1\nB | Rz(q2) = 1;", "m.kin:2:1: expected ',', ';' or an operator, found 'B'."),

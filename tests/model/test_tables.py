@@ -193,7 +193,7 @@ def test_files_that_are_no_tables(tmp_path: Path, content: str, said: str) -> No
             "value 2 of the table must be, as those before, a force [kg*m/s^2], found a length [m].",
         ),
         ("table(x, 0)", "table takes a quantity and points behind a semicolon, as in table(x; (0, 0), (1, 2))."),
-        ("sin(x; (0, 0), (1, 1))", "sin has no points; a function by points is table(x; (0, 0), (1, 2))."),
+        ("sin(x; (0, 0), (1, 1))", "expected ')', ',' or an operator, found ';'"),
         ('table(x; "none.csv")', "none.csv: there is no such file."),
     ],
 )

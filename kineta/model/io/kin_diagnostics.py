@@ -157,6 +157,9 @@ def _expected(error: UnexpectedInput, what: str) -> str:
     if what != STATEMENT:  # which alone ends with a semicolon
         names = {"$END" if n == "SEMICOLON" else n for n in names}
     names -= {"VECTOR", "VBAR"} if "VECTOR" in names else {"COMPONENT"}  # they stand where names do; behind vectors
+    names -= (
+        {"TABLE", "NOT"} if "NAME" in names else set()
+    )  # a name may be that of a function, a number that of a condition
     if "RPAR" in names:  # what it closes may also go on
         names |= {"operator"}
     if len(names & _STATEMENTS) > 1:

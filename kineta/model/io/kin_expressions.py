@@ -271,8 +271,6 @@ class Reader:
             return self._chosen(arguments)
         if name.rstrip("'") == TABLE:
             return self._table(name, arguments)
-        if arguments and isinstance(arguments[-1], ReadPoints):
-            raise ModelError(f"{name} has no points; a function by points is table(x; (0, 0), (1, 2)).")
         op = FUNCTIONS.get(name)
         if name in COMPOSED:
             return self._composed(name, arguments)
