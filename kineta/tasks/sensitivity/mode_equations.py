@@ -147,7 +147,7 @@ def _mode_functions(
         found[len(goals) : len(goals) + len(shown)],
         found[len(goals) + len(shown) :],
     )
-    bends = list(kinks(g, [*R, *integrands]))
+    bends = list(kinks(g, [*R, *s.qdot, *integrands]))
     bent = list(dict.fromkeys(zero for _, zero in bends))
     watched = [*(ref for c in d.contacts for ref in _watched(c)), *switching, *bent]
     functions = {

@@ -42,7 +42,7 @@ def smooth_part(equations: Equations) -> SmoothPart:
 
 def may_jump(equations: Equations, goals: Iterable[Expr] = ()) -> bool:
     """Return whether motions of *equations* may jump, or their accelerations, or *goals* to be integrated: at contacts, switches,
-    or steps of forces.
+    or steps of forces or of rates of states.
     """
     if equations.system.contacts or equations.system.switches:
         return True
@@ -53,5 +53,5 @@ def may_jump(equations: Equations, goals: Iterable[Expr] = ()) -> bool:
 
 def _steps(equations: Equations) -> bool:
     with equations.shared() as d:
-        refs = [*d["inverse"].refs, *(row.rest for row in d.rows)]
+        refs = [*d["inverse"].refs, *(row.rest for row in d.rows), *d.symbols.qdot]
         return any(jumps(d.graph, i) for i in reachable(d.graph, refs))

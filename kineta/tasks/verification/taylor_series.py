@@ -165,8 +165,12 @@ def functions(numbers: Numbers) -> dict[int, Callable[..., Any]]:
         return value
 
     def kept(x: Any, condition: Any) -> Any:
-        c = condition.c[0] if isinstance(condition, TaylorSeries) else condition
-        return TaylorSeries([f[Op.WHERE](a, c) for a in x.c]) if isinstance(x, TaylorSeries) else f[Op.WHERE](x, c)
+        series = [s for s in (x, condition) if isinstance(s, TaylorSeries)]
+        if not series:
+            return f[Op.WHERE](x, condition)
+        n = min(len(s.c) for s in series)
+        c = _coefficients(condition, n)[0]
+        return TaylorSeries([f[Op.WHERE](a, c) for a in _coefficients(x, n)[:n]])
 
     def level(op: int) -> Callable[[TaylorSeries], TaylorSeries]:
         return lambda x: TaylorSeries([f[op](x.c[0]), *[0] * (len(x.c) - 1)])
