@@ -17,7 +17,7 @@ from kineta.errors import SimulationError, warn
 from kineta.hybrid.automaton import DEEPEST_START, check_start
 from kineta.integration.contact_records import law_fault
 from kineta.integration.problem import Problem
-from kineta.integration.segment import EventZeros, Segment
+from kineta.integration.segment import Segment
 from kineta.integration.time_stepping import StepInterpolant, SteppingRun
 from kineta.model.contacts.mutual_contact import MutualContact, mutual_contacts
 from kineta.model.parameters import named_values
@@ -36,7 +36,7 @@ from kineta.simulation.inputs import RunInputs
 from kineta.simulation.pile_memory import PileMemory, TouchingBall, TouchLaw
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import ALLOWED, check_steps, start_refusal
-from kineta.simulation.solution import Solution
+from kineta.simulation.solution import Solution, one_motion
 
 
 def without(equations: Equations) -> Equations:
@@ -117,35 +117,12 @@ def step_pile(
         Impact(t, names[int(c)], n, u, w, before, after, lost)
         for t, (c, n, u, w, before, after, lost, *_) in ((t, one.tolist()) for t, one in struck)
     )
+    strikes = tuple((i.t, f"{i.contact} strikes") for i in impacts)
+    ended, counts = (status, message), (run.evaluations, 0, run.made)
     found = []
     for k, (task, record, domain) in enumerate(zip(tasks, records, domains, strict=True)):
-        n = len(task.y0)
-        t, y = record.series(n)
-        counts = status, len(t), run.evaluations, record.steps, 0, run.made
-        statuses, recorded, nfev, steps, rejected, stepped = np.array(counts).reshape(-1, 1)
-        told = (
-            (impacts, tuple((i.t, f"{i.contact} strikes") for i in impacts), (*said, *run.notes()))
-            if k == 0
-            else ((), (), ())
-        )
-        own = Solution(
-            t=t[None],
-            y=y[None],
-            status=statuses,
-            messages=[message],
-            recorded=recorded,
-            nfev=nfev,
-            steps=steps,
-            rejected=rejected,
-            stepped=stepped,
-            zeros=EventZeros.listed([], n),
-            changes=[told[1]],
-            impacts=[told[0]],
-            notes=[told[2]],
-            domains={0: domain},
-            record=record,
-        )
-        found.append((task, own))
+        told: dict[str, Any] = {} if k else {"impacts": impacts, "changes": strikes, "notes": (*said, *run.notes())}
+        found.append((task, one_motion(len(task.y0), record, domain, ended, counts, **told)))
     return found
 
 

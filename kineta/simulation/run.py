@@ -22,7 +22,7 @@ from kineta.integration.external import Implicit, Jacobian, Rate
 from kineta.integration.loop_abi import BRIEF, CHATTER, RunData
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
-from kineta.integration.segment import EventZeros, Segment
+from kineta.integration.segment import Segment
 from kineta.integration.solver import Solver, start
 from kineta.integration.time_stepping import MOREAU, SteppingRun
 from kineta.kernels.integrate import integration_loop
@@ -42,7 +42,7 @@ from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection, manifold
 from kineta.runtime.recorder import Recorder, resized
 from kineta.simulation.progress import Progress
-from kineta.simulation.solution import Solution
+from kineta.simulation.solution import Solution, one_motion
 
 if TYPE_CHECKING:
     from kineta.hybrid.automaton import HybridRun
@@ -137,33 +137,25 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     if status in EARLY:
         record.stop()
     n = len(task.y0)
-    t, y = record.series(n)
     if isinstance(run, SteppingRun) and hybrid is None and log is not None:
         log.note_strikes((at, one) for at, one in run.impacts if at <= record.reached)
-    kinks = passed_kinks(task.equations, task.made.p, t, y) if task.method == MOREAU else ()
+    kinks = passed_kinks(task.equations, task.made.p, *record.series(n)) if task.method == MOREAU else ()
     zeros = [(0, i, at, resized(state[None], n)[0]) for i, found in enumerate(watch.found) for at, state in found]
-    counts = status, len(t), whole.evaluations, record.steps, whole.rejected, stepped.made if stepped else 0
-    run.close()
-    statuses, recorded, nfev, steps, rejected, by_stepping = np.array(counts).reshape(-1, 1)
-    return Solution(
-        t=t[None],
-        y=y[None],
-        status=statuses,
-        messages=[message],
-        recorded=recorded,
-        nfev=nfev,
-        steps=steps,
-        rejected=rejected,
-        stepped=by_stepping,
-        zeros=EventZeros.listed(zeros, n),
-        changes=[() if log is None else tuple(log.changes)],
-        impacts=[() if log is None else tuple(log.impacts)],
-        notes=[(*(contacts.notes() if contacts else ()), *(stepped.notes() if stepped else ()), *kinks)],
-        domains={0: domain},
-        record=record,
+    found = one_motion(
+        n,
+        record,
+        domain,
+        (status, message),
+        (whole.evaluations, whole.rejected, stepped.made if stepped else 0),
+        zeros=zeros,
+        changes=() if log is None else tuple(log.changes),
+        impacts=() if log is None else tuple(log.impacts),
+        notes=(*(contacts.notes() if contacts else ()), *(stepped.notes() if stepped else ()), *kinks),
         control=whole.control if isinstance(whole, SampledRun) else None,
         transitions=tuple(hybrid.log.transitions) if hybrid else (),
     )
+    run.close()
+    return found
 
 
 def check_steps(task: SimulationProblem) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -102,10 +102,10 @@ def simulate(
     rtol, atol, max_step = run_arguments.tolerances(rtol, atol, max_step)
     grid = run_arguments.grid(t0, t1, t_eval, samples)
     with Progress(t0, t1, shown=progress) as bar:
-        limits = rtol, atol, max_step
         given = run_inputs(equations.system, (q, v, p, tau, levels), events, chosen)
+        settings = RunSettings((t0, t1), (rtol, atol, max_step), max_steps, grid)
         if carrier == CARRIERS[0] and piles(equations, given, chosen):
-            found = simulate_pile(equations, given, (t0, t1), limits, max_steps, grid, bar, dense_output=dense_output)
+            found = simulate_pile(equations, given, settings, bar, dense_output=dense_output)
             many = mutual_contacts(equations.system) if chosen == AUTO else ()
             told = tuple(f"{c.told} The method is '{MOREAU}'." for c in many)
             return replace(found, notes=(*told, *found.notes), seconds=time.perf_counter() - began)
@@ -115,7 +115,7 @@ def simulate(
         for own, inputs in zip(parts.equations, parts.inputs, strict=True):
             free = chosen == MOREAU and not own.system.contacts  # a part that nothing touches needs no time stepping
             way = BY_EVENTS if free else chosen
-            tasks.append(_problem(own, inputs, (t0, t1), way, limits, max_steps, grid, dense_output=keep))
+            tasks.append(_problem(own, inputs, way, settings, dense_output=keep))
         if carrier != CARRIERS[0]:
             if tasks[0].cases is None:
                 raise ArgumentError(
@@ -134,6 +134,15 @@ def simulate(
     return result(tasks[0], solution, time.perf_counter() - began)
 
 
+class RunSettings(NamedTuple):
+    """The times of a run, its *limits* rtol, atol and max_step, its largest number of steps, and times of samples, if given."""
+
+    span: tuple[float, float]
+    limits: tuple[float, float, float]
+    max_steps: Any
+    grid: FloatArray | None
+
+
 def piles(equations: Equations, given: RunInputs, chosen: str) -> bool:
     """Whether bodies that may touch each other are stepped together, with a table of what is near."""
     system = equations.system
@@ -146,10 +155,7 @@ def piles(equations: Equations, given: RunInputs, chosen: str) -> bool:
 def simulate_pile(
     equations: Equations,
     given: RunInputs,
-    span: tuple[float, float],
-    limits: tuple[float, float, float],
-    max_steps: Any,
-    grid: FloatArray | None,
+    settings: RunSettings,
     bar: Progress,
     *,
     dense_output: bool,
@@ -158,7 +164,7 @@ def simulate_pile(
     from kineta.simulation.pile import step_pile
 
     system = equations.system
-    parts, tasks = pile_tasks(equations, given, span, limits, max_steps, grid, dense_output=dense_output)
+    parts, tasks = pile_tasks(equations, given, settings, dense_output=dense_output)
     solved = step_pile(system, given, parts, tasks, bar)
     if parts.components is None:
         found = replace(result(*solved[0], 0.0), system=system)
@@ -173,10 +179,7 @@ def simulate_pile(
 def pile_tasks(
     equations: Equations,
     given: RunInputs,
-    span: tuple[float, float],
-    limits: tuple[float, float, float],
-    max_steps: Any,
-    grid: FloatArray | None,
+    settings: RunSettings,
     *,
     dense_output: bool,
 ) -> tuple[Parts, list[SimulationProblem]]:
@@ -185,9 +188,7 @@ def pile_tasks(
 
     parts = split(without(equations), given)
     each = zip(parts.equations, parts.inputs, strict=True)
-    return parts, [
-        _problem(own, i, span, MOREAU, limits, max_steps, grid, dense_output=dense_output) for own, i in each
-    ]
+    return parts, [_problem(own, i, MOREAU, settings, dense_output=dense_output) for own, i in each]
 
 
 def simulation_problem(
@@ -203,25 +204,21 @@ def simulation_problem(
 ) -> SimulationProblem:
     """The problem that the arguments of :func:`simulate` describe, from a consistent start; *given* are q, v, p, tau, levels."""
     inputs = run_inputs(equations.system, given, events, method)
-    limits = control.rtol, control.atol, control.max_step
-    return _problem(equations, inputs, span, method, limits, control.max_steps, grid, dense_output=dense_output)
+    settings = RunSettings(span, (control.rtol, control.atol, control.max_step), control.max_steps, grid)
+    return _problem(equations, inputs, method, settings, dense_output=dense_output)
 
 
 def _problem(
     equations: Equations,
     given: RunInputs,
-    span: tuple[float, float],
     chosen: str,
-    limits: tuple[float, float, float],
-    max_steps: Any,
-    grid: FloatArray | None,
+    settings: RunSettings,
     *,
     dense_output: bool,
 ) -> SimulationProblem:
-    """The problem of *equations* with *given* inputs, from a consistent start, by the method *chosen* by the caller; *limits*
-    are rtol, atol, max_step.
-    """
-    (t0, t1), watched, method = span, given.watched, BY_EVENTS if chosen in (AUTO, EVENTS) else chosen
+    """The problem of *equations* with *given* inputs, from a consistent start, by the method *chosen* by the caller."""
+    (t0, t1), limits, max_steps, grid = settings
+    watched, method = given.watched, BY_EVENTS if chosen in (AUTO, EVENTS) else chosen
     equations, start = _start(equations, given, t0, method)
     model, made, y0 = equations.system, start.made, start.y0
     cases = None if y0.ndim == 1 else len(y0)

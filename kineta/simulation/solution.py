@@ -91,6 +91,47 @@ class Solution:
 _OF_CASES = ("status", "messages", "nfev", "steps", "rejected", "stepped", "changes", "impacts", "notes")
 
 
+def one_motion(
+    n: int,
+    record: Recorder,
+    domain: DomainWatch,
+    ended: tuple[int, str],
+    counts: tuple[int, int, int],
+    *,
+    zeros: Sequence[tuple[int, int, float, FloatArray]] = (),
+    changes: tuple[tuple[float, str], ...] = (),
+    impacts: tuple[Impact, ...] = (),
+    notes: tuple[str, ...] = (),
+    control: SampledControl | None = None,
+    transitions: Sequence[tuple[tuple[int, int], ...]] = (),
+) -> Solution:
+    """The solution of one motion of *n* states with its *record*: how it *ended*, status and message, and *counts* of
+    evaluations, rejected steps and steps of time stepping.
+    """
+    t, y = record.series(n)
+    numbers = np.array((ended[0], len(t), counts[0], record.steps, *counts[1:])).reshape(-1, 1)
+    status, recorded, nfev, steps, rejected, stepped = numbers
+    return Solution(
+        t=t[None],
+        y=y[None],
+        status=status,
+        messages=[ended[1]],
+        recorded=recorded,
+        nfev=nfev,
+        steps=steps,
+        rejected=rejected,
+        stepped=stepped,
+        zeros=EventZeros.listed(zeros, n),
+        changes=[changes],
+        impacts=[impacts],
+        notes=[notes],
+        domains={0: domain},
+        record=record,
+        control=control,
+        transitions=transitions,
+    )
+
+
 def unmoved(task: SimulationProblem) -> Solution:
     """All cases of an ensemble at their initial states."""
     assert task.grid is not None

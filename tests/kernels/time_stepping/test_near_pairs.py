@@ -16,7 +16,7 @@ from kineta.kernels.time_stepping.step_impulses import REACH
 from kineta.simulation.inputs import run_inputs
 from kineta.simulation.pile import pile_memory
 from kineta.simulation.pile_memory import PileMemory
-from kineta.simulation.simulate import pile_tasks
+from kineta.simulation.simulate import RunSettings, pile_tasks
 
 N, STEP = 40, 1e-3
 
@@ -30,9 +30,8 @@ def memory() -> PileMemory:
         f"contact core : ball = 0.02 among P[1..{N}];"
     )
     given = run_inputs(system, (None,) * 5, (), "moreau")
-    parts, tasks = pile_tasks(
-        kn.derive(system), given, (0.0, 1.0), (1e-9, 1e-12, STEP), None, np.array([0.0]), dense_output=False
-    )
+    settings = RunSettings((0.0, 1.0), (1e-9, 1e-12, STEP), None, np.array([0.0]))
+    parts, tasks = pile_tasks(kn.derive(system), given, settings, dense_output=False)
     return pile_memory(system, given, parts, tasks)
 
 
