@@ -13,7 +13,7 @@ class Controllability(Record, partial=True):
     """Gradients of ``programs`` by the derivatives of ``speeds``, and their input distribution.
 
     regularity : B, Z (programs, speeds), then what is not looked at here; values : of it, (2 programs speeds + ...)
-    before : B at the start of the last step; matrix : (programs, programs) for a determinant
+    before : B at the start of the next step; matrix : (programs, programs) for a determinant
     ahead : least progress [s] of a motion; state : (n,) that far ahead
     """
 
@@ -29,7 +29,7 @@ class Controllability(Record, partial=True):
 
 @kernel
 def keep_gradients(run: RunData, c: Controllability) -> None:
-    """Keep the gradients in the present state for the step that begins there."""
+    """Keep the gradients in the present state, where the run begins or is changed."""
     run.time[0] = run.t
     c.regularity(run.time, run.y, run.block, c.values)
     copy(c.values, c.before, c.programs * c.speeds)
@@ -37,8 +37,10 @@ def keep_gradients(run: RunData, c: Controllability) -> None:
 
 @kernel
 def is_lost(run: RunData, c: Controllability) -> bool:
-    """Whether gradients from before the last step turn round, or have no value, up to its end."""
-    return turn_round(run, c, run.t, run.y)
+    """Whether the gradients kept turn round, or have no value, up to the present state, whose gradients are kept then."""
+    lost = turn_round(run, c, run.t, run.y)
+    copy(c.values, c.before, c.programs * c.speeds)
+    return lost
 
 
 @kernel

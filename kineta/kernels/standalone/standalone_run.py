@@ -149,6 +149,8 @@ def begin(method: RunMethod, m: StandaloneRun) -> int:
     if method.loop.touching and method.switching:
         hear(run, m.changes, m.t0)
     begin_events(method, m)
+    if method.programmed:
+        keep_gradients(run, m.held)
     m.before, m.t = m.t0, m.t0
     copy(run.y, m.base, run.n)
     copy(run.y, m.state, run.n)
@@ -292,6 +294,8 @@ def switch_over(method: RunMethod, m: StandaloneRun) -> int:
     copy(run.y, m.base, run.n)
     if x.at != m.t0:
         note_jumps(method.loop, run, x.at, run.y)
+    if method.programmed:
+        keep_gradients(run, m.held)
     return CHANGED
 
 
@@ -322,6 +326,8 @@ def change(method: RunMethod, m: StandaloneRun) -> int:
         run.size = min(run.size, run.contacts.transitions.flight)
     if method.loop.touching or method.switching:
         copy(run.y, m.state, run.n)
+    if method.programmed:
+        keep_gradients(run, m.held)
     copy(run.y, m.base, run.n)
     return status
 
@@ -354,8 +360,6 @@ def one_step(method: RunMethod, m: StandaloneRun) -> int:
     run.accepted, run.allowed, run.events.found = 0, 1, 0
     if method.loop.touching:
         begin_step(run, m.changes)
-    if method.programmed:
-        keep_gradients(run, m.held)
     status = integrate(method.loop, run)
     if run.events.undefined:
         return GIVEN_UP
