@@ -40,7 +40,14 @@ def numbers(
 ) -> dict[str, np.ndarray]:
     """Quantities of the system by name, a row for each of the states *at*."""
     equations = kn.derive(system, formalism=formalism)
-    names = [*PLAIN, "forward", "inverse", "reactions", *HELD * bool(system.constraints), *["zdot"] * bool(system.states)]
+    names = [
+        *PLAIN,
+        "forward",
+        "inverse",
+        "reactions",
+        *HELD * bool(system.constraints),
+        *["zdot"] * bool(system.states),
+    ]
     found: dict[str, list[np.ndarray]] = {}
     for name in names:
         try:
