@@ -143,12 +143,6 @@ def with_kind(monkeypatch: pytest.MonkeyPatch, argument: str, kind: Kind[Any]) -
     monkeypatch.setattr(room, "KINDS", (*room.KINDS, kind))
     kinds = {**kin_grammar.GRAMMAR.kinds, argument: room.KINDS}
     monkeypatch.setattr(kin_reader, "GRAMMAR", kin_grammar.Grammar(kinds))
-    monkeypatch.setattr(kin_reader._Statements, "grammar", kin_reader.GRAMMAR)
-    monkeypatch.setattr(kin_reader._Statements.__init__, "__defaults__", _defaults(kin_reader._Statements.__init__))
-
-
-def _defaults(init: Any) -> tuple[Any, ...]:
-    return tuple(kin_reader.GRAMMAR if isinstance(x, kin_grammar.Grammar) else x for x in init.__defaults__)
 
 
 def test_an_element(monkeypatch: pytest.MonkeyPatch) -> None:
