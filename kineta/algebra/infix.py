@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from kineta.expr.graph import ONE, Graph, Ref
 from kineta.expr.op import BINARY, Op
-from kineta.expr.tables import Table, table_of
+from kineta.expr.tables import Table, of_two, table_of
 
 # Binding strengths: sum, product, power, atom.
 _SUM, _PRODUCT, _POWER, _ATOM = range(4)
@@ -116,8 +116,15 @@ def _pieces(graph: Graph, ref: Ref, names: Mapping[int, str]) -> Iterator[str]:
 
 def _table(graph: Graph, x: Ref, table: Table) -> list[_Piece]:
     words = f"{', '.join(table.words)}; " if table.words else ""
-    pieces: list[_Piece] = ["table" + "'" * table.order + "(", (x, _SUM), f"; {words}"]
-    for k, (place, *values) in enumerate(table.rows):
+    pieces: list[_Piece] = ["table" + "'" * table.order + "(", (x, _SUM)]
+    if (both := of_two(graph, table)) is None:
+        rows = table.rows
+    else:
+        y, (places, *rows) = both
+        pieces += [", ", (y, _SUM)]
+        words += f"({', '.join(map(number, places))}), "
+    pieces.append(f"; {words}")
+    for k, (place, *values) in enumerate(rows):
         pieces.append(f"{', ' * bool(k)}({number(place)}")
         for value in values:
             pieces += [", ", (int(value), _SUM)]

@@ -1,16 +1,20 @@
-"""Tables of points as expressions: ``kn.table(t, [(0, 0), (1, k), (2, 0)], "cubic")``, with slopes by the rule of each kind."""
+"""Tables of points as expressions, with slopes by the rule of each kind: ``kn.table(t, [(0, 0), (1, k), (2, 0)])``, and of two
+quantities ``kn.table((x, y), [(0, 1), (0, 5, 6), (1, 7, 9)])``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from kineta import tolerances
 from kineta.algebra.expression import LOCK, Expr, Scalar, expr
 from kineta.algebra.functions import where
 from kineta.errors import ExpressionError, shown, suggestion
+from kineta.expr.graph import Ref
 from kineta.expr.op import Op
-from kineta.expr.tables import KINDS, Table, derivative, node
+from kineta.expr.tables import KINDS, LINEAR, Table, alike, derivative, node
 from kineta.values import flag
 
 #: Points that a kind needs at least; of periodic tables, whose last point is the first one again.
@@ -24,7 +28,7 @@ _Row = tuple[dict[int, float], dict[int, float]]
 
 
 def table(
-    x: Scalar,
+    x: Scalar | tuple[Scalar, Scalar],
     points: Iterable[Sequence[Scalar]],
     kind: str = "linear",
     *,
@@ -34,6 +38,8 @@ def table(
     """The value at *x* of the function through *points*, rows (x, y) of numbers x that rise and of numbers or expressions of
     parameters y.
 
+    x : a quantity, or two, (x, y), of which *points* are a grid: a row of places (y0, y1, ...), and a row (x0, f(x0, y0),
+        f(x0, y1), ...) for each place of the first one. Splines are then those by both (tensor products)
     kind : ``linear``; ``monotone``, cubic polynomials with the slopes of Fritsch and Carlson, which do not overshoot;
         ``cubic``, the spline with continuous curvature and one polynomial over the first and the last two pieces (not-a-knot), or
         ``natural``, without curvature at its ends; ``quintic``, the spline with four continuous derivatives; ``hermite``, cubic
@@ -53,6 +59,10 @@ def table(
         rows = [tuple(row) for row in points]
     except Exception:  # whatever the object raises
         raise ExpressionError(f"a table has points, rows (x, y), found {shown(points)}.") from None
+    if isinstance(x, tuple | list):
+        if len(x) != 2:
+            raise ExpressionError(f"a table is one of a quantity or of two, (x, y), found {len(x)}.")
+        return _of_two(x[0], x[1], rows, kind, periodic=periodic, outside=outside)
     width = len(rows[0]) if kind == "hermite" and rows and len(rows[0]) in (3, 4) else 3 if kind == "hermite" else 2
     for i, row in enumerate(rows):
         if len(row) != width:
@@ -72,7 +82,7 @@ def table(
     if periodic:
         _close(columns)
     if kind != "hermite":
-        columns += _slopes(kind, knots, columns[0], periodic)
+        columns += _slopes_of_tables(kind, knots, columns[0], periodic) or _slopes(kind, knots, columns[0], periodic)
     at = expr(x)
     with LOCK:
         refs = tuple(tuple(at.beside(e) for e in column) for column in columns)
@@ -81,6 +91,32 @@ def table(
             at.graph,
             node(at.graph, at.ref, Table(kind, 0, period, outside == "hold" and not periodic, tuple(knots), refs)),
         )
+
+
+def _of_two(
+    x: Scalar, y: Scalar, rows: Sequence[tuple[Scalar, ...]], kind: str, *, periodic: bool, outside: str
+) -> Expr:
+    """A table of two quantities, by a grid."""
+    if kind not in LINEAR:
+        raise ExpressionError(f"a table of two quantities is {', '.join(LINEAR[:-1])} or {LINEAR[-1]}, found {kind}.")
+    if len(rows) < 2 or not rows[0]:
+        raise ExpressionError(
+            "a table of two quantities has a row of places (y0, y1, ...) and a row (x, values) for each place of the first one, "
+            f"found {len(rows)} row{'s' * (len(rows) != 1)}."
+        )
+    places, *grid = rows
+    for i, row in enumerate(grid):
+        if len(row) != len(places) + 1:
+            raise ExpressionError(
+                f"row {i + 2} of a table of two quantities has {len(row)} entries, expected {len(places) + 1}: "
+                f"a place and {len(places)} values."
+            )
+    values = [
+        table(y, list(zip(places, row[1:], strict=True)), kind, periodic=periodic, outside=outside) for row in grid
+    ]
+    return table(
+        x, [(row[0], value) for row, value in zip(grid, values, strict=True)], kind, periodic=periodic, outside=outside
+    )
 
 
 def slope(found: Expr) -> Expr:
@@ -110,6 +146,31 @@ def _close(columns: Sequence[list[Expr]]) -> None:
                 f"the last point of a periodic table has the value of the first one, found {last} and {first}."
             )
         column[-1] = first
+
+
+def _slopes_of_tables(kind: str, knots: Sequence[float], y: Sequence[Expr], periodic: bool) -> list[list[Expr]] | None:
+    """The columns that follow from values *y* that are tables of one quantity with the same knots, tables as well; else None."""
+    if kind not in LINEAR:
+        return None
+    g = y[0].graph
+    with LOCK:
+        if any(e.graph is not g for e in y) or (shared := alike(g, [e.ref for e in y])) is None:
+            return None
+    x, inner, columns = shared
+    size = len(inner.knots)
+    # Of each entry of each column of the tables the columns that follow.
+    solved = [
+        [_slopes(kind, knots, [Expr(g, own[c][k]) for own in columns], periodic) for k in range(size)]
+        for c in range(len(inner.columns))
+    ]
+    kept = inner.kind if inner.kind in LINEAR or len(columns) == 1 else "hermite"
+
+    def at(n: int, i: int) -> Expr:
+        entries: list[tuple[Ref, ...]] = [tuple(by_entry[k][n][i].ref for k in range(size)) for by_entry in solved]
+        return Expr(g, node(g, x, replace(inner, kind=kept, columns=tuple(entries))))
+
+    with LOCK:
+        return [[at(n, i) for i in range(len(y))] for n in range(len(solved[0][0]))]
 
 
 def _slopes(kind: str, knots: Sequence[float], y: Sequence[Expr], periodic: bool) -> list[list[Expr]]:

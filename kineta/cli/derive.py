@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ LARGE = 200
     kineta derive double_pendulum.kin --fix --set m2=0.5     numbers folded in
     kineta derive double_pendulum.kin --matrix               M q'' + h = tau
     kineta derive double_pendulum.kin --unforced             0 = M q'' + h
+    kineta derive double_pendulum.kin --order l2,l1,m2       names as wanted
     kineta derive double_pendulum.kin --formalism appell --explain --save s.html
     """,
 )
@@ -42,6 +43,8 @@ LARGE = 200
 @click.option("--no-parts", is_flag=True, help="Write everything out, without named parts.")
 @click.option("--matrix", is_flag=True, help="Print the equations of motion as matrices.")
 @click.option("--unforced", is_flag=True, help="Leave out added forces: 0 in the place of tau.")
+@click.option("--order", metavar="NAME,...", help="Names that stand first among those of their kind, in this order.")
+@click.option("--rising", is_flag=True, help="Begin sums with positions, and end them with accelerations.")
 @click.option("--explain", is_flag=True, help="Tell the derivation step by step, as Markdown.")
 @click.option("--save", type=FILE, metavar="FILE", help="Write what --explain tells to a .md, .tex or .html file.")
 @click.option("--fix", is_flag=True, help="Fold the values of all parameters into the equations.")
@@ -56,6 +59,8 @@ def derive(
     no_parts: bool,
     matrix: bool,
     unforced: bool,
+    order: str | None,
+    rising: bool,
     explain: bool,
     save: Path | None,
     fix: bool,
@@ -75,8 +80,10 @@ def derive(
     held = whole or quantity.partition("(")[0].strip() in CONTROLLED
     warn_ignored(system, "what is derived", whole=True, known=("programs",) if held else ())
     system = system.fixed() if fix else system
+    names = [n.strip() for n in order.split(",")] if order is not None else []
     if explain:
-        _explain(system, (formalism, strategy), quantity, save, "json" if as_json else "latex" if latex else "markdown")
+        form = "json" if as_json else "latex" if latex else "markdown"
+        _explain(system, (formalism, strategy), quantity, save, form, order=names, rising=rising)
         return
     t_read = time.perf_counter() - began
     from kineta.equations.equations import derive as derive_equations
@@ -92,7 +99,7 @@ def derive(
     t_derive = time.perf_counter() - began
     made: Any = equations.matrix_form if matrix else partial(equations.printed, quantity)
     form = made(unforced=unforced)
-    lines = form.latex(parts=not no_parts) if latex else form.text(parts=not no_parts)
+    lines = (form.latex if latex else form.text)(parts=not no_parts, order=names, rising=rising)
     shown = lines.splitlines() if matrix else list(lines)
     counts = {q: equations.operations(q) for q in counted}
     began = time.perf_counter()
@@ -164,14 +171,23 @@ def _check(given: Mapping[str, Any]) -> None:
         raise ArgumentError(f"--matrix shows the equations of motion; leave out --quantity {given['quantity']}.")
 
 
-def _explain(system: System, by: tuple[str, str], quantity: str, save: Path | None, form: str) -> None:
+def _explain(
+    system: System,
+    by: tuple[str, str],
+    quantity: str,
+    save: Path | None,
+    form: str,
+    *,
+    order: Sequence[str],
+    rising: bool,
+) -> None:
     """Print the account of the derivation, or write it to the file *save*."""
     from kineta.equations.equations import derive as derive_equations
 
     account = (
         derive_equations(system, by[0], strategy=by[1])
         .settled()
-        .account("inverse" if quantity == "equations" else quantity)
+        .account("inverse" if quantity == "equations" else quantity, order=order, rising=rising)
     )
     if save is not None:
         account.save(save)

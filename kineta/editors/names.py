@@ -227,6 +227,8 @@ class Names:
         known = self._found.get((start + bare.rfind(".") + 1, start + len(bare)))
         if known is not None and known.defines:
             self._indices(token, scope)
+        elif kind in ("words", "columns"):
+            return  # words on a table, and headings in a file
         elif kind == "vector_part":
             self._vector(token, scope)
         elif kind == "call":

@@ -99,7 +99,7 @@ _MEANINGS: Mapping[str, str] = {
     "step": "1 for positive values, else 0.",
     "sign": "1 for positive values, -1 for negative ones, 0 for zero.",
     "if": "One of two numbers: if(x < 1, a, b).",
-    "table": "A function given by points: table(x; cubic; (0, 0), (1, F)).",
+    "table": "A function given by points, table(x; cubic; (0, 0), (1, F)), or of two quantities by a grid.",
     "floor": "The largest whole number that is not above x.",
     "ceil": "The smallest whole number that is not below x.",
     "mod": "The remainder of x by y, with the sign of y: mod(x, y).",

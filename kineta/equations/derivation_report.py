@@ -18,10 +18,11 @@ from kineta.files import path_of, write
 from kineta.mechanics.narration import Shown, Step
 from kineta.model.system import System
 from kineta.notation import latex, text
-from kineta.notation.common_subexpressions import AGAIN, LINE
+from kineta.notation.common_subexpressions import AGAIN, LINE, unnamed_nodes
 from kineta.notation.html import page
 from kineta.notation.mathml import mathml
-from kineta.notation.typesetting import LAST, FactorKind, Kinds, factor_kinds, typeset
+from kineta.notation.printed_tables import with_shown_points
+from kineta.notation.typesetting import LAST, FactorKind, Kinds, Notation, factor_kinds, typeset
 from kineta.passes.collect_terms import collect_terms
 from kineta.passes.remove_guards import remove_guards
 from kineta.passes.substitute import substitute
@@ -60,13 +61,18 @@ class ReportStep:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class DerivationReport:
-    """The derivation of a system by a formalism, step by step. All formulas have the values of the computed expressions."""
+    """The derivation of a system by a formalism, step by step. All formulas have the values of the computed expressions.
+
+    order : names that stand first among those of their kind; ``rising`` : whether sums begin with their lowest derivatives
+    """
 
     system: System
     formalism: str
     source: str
     graph: Graph
     steps: tuple[Step, ...]
+    order: tuple[str, ...] = ()
+    rising: bool = False
 
     @property
     def title(self) -> str:
@@ -76,7 +82,7 @@ class DerivationReport:
     @once
     def told(self) -> tuple[ReportStep, ...]:
         """The steps with their formulas as text and LaTeX."""
-        return tuple(_report_steps(self.graph, self.steps, kinds(self.system)))
+        return tuple(_report_steps(self.graph, self.steps, kinds(self.system, self.order), rising=self.rising))
 
     @property
     def entries(self) -> tuple[ReportLine, ...]:
@@ -175,7 +181,7 @@ def check_form(file: Path) -> None:
 def derivation_report(derivation: Derivation, formalism: str, source: str, steps: Sequence[Step]) -> DerivationReport:
     """The report on *steps* in the graph of *derivation*."""
     refs = [r for step in steps for shown in step.shown for r in shown.refs]
-    graph, plain = remove_guards(derivation.graph, refs)
+    graph, plain = with_shown_points(*remove_guards(derivation.graph, refs))
     left = iter(plain)
     taken = set(derivation.graph.names)
     own = tuple(_replaced(step, left, taken) for step in steps)
@@ -205,9 +211,10 @@ def _names(shown: Shown) -> list[str]:
 # -- what stands for what ----------------------------------------------------------------------------------------------
 
 
-def _report_steps(graph: Graph, steps: Sequence[Step], kinds: Kinds) -> Iterator[ReportStep]:
+def _report_steps(graph: Graph, steps: Sequence[Step], kinds: Kinds, *, rising: bool) -> Iterator[ReportStep]:
     """Every step, with short formulas written out, others in terms of earlier names."""
-    writer = _ReportWriter(graph, [r for step in steps for shown in step.shown for r in shown.refs], kinds)
+    notations = text.Text(rising=rising), latex.Latex(rising=rising)
+    writer = _ReportWriter(graph, [r for step in steps for shown in step.shown for r in shown.refs], kinds, notations)
     for step in steps:
         yield ReportStep(step, tuple(writer.shown(shown, whole=step.whole) for shown in step.shown))
 
@@ -215,11 +222,12 @@ def _report_steps(graph: Graph, steps: Sequence[Step], kinds: Kinds) -> Iterator
 class _ReportWriter:
     """Writer of expressions in sequence, with the names introduced so far."""
 
-    def __init__(self, graph: Graph, refs: Sequence[Ref], kinds: Kinds) -> None:
+    def __init__(self, graph: Graph, refs: Sequence[Ref], kinds: Kinds, notations: tuple[Notation, Notation]) -> None:
         self.graph = graph
+        self.text, self.latex = notations
         self.kinds = dict(kinds)
         self.known = factor_kinds(graph, refs, kinds)
-        self.explicit = _written_out(graph, refs, kinds)
+        self.explicit = _written_out(graph, refs, kinds, notations)
         self.names: dict[int, str] = {}
         self.latex_names: dict[int, str] = {}
         taken = {n.replace("_", "") for n in graph.names}
@@ -251,8 +259,8 @@ class _ReportWriter:
             shown = self.explicit[ref]
         else:
             whole = ref >> 1 not in self.names
-            plain = typeset(self.graph, ref, text.TEXT, self.names, self.kinds, whole=whole)
-            shown = plain, typeset(self.graph, ref, latex.LATEX, self.latex_names, self.kinds, whole=whole)
+            plain = typeset(self.graph, ref, self.text, self.names, self.kinds, whole=whole)
+            shown = plain, typeset(self.graph, ref, self.latex, self.latex_names, self.kinds, whole=whole)
         return ReportLine(name, ref, shown[0], latex.label(name), shown[1])
 
     def _parts(self, ref: Ref) -> Iterator[ReportLine]:
@@ -260,11 +268,13 @@ class _ReportWriter:
         if ref >> 1 in self.names:
             return
         length: dict[int, int] = {}
-        for i in reachable_below(self.graph, ref, self.names):
+        order = reachable_below(self.graph, ref, self.names)
+        unnamed = unnamed_nodes(self.graph, order)
+        for i in order:
             inside = () if i in self.names else operands(self.graph, i)
             length[i] = sum(length[r >> 1] for r in inside) + bool(inside)
             again = self.uses.get(i, 0) > 1 and length[i] > AGAIN
-            if i != ref >> 1 and (again or length[i] > LINE):
+            if i != ref >> 1 and i not in unnamed and (again or length[i] > LINE):
                 part = self._entry(next(self.fresh), 2 * i)
                 self._know(part)
                 yield part
@@ -281,7 +291,9 @@ class _ReportWriter:
             self.kinds[shown] = self.known[i], LAST
 
 
-def _written_out(graph: Graph, refs: Sequence[Ref], kinds: Kinds) -> Mapping[Ref, tuple[str, str]]:
+def _written_out(
+    graph: Graph, refs: Sequence[Ref], kinds: Kinds, notations: tuple[Notation, Notation]
+) -> Mapping[Ref, tuple[str, str]]:
     """Text and LaTeX of the *refs* that are short without names."""
     parameters = [n for n, (kind, _) in kinds.items() if kind == FactorKind.PARAMETER]
     lengths = _lengths(graph, refs, SMALL)
@@ -293,9 +305,9 @@ def _written_out(graph: Graph, refs: Sequence[Ref], kinds: Kinds) -> Mapping[Ref
     for ref, ours in zip(small, collected, strict=True):
         if shorter[ours >> 1] > WRITTEN_OUT:
             continue
-        shown = typeset(own, ours, text.TEXT, kinds=kinds)
+        shown = typeset(own, ours, notations[0], kinds=kinds)
         if len(shown) <= WRITTEN_OUT:
-            found[ref] = shown, typeset(own, ours, latex.LATEX, kinds=kinds)
+            found[ref] = shown, typeset(own, ours, notations[1], kinds=kinds)
     return found
 
 

@@ -13,7 +13,7 @@ from kineta.algebra.expression import LOCK
 from kineta.calls import public
 from kineta.codegen.c import identifier
 from kineta.codegen.compiled_functions import CompiledFunctions
-from kineta.equations.formulas import EQUATIONS, Formulas, aligned, formulas, printed_equations
+from kineta.equations.formulas import EQUATIONS, Formulas, aligned, checked_order, formulas, printed_equations
 from kineta.errors import ArgumentError, ModelError, did_you_mean, one_of, shown
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
@@ -287,12 +287,15 @@ class Equations:
         zero = flag("unforced", unforced)
         return self.memo((MatrixForm, zero), lambda: matrix_form(self.alone(), unforced=zero))
 
-    def account(self, quantity: str = "inverse") -> DerivationReport:
+    def account(
+        self, quantity: str = "inverse", *, order: Iterable[str] = (), rising: bool = False
+    ) -> DerivationReport:
         """The derivation report, step by step: ``print(equations.account())``, ``.save("page.html")``.
 
         *quantity* is ``inverse``, the equations of motion, ``canonical``, Hamilton's equations, or a form of the equations of
-        systems with constraints in independent speeds: ``maggi``, ``voronets``, ``chaplygin``, ``boltzmann_hamel``. Raises
-        :class:`ArgumentError` for another quantity, and for a form that does not apply.
+        systems with constraints in independent speeds: ``maggi``, ``voronets``, ``chaplygin``, ``boltzmann_hamel``. The *order*
+        of names and of terms is that of :meth:`text`. Raises :class:`ArgumentError` for another quantity, and for a form that
+        does not apply.
         """
         from kineta.equations.derivation_report import DerivationReport, derivation_report
         from kineta.mechanics.nonholonomic import table as nonholonomic
@@ -309,20 +312,43 @@ class Equations:
             own = self.alone()
             return derivation_report(own, self.formalism, method.source, tuple(REPORTED[name](method, own)))
 
-        return self.memo((DerivationReport, name), told)
+        report = self.memo((DerivationReport, name), told)
+        chosen = checked_order(self.system, order), flag("rising", rising)
+        return replace(report, order=chosen[0], rising=chosen[1]) if any(chosen) else report
 
-    def text(self, quantity: str = EQUATIONS, *, parts: bool = True, unforced: bool = False) -> str:
+    def text(
+        self,
+        quantity: str = EQUATIONS,
+        *,
+        parts: bool = True,
+        unforced: bool = False,
+        order: Iterable[str] = (),
+        rising: bool = False,
+    ) -> str:
         """The formulas of *quantity* as text: a line for every named part, then a line for every entry.
 
         Without a *quantity* they are the equations of motion: the forces, with the multipliers of the constraints, then the
         constraints; *unforced* equations have 0 in the place of added forces. Without *parts* every entry is written out.
         Raises :class:`ArgumentError` for formulas too long for this.
-        """
-        return "\n".join(self.printed(quantity, unforced=unforced).text(parts=flag("parts", parts)))
 
-    def latex(self, quantity: str = EQUATIONS, *, parts: bool = True, unforced: bool = False) -> str:
+        order : names that stand first among those of their kind (parameters, coordinates, ...), in this order
+        rising : whether sums begin with their lowest derivatives, constants and positions, and not with the accelerations
+        """
+        found = self.printed(quantity, unforced=unforced)
+        return "\n".join(found.text(parts=flag("parts", parts), order=order, rising=rising))
+
+    def latex(
+        self,
+        quantity: str = EQUATIONS,
+        *,
+        parts: bool = True,
+        unforced: bool = False,
+        order: Iterable[str] = (),
+        rising: bool = False,
+    ) -> str:
         """The formulas of *quantity* as LaTeX, in ``aligned`` for use within ``$$``; as in :meth:`text`."""
-        return aligned(self.printed(quantity, unforced=unforced).latex(parts=flag("parts", parts)), "aligned")
+        found = self.printed(quantity, unforced=unforced)
+        return aligned(found.latex(parts=flag("parts", parts), order=order, rising=rising), "aligned")
 
     def printed(self, quantity: str = EQUATIONS, *, unforced: bool = False) -> Formulas:
         """The formulas of *quantity*, or without one the equations of motion with their constraints, for print.

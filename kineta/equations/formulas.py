@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kineta.errors import ArgumentError, shown, suggestion
 from kineta.expr.graph import Graph, Ref, neg
 from kineta.mechanics.derivation import Array, Derivation
 from kineta.mechanics.equations_of_motion import equations_of_motion
@@ -15,9 +17,10 @@ from kineta.model.checks.scaling_check import scaling_diagnosis
 from kineta.model.reserved_symbols import momentum
 from kineta.model.system import System
 from kineta.notation.printed_form import PrintedForm, form_cost, printed_form
-from kineta.notation.text import TEXT
+from kineta.notation.text import Text
 from kineta.notation.typesetting import FactorKind, Kinds, Notation
 from kineta.passes.simplify import simplify
+from kineta.values import flag
 
 #: What is printed as a whole: the equations of motion with their constraints.
 EQUATIONS = "equations"
@@ -54,34 +57,42 @@ class Formulas:
     def _repr_latex_(self) -> str:
         return f"$$\n{aligned(self.latex(), 'aligned')}\n$$"
 
-    def text(self, *, parts: bool = True) -> Iterator[str]:
+    def text(self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False) -> Iterator[str]:
         """``z1 = ...`` for every repeated part, then ``name = ...`` for every entry.
 
         Without *parts* every entry is written out. Raises :class:`ArgumentError` for formulas too long for this.
+        *order* : names that stand first among those of their kind, in this order; the others follow as they are declared
+        *rising* : sums begin with their lowest derivatives, not with the highest
         """
-        return (f"{left} = {right}" for left, right in self._lines(TEXT, str, parts))
+        lines = self._lines(Text(rising=flag("rising", rising)), str, parts, kinds(self.system, order))
+        return (f"{left} = {right}" for left, right in lines)
 
-    def latex(self, *, parts: bool = True) -> Iterator[str]:
+    def latex(self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False) -> Iterator[str]:
         """:meth:`text` in LaTeX."""
         # Imported here, as in the compiler: loaded only if needed.
         from kineta.notation import latex
 
-        return (f"{left} = {right}" for left, right in self._lines(latex.LATEX, latex.label, parts))
+        notation = latex.Latex(rising=flag("rising", rising))
+        lines = self._lines(notation, latex.label, parts, kinds(self.system, order))
+        return (f"{left} = {right}" for left, right in lines)
 
     def reading_cost(self, *, parts: bool = True) -> float:
         """How much there is to read in :meth:`text`: one for a name, more for brackets, fractions and named parts."""
         names = _names(self)
-        return form_cost(self._printed(names, parts), self._labels(names), kinds(self.system))
+        known = kinds(self.system)
+        return form_cost(self._printed(names, parts, known), self._labels(names), known)
 
-    def _lines(self, notation: Notation, show: Callable[[str], str], parts: bool) -> Iterator[tuple[str, str]]:
+    def _lines(
+        self, notation: Notation, show: Callable[[str], str], parts: bool, known: Kinds
+    ) -> Iterator[tuple[str, str]]:
         """Left and right sides: of the named parts, then of the entries."""
         names = _names(self)
-        form = self._printed(names, parts)
+        form = self._printed(names, parts, known)
         if not self.left:
             yield from form.lines(notation, [show(name) for name in names])
             return
-        shown = list(form.lines(notation, [show(name) for name in self._labels(names)]))
-        whole, sides = shown[: len(shown) - len(self.left)], shown[len(shown) - len(self.left) :]
+        written = list(form.lines(notation, [show(name) for name in self._labels(names)]))
+        whole, sides = written[: len(written) - len(self.left)], written[len(written) - len(self.left) :]
         first = len(whole) - len(names)
         yield from whole[:first]
         yield from ((side, value) for (_, side), (_, value) in zip(sides, whole[first:], strict=False))
@@ -91,9 +102,9 @@ class Formulas:
         """Names of the entries, and of the left sides."""
         return [*names, *names[: len(self.left)]]
 
-    def _printed(self, names: Sequence[str], parts: bool) -> PrintedForm:
+    def _printed(self, names: Sequence[str], parts: bool, known: Kinds) -> PrintedForm:
         refs = (*self.array.refs, *self.left)
-        return printed_form(self.graph, refs, self._labels(names), kinds(self.system), parts=parts)
+        return printed_form(self.graph, refs, self._labels(names), known, parts=parts)
 
     def sympy(self, *, dynamic: bool = False) -> Any:
         """An expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions; with *dynamic*,
@@ -119,8 +130,10 @@ class Formulas:
         return {n: (n.rstrip("'"), n.count("'")) for n in moving} | {f"tau.{n}": (f"tau.{n}", 0) for n in s.v_names}
 
 
-def kinds(system: System) -> Kinds:
-    """Kinds of the names in the equations of *system*, in the order of products."""
+def kinds(system: System, order: Iterable[str] = ()) -> Kinds:
+    """Kinds of the names in the equations of *system*, in the order of products; those in *order*, with their derivatives, stand
+    before others of their kind. Raises :class:`ArgumentError` for names that the equations do not have.
+    """
     v = system.v_names
     rows = (
         (FactorKind.PARAMETER, system.parameter_names),
@@ -128,7 +141,33 @@ def kinds(system: System) -> Kinds:
         (FactorKind.SPEED, (*v, *map(momentum, v))),
         (FactorKind.ACCELERATION, (*(f"{n}'" for n in v), *(f"tau.{n}" for n in v), *(f"{n}''" for n in v))),
     )
+    if wanted := {name: k for k, name in enumerate(checked_order(system, order))}:
+        rank = {n: wanted.get(n, wanted.get(_bare(n), len(wanted))) for _, names in rows for n in names}
+        rows = tuple((kind, tuple(sorted(names, key=rank.__getitem__))) for kind, names in rows)  # type: ignore[assignment]
     return {name: (kind, k) for kind, names in rows for k, name in enumerate(names)}
+
+
+def checked_order(system: System, order: Iterable[str]) -> tuple[str, ...]:
+    """The names in *order*, which are those of parameters, coordinates and speeds. Raises :class:`ArgumentError` for others."""
+    if isinstance(order, str) or not isinstance(order, Iterable):
+        raise ArgumentError(f"Expected the order as a list of names, found {shown(order)}.")
+    names = tuple(order)
+    known = ("t", *system.parameter_names, *system.q_names, *system.v_names)
+    for k, name in enumerate(names):
+        if name not in known:
+            near = suggestion(name, known) if isinstance(name, str) else ""
+            raise ArgumentError(
+                f"The equations of '{system.name}' have no name {shown(name)} to be put in order.{near}"
+            )
+        if name in names[:k]:
+            raise ArgumentError(f"Expected names of which none stands twice in the order, found {shown(name)} twice.")
+    return names
+
+
+def _bare(name: str) -> str:
+    """The coordinate or speed of which *name* is a derivative, momentum or force."""
+    inside = re.fullmatch(r"\w+\[(.*)\]'*", name)
+    return (inside[1] if inside else name.removeprefix("tau.")).rstrip("'")
 
 
 def formulas(derivation: Derivation, quantity: str) -> Formulas:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from kineta.equations.formulas import aligned, kinds, simplified
@@ -13,7 +13,8 @@ from kineta.mechanics.equations_of_motion import equations_of_motion
 from kineta.mechanics.variables import Symbols
 from kineta.notation import latex, text
 from kineta.notation.printed_form import printed_form
-from kineta.notation.typesetting import Notation
+from kineta.notation.typesetting import Kinds, Notation
+from kineta.values import flag
 
 #: Characters of a row of matrices at most: in longer rows entries of more than SHORT characters have names and are listed below.
 ROW, SHORT = 100, 14
@@ -37,9 +38,10 @@ class MatrixForm:
     reactions: tuple[str, ...]
     forced: bool = True
 
-    def text(self, *, parts: bool = True) -> str:
-        """The matrices side by side, then the named entries. Raises as :meth:`Formulas.text`."""
-        blocks, below = self._blocks(text.TEXT, str, parts)
+    def text(self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False) -> str:
+        """The matrices side by side, then the named entries. Raises as :meth:`Formulas.text`, with which it shares arguments."""
+        notation = text.Text(rising=flag("rising", rising))
+        blocks, below = self._blocks(notation, str, parts, kinds(self.symbols.system, order))
         n = len(self.symbols.v)
         height = max(map(len, blocks))
         columns = [_boxed(rows, height) for rows in blocks]
@@ -53,9 +55,10 @@ class MatrixForm:
             lines.append(row.rstrip())
         return "\n".join([*lines, *([""] if below else []), *(f"{name} = {value}" for name, value in below)])
 
-    def latex(self, *, parts: bool = True) -> str:
+    def latex(self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False) -> str:
         """:meth:`text` in LaTeX, for use within ``$$``."""
-        blocks, below = self._blocks(latex.LATEX, latex.label, parts)
+        notation = latex.Latex(rising=flag("rising", rising))
+        blocks, below = self._blocks(notation, latex.label, parts, kinds(self.symbols.system, order))
         M, z, h, *right = (latex.matrix([c for row in rows for c in row], len(rows[0])) for rows in blocks)
         sides = [right[0]] if len(right) % 2 else []
         sides += [" ".join(right[-2:])] if len(right) > 1 else []
@@ -74,7 +77,7 @@ class MatrixForm:
         return f"<MatrixForm of '{self.symbols.system.name}'>"
 
     def _blocks(
-        self, notation: Notation, show: Callable[[str], str], parts: bool
+        self, notation: Notation, show: Callable[[str], str], parts: bool, known: Kinds
     ) -> tuple[list[list[list[str]]], list[tuple[str, str]]]:
         """M, z, h, tau where forces are added, the columns of reactions and their unknowns, as rows of cells; and the
         named entries.
@@ -84,7 +87,7 @@ class MatrixForm:
         m = len(self.refs) - n * (n + 1 + columns)
         states = [f"{name}'" for name in system.state_names]
         labels = [*_labels(n, columns), *["0"] * (m - len(states)), *states]
-        form = printed_form(self.symbols.graph, self.refs, labels, kinds(system), parts=parts)
+        form = printed_form(self.symbols.graph, self.refs, labels, known, parts=parts)
         plain = dict(form.lines(text.TEXT, labels))
         long = _long([plain[label] for label in labels[: len(labels) - m]], n)
         lines = list(form.lines(notation, [show(label) for label in labels]))

@@ -4,6 +4,8 @@ A table is a node ``TABLE`` of its quantity and of its data, a tree of pairs who
 is, and one to three columns of expressions, the values at the knots, the slopes, and the second derivatives. Between two knots
 it is the polynomial of degree 1, 3 or 5 that has them at both (Hermite's interpolation), so it is linear in its columns: its
 derivative by one of them is a table, too, and so is its derivative by the quantity, whose ``order`` counts.
+
+A table of two quantities is one of the first whose values, and slopes, are tables of the second.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from kineta.expr.op import Op
 #: Kinds of tables by their words, and the number of derivatives that are continuous at their knots. All columns of ``hermite``
 #: are given, those of others follow from the first one.
 KINDS = {"linear": 0, "monotone": 1, "cubic": 2, "natural": 2, "quintic": 4, "hermite": 1}
+#: Kinds whose slopes are linear in their values, so that the slopes of tables are tables.
+LINEAR = ("linear", "cubic", "natural", "quintic")
 _WORDS = tuple(KINDS)
 
 
@@ -56,14 +60,53 @@ class Table:
         return list(zip(self.knots, *shown, strict=True))
 
 
+def as_shown(graph: Graph, x: Ref, table: Table) -> Ref:
+    """*table* at *x* without the columns that follow from others."""
+    return _node(graph, x, table if table.kind == "hermite" else replace(table, columns=table.columns[:1]))
+
+
 def node(graph: Graph, x: Ref, table: Table) -> Ref:
     """The value of *table* at *x*."""
     columns = table.columns
     if table.order >= 2 * len(columns) or all(r == ZERO for column in columns for r in column):
         return ZERO
+    return _node(graph, x, table)
+
+
+def _node(graph: Graph, x: Ref, table: Table) -> Ref:
+    columns = table.columns
     numbers = (float(_WORDS.index(table.kind)), float(table.order), table.period, float(table.holds), *table.knots)
     leaves = [*map(graph.const, (float(len(columns)), *numbers)), *(r for column in columns for r in column)]
     return graph.call(Op.TABLE, x, _tree(graph, leaves))
+
+
+def alike(graph: Graph, refs: Sequence[Ref]) -> tuple[Ref, Table, list[tuple[tuple[Ref, ...], ...]]] | None:
+    """What the tables *refs* share, their quantity and the words and knots of one of them, and the columns of each; None where
+    they are no tables of one quantity with the same knots. A table of zeros is 0.
+    """
+    known = [r for r in refs if r != ZERO]
+    if not known or any(r & 1 or graph.op[r >> 1] != Op.TABLE for r in known):
+        return None
+    found = {r: table_of(graph, graph.rhs[r >> 1]) for r in known}
+    first, x = found[known[0]], graph.lhs[known[0] >> 1]
+    if any(graph.lhs[r >> 1] != x or replace(t, columns=first.columns) != first for r, t in found.items()):
+        return None
+    if any(len(t.columns) != len(first.columns) for t in found.values()):
+        return None
+    nothing = ((ZERO,) * len(first.knots),) * len(first.columns)
+    return x, first, [found[r].columns if r != ZERO else nothing for r in refs]
+
+
+def of_two(graph: Graph, table: Table) -> tuple[Ref, list[tuple[float | Ref, ...]]] | None:
+    """The second quantity of a table of two, and its points: the places of this quantity, then rows of a place of the first one
+    and the values there. None where *table* is none.
+    """
+    if table.order or table.kind not in LINEAR or (shared := alike(graph, table.columns[0])) is None:
+        return None
+    y, inner, columns = shared
+    if inner.order or (inner.words, inner.kind) != (table.words, table.kind):
+        return None
+    return y, [inner.knots, *((place, *own[0]) for place, own in zip(table.knots, columns, strict=True))]
 
 
 def _tree(graph: Graph, leaves: Sequence[Ref]) -> Ref:
@@ -158,7 +201,27 @@ def _of_columns(graph: Graph, x: Ref, table: Table, columns: Sequence[tuple[Ref,
 
 def opened(graph: Graph, x: Ref, table: Table) -> Ref:
     """The value of *table* at *x* by choices between its pieces, and operations on what is chosen."""
-    g, knots = graph, table.knots
+    g = graph
+    x, between, starts, pieces = _pieces(g, x, table)
+    below = [g.call(Op.STEP, g.sub(g.const(k), x)) for k in between]
+    u = g.sub(x, _chosen(g, below, [g.const(k) for k in starts]))
+    return _polynomial(g, u, table.order, [_chosen(g, below, c) for c in zip(*pieces, strict=True)])
+
+
+def in_pieces(graph: Graph, x: Ref, table: Table) -> Ref:
+    """The value of *table* at *x* as a choice between polynomials, from the first piece on."""
+    g = graph
+    x, between, starts, pieces = _pieces(g, x, table)
+    found = [_polynomial(g, g.sub(x, g.const(k)), table.order, c) for k, c in zip(starts, pieces, strict=True)]
+    total = found[-1]
+    for knot, value in zip(reversed(between), reversed(found[:-1]), strict=True):
+        total = g.call(Op.IF, g.call(Op.STEP, g.sub(g.const(knot), x)), g.call(Op.PAIR, value, total))
+    return total
+
+
+def _pieces(g: Graph, x: Ref, table: Table) -> tuple[Ref, list[float], list[float], list[list[Ref]]]:
+    """The quantity within the period, the knots between pieces, and of each piece its start and its coefficients."""
+    knots = table.knots
     if table.period:
         turns = g.call(Op.FLOOR, g.mul(g.const(1 / table.period), g.sub(x, g.const(knots[0]))))
         x = g.sub(x, g.mul(g.const(table.period), turns))
@@ -168,12 +231,14 @@ def opened(graph: Graph, x: Ref, table: Table) -> Ref:
         nothing = [ZERO] * (len(pieces[0]) - 1)
         pieces = [[table.columns[0][0], *nothing], *pieces, [table.columns[0][-1], *nothing]]
         starts, between = [knots[0], *starts, knots[-1]], [knots[0], *between, knots[-1]]
-    below = [g.call(Op.STEP, g.sub(g.const(k), x)) for k in between]
-    u = g.sub(x, _chosen(g, below, [g.const(k) for k in starts]))
+    return x, between, starts, pieces
+
+
+def _polynomial(g: Graph, u: Ref, order: int, coefficients: Sequence[Ref]) -> Ref:
+    """The derivative of some *order* of a polynomial in *u*."""
     total = ZERO
-    for j in range(len(pieces[0]) - 1, table.order - 1, -1):
-        c = _chosen(g, below, [piece[j] for piece in pieces])
-        total = g.add(g.mul(total, u), g.mul(g.const(float(perm(j, table.order))), c))
+    for j in range(len(coefficients) - 1, order - 1, -1):
+        total = g.add(g.mul(total, u), g.mul(g.const(float(perm(j, order))), coefficients[j]))
     return total
 
 

@@ -12,7 +12,9 @@ from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr
 from kineta.algebra.infix import comparison
 from kineta.errors import ExpressionError, MissingPackageError, shown
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
+from kineta.expr.lowering import replaced_tables
 from kineta.expr.op import LIBM, UNARY, Op
+from kineta.expr.tables import in_pieces
 from kineta.expr.walk import reachable
 from kineta.notation.typesetting import printed_number
 from kineta.passes.remove_guards import remove_guards
@@ -39,6 +41,7 @@ def to_sympy(graph: Graph, refs: Sequence[Ref], named: Mapping[str, Any] = Mappi
     """*refs* as SymPy expressions in real symbols of the same names, or in the replacements *named*."""
     sympy = _package()
     graph, refs = remove_guards(graph, refs)
+    refs = replaced_tables(graph, refs, opening=in_pieces)
     built: dict[int, Any] = {}
 
     def operand(r: Ref) -> Any:
@@ -59,7 +62,8 @@ def to_sympy(graph: Graph, refs: Sequence[Ref], named: Mapping[str, Any] = Mappi
         elif op in (Op.IF, Op.WHERE):
             first, second = built[b >> 1] if op == Op.IF else (operand(a), sympy.S.Zero)
             condition = _condition(sympy, graph, a if op == Op.IF else b, operand)
-            built[i] = sympy.Piecewise((first, condition), (second, True))
+            rest = second.args if second.is_Piecewise else [(second, True)]
+            built[i] = sympy.Piecewise((first, condition), *rest)
         else:
             built[i] = _binary(sympy, op, operand(a), operand(b))
     return [operand(r) for r in refs]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from kineta.algebra.expression import Expr
 from kineta.expr.graph import Graph
 from kineta.expr.op import UNARY, Op
+from kineta.expr.tables import Table, table_of
 from kineta.expr.walk import reachable
 from kineta.model import name_inference, units
 from kineta.model.constraints.equation import Constraint
@@ -182,6 +184,8 @@ def _kind(value: Expr, known: Mapping[str, QuantityKind]) -> Known:
             kinds[i] = known.get(graph.names[graph.lhs[i]])
         elif op == Op.POW:
             kinds[i] = _power(kinds[graph.lhs[i] >> 1], graph, graph.rhs[i])
+        elif op == Op.TABLE:
+            kinds[i] = _table(table_of(graph, graph.rhs[i]), kinds[graph.lhs[i] >> 1], kinds)
         else:
             a = kinds[graph.lhs[i] >> 1]
             kinds[i] = _RULES[op](a, a if op in UNARY else kinds[graph.rhs[i] >> 1])
@@ -206,6 +210,14 @@ def _product(a: Known, b: Known) -> Known:
     return QuantityKind(dimension, a.angle != b.angle and dimension == (0, 0, dimension[2], 0), a.weak and b.weak)
 
 
+def _table(table: Table, quantity: Known, kinds: Mapping[int, Known]) -> Known:
+    """Kind of a table: that of its values, of which numbers have none; of a derivative, by that of its *quantity*."""
+    whole = reduce(_sum, (kinds[r >> 1] for r in table.columns[0]))
+    if whole is None or not table.order:
+        return whole
+    return None if quantity is None else QuantityKind(times(whole.dimension, quantity.dimension, -table.order))
+
+
 def _power(base: Known, graph: Graph, exponent: int) -> Known:
     value = graph.value(exponent)
     return None if base is None or value is None else QuantityKind(times(NUMBER, base.dimension, value), weak=base.weak)
@@ -217,7 +229,6 @@ _RULES: dict[int, Callable[[Known, Known], Known]] = {
     Op.WHERE: lambda a, b: a,
     Op.PAIR: _sum,
     Op.IF: lambda a, b: b,
-    Op.TABLE: lambda a, b: None,
     Op.MUL: _product,
     Op.DIV: lambda a, b: None if b is None else _product(a, QuantityKind(times(NUMBER, b.dimension, -1), weak=b.weak)),
     Op.SQRT: lambda a, _: None if a is None else QuantityKind(times(NUMBER, a.dimension, 0.5), weak=a.weak),

@@ -10,6 +10,7 @@ from kineta.errors import ArgumentError
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import LEAVES, Op
 from kineta.expr.walk import operands, reachable
+from kineta.notation.printed_tables import grid_rows
 from kineta.notation.typesetting import LAST, Kinds, Notation, factor_kinds, typeset
 from kineta.passes.remove_guards import remove_guards
 
@@ -68,7 +69,7 @@ def common_subexpressions(
     named: dict[int, str] = {}
     names = (n for k in count(1) if (n := f"z{k}") not in taken)
     roots = {r >> 1 for r in refs}
-    conditions = _conditions(graph, order)
+    unnamed = unnamed_nodes(graph, order)
     for i in order:
         if graph.op[i] in LEAVES:
             length[i] = 0
@@ -76,12 +77,17 @@ def common_subexpressions(
         inside = operands(graph, i)
         length[i] = 1 + sum(length[r >> 1] for r in inside)
         again = uses[i] > 1 or (i in roots and uses[i] > 0)
-        if graph.op[i] == Op.PAIR or i in conditions:  # no numbers, so that they have no names
+        if i in unnamed:
             continue
         if (again and length[i] > AGAIN) or (length[i] > LINE and i not in roots):
             named[i] = next(names)
             length[i] = 0
     return CommonSubexpressions(graph, named, refs, kinds)
+
+
+def unnamed_nodes(graph: Graph, order: Sequence[int]) -> set[int]:
+    """Nodes of *order* that have no names: pairs and conditions, which are no numbers, and rows of grids."""
+    return {i for i in order if graph.op[i] == Op.PAIR} | _conditions(graph, order) | grid_rows(graph, order)
 
 
 def _conditions(graph: Graph, order: Iterable[int]) -> set[int]:

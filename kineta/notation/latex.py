@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from kineta.expr.op import Op
-from kineta.notation.text import MANY
+from kineta.notation.text import few
 from kineta.notation.typesetting import short_decimal
 
 _GREEK = (
@@ -247,8 +248,11 @@ def words(text: str) -> str:
     )
 
 
+@dataclass(frozen=True)
 class Latex:
-    """The notation of LaTeX."""
+    """The notation of LaTeX. Sums fall from the highest derivatives, or with *rising* rise to them."""
+
+    rising: bool = False
 
     def name(self, text: str) -> str:
         """A name with its index and its dots."""
@@ -307,9 +311,7 @@ class Latex:
 
     def table(self, quantity: str, order: int, words: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         """A table by its points, the first ones and the last one of many."""
-        points = [self.brackets(", ".join(row)) for row in rows]
-        if len(points) > MANY:
-            points = [*points[: MANY // 2], r"\dots", points[-1]]
+        points = few([self.brackets(", ".join(few(row, r"\dots"))) for row in rows], r"\dots")
         said = [quantity, *([rf"\text{{{', '.join(words)}}}"] if words else []), ", ".join(points)]
         return rf"\operatorname{{table}}{chr(39) * order}" + self.brackets(r";\ ".join(said))
 

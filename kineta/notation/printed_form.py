@@ -8,6 +8,7 @@ from typing import Protocol
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.walk import reachable
 from kineta.notation.common_subexpressions import common_subexpressions
+from kineta.notation.printed_tables import grid_rows, with_shown_points
 from kineta.notation.text import TEXT
 from kineta.notation.typesetting import FactorKind, Kinds, Notation
 from kineta.passes.collect_terms import collect_terms
@@ -36,6 +37,7 @@ def printed_form(
 
     Raises :class:`ArgumentError` for formulas too long to be written out without parts.
     """
+    graph, refs = with_shown_points(graph, refs)
     size = len(reachable(graph, refs))
     if size > SMALL:
         return common_subexpressions(graph, refs, kinds, labels, parts=parts)
@@ -48,7 +50,11 @@ def printed_form(
     forms: list[PrintedForm] = [
         common_subexpressions(own, form, kinds, labels, parts=parts) for form in (collected, plain)
     ]
-    if size <= READABLE and (readable := readable_form(own, plain, kinds, labels, parts=parts)) is not None:
+    if (
+        size <= READABLE
+        and not grid_rows(own, reachable(own, plain))
+        and (readable := readable_form(own, plain, kinds, labels, parts=parts)) is not None
+    ):
         forms.insert(0, readable)
     return min(forms, key=lambda form: form_cost(form, labels, kinds))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from kineta.expr.op import Op
@@ -11,8 +12,18 @@ from kineta.expr.op import Op
 MANY = 8
 
 
+def few(shown: Sequence[str], dots: str) -> Sequence[str]:
+    """*shown*, or of many the first ones and the last one with *dots* between them."""
+    return [*shown[: MANY // 2], dots, shown[-1]] if len(shown) > MANY else shown
+
+
+@dataclass(frozen=True)
 class Text:
-    """The infix notation with + - * / ^, which is valid input for calculators."""
+    """The infix notation with + - * / ^, which is valid input for calculators. Sums fall from the highest derivatives, or with
+    *rising* rise to them.
+    """
+
+    rising: bool = False
 
     def name(self, text: str) -> str:
         """A name as it is, an added force as on the left side: ``tau[q1']``."""
@@ -53,9 +64,7 @@ class Text:
 
     def table(self, quantity: str, order: int, words: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         """A table by its points, the first ones and the last one of many."""
-        points = [f"({', '.join(row)})" for row in rows]
-        if len(points) > MANY:
-            points = [*points[: MANY // 2], "...", points[-1]]
+        points = few([f"({', '.join(few(row, '...'))})" for row in rows], "...")
         return f"table{chr(39) * order}({'; '.join([quantity, *([', '.join(words)] if words else []), ', '.join(points)])})"
 
     def relation(self, left: str, sign: str, right: str) -> str:

@@ -1,8 +1,9 @@
 """Typesetting of expressions in any notation: flattened sums and products, like terms collected, in a fixed order.
 
-The order of a product is numbers, parameters, coordinates, functions, speeds, accelerations; sums start with the terms of the
-highest derivative, by descending powers, and constants stand before functions. Names of one kind keep their given order; a
-sum in brackets stands before the names of its kind where the first of its own comes before them, else after them.
+The order of a product is numbers, parameters, coordinates, functions, speeds, accelerations. Sums start with the terms of the
+highest derivative, by descending powers, or rise to them in a notation that says so; constants stand before functions. Names of
+one kind keep their given order; a sum in brackets stands before the names of its kind where the first of its own comes before
+them, else after them.
 A notation defines the look of the pieces.
 """
 
@@ -19,7 +20,7 @@ from typing import Protocol
 from kineta.algebra.infix import comparison
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.op import Op
-from kineta.expr.tables import table_of
+from kineta.expr.tables import of_two, table_of
 from kineta.expr.walk import operands, reachable, reachable_below
 
 #: Largest denominator of a number written as a fraction.
@@ -55,6 +56,10 @@ _Key = tuple[int, int, int, tuple[str | int, ...]]
 
 class Notation(Protocol):
     """The look of pieces. String arguments are complete; arguments of :meth:`product` have their brackets."""
+
+    @property
+    def rising(self) -> bool:
+        """Whether sums begin with their constants and end with the highest derivatives, and not the other way round."""
 
     def name(self, text: str) -> str:
         """A symbol, or a named part."""
@@ -272,7 +277,8 @@ class _Typesetter:
         degree = self._degree(term, fastest)
         whole = sum(abs(p) for _, p in keys)
         leading = [(k, p) for k, p in keys if k[0] == fastest]
-        return (-fastest, -degree, leading, -whole, keys)
+        sign = 1 if self.notation.rising else -1
+        return (sign * fastest, sign * degree, leading, -whole, keys)
 
     # -- writing --------------------------------------------------------------------------------------------------------
 
@@ -375,14 +381,19 @@ class _Typesetter:
 
     def _table(self, x: int) -> str:
         n, table = self.notation, table_of(self.graph, self.graph.rhs[x])
-        rows = [
-            [
-                n.sum([(place < 0, n.number(abs(place)))]),
-                *(self.signed_below(int(v)) if v else n.number(0.0) for v in values),
-            ]
-            for place, *values in table.rows
+        quantity, rows, head = self.signed_below(self.graph.lhs[x]), table.rows, []
+        if both := of_two(self.graph, table):
+            y, (places, *rows) = both
+            quantity += f", {self.signed_below(y)}"
+            head = [[self._place(p) for p in places]]
+        rows_shown = [
+            [self._place(place), *(self.signed_below(int(v)) if v else n.number(0.0) for v in values)]
+            for place, *values in rows
         ]
-        return n.table(self.signed_below(self.graph.lhs[x]), table.order, table.words, rows)
+        return n.table(quantity, table.order, table.words, head + rows_shown)
+
+    def _place(self, place: float) -> str:
+        return self.notation.sum([(place < 0, self.notation.number(abs(place)))])
 
     def condition(self, ref: Ref) -> str:
         """The condition that *ref*, a number made of comparisons, is positive."""

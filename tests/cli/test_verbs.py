@@ -30,6 +30,19 @@ def test_unforced_equations_have_zeros_in_the_place_of_added_forces(kineta: Comm
         assert "--unforced" in found.err
 
 
+def test_names_and_terms_stand_in_the_order_asked_for(kineta: Command) -> None:
+    pendulum = EXAMPLES / "double_pendulum.kin"
+    assert "l2*l1*m2*cos" in kineta("derive", pendulum, "--order", "l2, l1").out
+    assert kineta("derive", pendulum, "--rising", "--matrix", "--latex").code == 0
+    assert kineta("derive", pendulum, "--rising").out.splitlines()[0].endswith("*q2''")
+    assert "l2^2*m2*q2''" in kineta("derive", pendulum, "--explain", "--order", "l2").out
+    found = kineta("derive", pendulum, "--order", "l2,l7")
+    assert (found.code, found.err) == (
+        1,
+        "kineta: The equations of 'double_pendulum' have no name 'l7' to be put in order.\n",
+    )
+
+
 def test_derive_json_has_all_its_keys(kineta: Command) -> None:
     done = kineta("derive", CART, "--json")
     assert (done.code, done.err) == (0, "")

@@ -7,16 +7,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.interpolate import CubicSpline, PchipInterpolator, make_interp_spline
+from scipy.interpolate import (
+    CubicSpline,
+    PchipInterpolator,
+    RectBivariateSpline,
+    RegularGridInterpolator,
+    make_interp_spline,
+)
 
 import kineta as kn
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.codegen.numpy import FUNCTIONS
+from kineta.model.dimensions import output_units
+from kineta.model.elements.generalized import GeneralizedForce
 from kineta.passes.differentiate import gradient
 from kineta.passes.evaluate import evaluate
 
-X, A, B = kn.symbols("x a b")
+X, Y, A, B = kn.symbols("x y a b")
 
 
 def values(e: Expr, **known: Any) -> FloatArray:
@@ -99,16 +107,70 @@ MACHINE = """
     force g = table(x'; monotone; (-1, 0), (0, F), (1, G), (2, 1)) on y;
     force h = table(y; quintic, extrapolate; (0, 0), (1, 1), (2, 2), (3, 5), (4, F), (5, 2)) on y;
     force i = table'(x; cubic; (0, 0), (1, 1), (2, 0)) on y;
+    force j = table(x, y'; cubic, extrapolate; (0 m/s, 1 m/s, 2), (0 m, 1 N, 2 N, F), (1 m, 0, 0, 0), (3, 4, 5, F)) on x;
+    force k = table(x, y; (0, 1), (-1, 0, 0), (1, 2, G)) on y;
+    force l = table(y; periodic; (0, 1), (2, table(x; monotone; (0, 1), (1, 3))), (3, 1)) on y;
 """
+
+
+def grid(n: int, m: int, seed: int) -> tuple[FloatArray, FloatArray, FloatArray, list[tuple[Any, ...]]]:
+    rng = np.random.default_rng(seed)
+    x, y, values = *(np.cumsum(rng.uniform(0.3, 1.0, k)) for k in (n, m)), rng.normal(size=(n, m))
+    return x, y, values, [tuple(y), *((a, *row) for a, row in zip(x, values, strict=True))]
+
+
+def test_tables_of_two_quantities_are_those_of_scipy_with_their_derivatives() -> None:
+    x, y, known, rows = grid(7, 6, 1)
+    rng = np.random.default_rng(0)
+    at, beside = rng.uniform(x[0], x[-1], 40), rng.uniform(y[0], y[-1], 40)
+    flat = values(kn.table((X, Y), rows), x=at, y=beside)
+    assert np.allclose(flat, RegularGridInterpolator((x, y), known)(np.stack([at, beside], 1)), rtol=1e-12, atol=1e-14)
+    for kind, degree in (("cubic", 3), ("quintic", 5)):
+        wanted = RectBivariateSpline(x, y, known, kx=degree, ky=degree, s=0)
+        for i, j in ((0, 0), (1, 0), (0, 1), (1, 1), (2, 1)):
+            e = kn.table((X, Y), rows, kind)
+            for s in (X,) * i + (Y,) * j:
+                e = e.diff(s)
+            expected = wanted.ev(at, beside, i, j)
+            assert np.allclose(values(e, x=at, y=beside), expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+
+
+def test_beyond_the_ends_of_both_quantities_a_table_holds_goes_on_or_repeats() -> None:
+    rows = [(0, 1), (0, 1, 2), (1, 3, 5)]
+    at = {"x": np.array([-1.0, 2.0, 0.5]), "y": np.array([0.5, 2.0, -1.0])}
+    assert values(kn.table((X, Y), rows), **at).tolist() == [1.5, 5.0, 2.0]
+    assert values(kn.table((X, Y), rows, outside="extrapolate"), **at).tolist() == [-1.0, 11.0, 0.5]
+    rows = [(0, 1, 3), (0, 1, 2, 1), (1, 3, 5, 3), (3, 1, 2, 1)]
+    e = kn.table((X, Y), rows, "cubic", periodic=True)
+    turned = values(e, x=at["x"] + 6, y=at["y"] - 9)
+    assert np.allclose(values(e, **at), turned, rtol=1e-12)
+
+
+def test_derivatives_of_two_quantities_by_values_forwards_and_backwards() -> None:
+    rows = [(0, 1, 3), (0, A, 2, B), (1, 0, 0, 0), (3, 1, A * B, 4)]
+    known = {"x": 0.7, "y": 1.2, "a": 0.4, "b": 1.3}
+    for kind in ("linear", "cubic"):
+        e = kn.table((X, Y), rows, kind)
+        back = gradient(e.graph, e.ref, {s.ref for s in (X, Y, A, B)})
+        for s in (X, Y, A, B):
+            ends = (values(e, **{**known, str(s): known[str(s)] + d}) for d in (1e-6, -1e-6))
+            forwards = values(e.diff(s), **known)
+            assert forwards == pytest.approx(-float(np.diff([*ends])[0]) / 2e-6, rel=1e-8, abs=1e-9)
+            assert evaluate(e.graph, [back[s.ref]], known)[0] == pytest.approx(float(forwards), rel=1e-12)
 
 
 def test_what_is_written_reads_as_it_was() -> None:
     system = kn.loads(MACHINE)
     assert kn.loads(kn.dumps(system)) == system
     e = kn.table(X, [(0, A), (1, B), (2, 0)], "monotone")
-    for shown in (e, e.diff("x"), e.diff("a")):
-        read = kn.loads(f"coordinates x; parameters a, b; C | Sx(x) = 1; force f = {shown} on x;").elements[0]
-        assert read == kn.generalized_force("f", shown, X)
+    both = kn.table((X, X * A), [(0, 1), (0, A, 0), (2, 3, B)], "cubic")
+    for shown in (e, e.diff("x"), e.diff("a"), both, both.diff("x"), both.diff("a")):
+        text = f"coordinates x; parameters a, b; C | Sx(x) = 1; force f = {shown} on x;"
+        (read,) = kn.loads(text).elements
+        assert isinstance(read, GeneralizedForce)
+        known = {"x": 0.7, "a": 1.3, "b": 0.4}
+        assert values(read.characteristic, **known) == pytest.approx(float(values(shown, **known)), rel=1e-13)
+        assert shown in (both.diff("x"), both.diff("a")) or read == kn.generalized_force("f", shown, X)
 
 
 def test_back_ends_agree() -> None:
@@ -126,12 +188,35 @@ def test_formulas_show_the_points() -> None:
     assert r"\operatorname{table}\left(x;\ \text{natural};\ \left(0, 0\right)" in " ".join(formulas.latex())
 
 
+def test_grids_are_shown_as_rows_in_formulas_and_derivations() -> None:
+    rows = "(0, 1, 2), (0, a*b, 2, 3), (1, a*b, 2, 3), (2, 0, 0, 4)"
+    system = kn.loads(f"""
+        coordinates x, y; parameters a = 1, b = 2; A | Sx(x), Sy(y) = 1; force f = table(x, y; cubic; {rows}) on x;
+        force g = if(x < a, table(y; cubic; {", ".join(f"({k}, {k + 1}*a*b)" for k in range(30))}), 1) on y;
+    """)
+    equations = kn.derive(system)
+    shown = [" ".join(equations.formulas("inverse").text(parts=parts)) for parts in (True, False)]
+    shown += [str(equations.account()), str(equations.matrix_form())]
+    for text in shown:
+        assert f"table(x, y; cubic; {rows})" in text
+        assert "table(y; cubic; (0, a*b), (1, 2*a*b), (2, 3*a*b), (3, 4*a*b), ..., (29, 30*a*b))" in text
+
+
+def test_the_values_of_a_table_are_fitted_to_a_motion() -> None:
+    text = "coordinates x; A | Sx(x) = 1; parameters a = {}, b = {}; force f = table(x, x'; (0, 4), (0, a, 2), (2, b, 1)) on x;"
+    truth = kn.simulate(kn.loads(text.format(3, 1)), 1.0, rtol=1e-11)
+    found = kn.fit(kn.loads(text.format(2.5, 1.5)), {"x": truth["x"]}, ["a", "b"], t=truth.t, rtol=1e-11)
+    assert found.x == pytest.approx([3, 1], rel=1e-8)
+
+
 @pytest.mark.parametrize(
     "force",
     [
         "table(t; (0, 0), (1, G), (2, F))",
         "table(x; cubic, extrapolate; (-1, F), (0, G), (2, F*2), (3, 1))",
         "table(x'; monotone, extrapolate; (-1, 0), (0, F), (1, G), (2, 1))",
+        "table(x, x'; (0, 1), (-1, F, 2), (0.5, G, 1), (2, F*2, 3))",
+        "table(x, x'; cubic; (0, 1), (-1, F, 2), (0.5, G, 1), (5, F*2, 3))",
     ],
 )
 def test_sensitivities_by_values_are_differences_of_motions(force: str) -> None:
@@ -149,6 +234,66 @@ def test_points_in_a_file(tmp_path: Path) -> None:
     )
     written = kn.dumps(kn.load(tmp_path / "m.kin"))
     assert "table(x; monotone; (0, 1.5), (1, 2), (2.5, -1))" in written
+
+
+MOTOR = """\
+speed [rpm], "torque [N*m]", losses
+0, 12, 0
+1000, 10, 0.5
+3000, 4, 2
+"""
+
+
+def test_columns_of_a_file_are_chosen_by_their_headings(tmp_path: Path) -> None:
+    (tmp_path / "motor.csv").write_text(MOTOR, encoding="utf-8")
+    (tmp_path / "map.csv").write_text("x, 0, 1\n0, 5, 6\n2, 7, 9\n", encoding="utf-8")
+    (tmp_path / "m.kin").write_text(
+        """coordinates phi; Rotor | Rz(phi) = Jz(1);
+        force a = table(phi'; "motor.csv"; torque)
+            - table(phi'; cubic; "motor.csv"; speed, losses) + table(phi, phi'; "map.csv") on phi;
+        """,
+        encoding="utf-8",
+    )
+    force = kn.load(tmp_path / "m.kin").elements[0]
+    turn, omega = kn.symbols("phi phi'")
+    speeds = [n * (2 * np.pi / 60) for n in (0.0, 1000.0, 3000.0)]
+    torque = kn.table(omega, zip(speeds, (12, 10, 4), strict=True))
+    losses = kn.table(omega, zip(speeds, (0, 0.5, 2), strict=True), "cubic")
+    both = kn.table((turn, omega), [(0, 1), (0, 5, 6), (2, 7, 9)])
+    assert force == kn.generalized_force("a", torque - losses + both, turn)
+
+
+@pytest.mark.parametrize(
+    ("table", "content", "said"),
+    [
+        ('x; "f.csv"; c', "a, b\n0, 1\n", "f.csv: there is no column 'c'; the headings are a, b."),
+        ('x; "f.csv"; torqe', "a, torque\n0, 1\n", "Did you mean 'torque'?"),
+        ('x; "f.csv"; b', "a, b, b\n0, 1, 2\n", "f.csv: the heading 'b' stands 2 times."),
+        ('x; "f.csv"; b', "0, 1\n", "f.csv: the file has no headings, so that no columns can be chosen by name."),
+        (
+            'x; "f.csv"; a, b, c',
+            "a, b, c\n0, 1, 2\n",
+            "has 2 columns, of which the first one need not be named, found 3 names.",
+        ),
+        ('x; "f.csv"; b', "a, b [Nmm]\n0, 1\n1, 2\n", "f.csv: in the heading 'b [Nmm]': Expected a unit, found 'Nmm'."),
+        ('1 m; "f.csv"', "a [s], b\n0, 1\n1, 2\n", "place 1 of the table must be a length [m], found a time [s]."),
+        ('x; "f.csv"; b', "a, b, c\n0, 1\n", "f.csv:2: expected 3 numbers, found '0, 1'."),
+        (
+            'x, t; "f.csv"',
+            "",
+            "f.csv: the file has no grid; expected a line of places and lines of a place and values.",
+        ),
+        ('x, t; "f.csv"', "0, 1\n1, 2\n", "f.csv:1: expected an empty cell or a word, then places, found '0'."),
+        ('x, t; "f.csv"', ", 0, 1\n1, 2\n", "f.csv:2: expected 3 numbers, found '1, 2'."),
+        ('x, t; "f.csv"', ", 0, 1\n1, 2, x\n", "f.csv:2: expected a finite number, found 'x'."),
+    ],
+)
+def test_columns_and_grids_that_are_none(tmp_path: Path, table: str, content: str, said: str) -> None:
+    (tmp_path / "f.csv").write_text(content, encoding="utf-8")
+    (tmp_path / "m.kin").write_text(f"coordinates x; A | Sx(x) = 1; force f = table({table}) on x;", encoding="utf-8")
+    with pytest.raises(kn.ModelError, match=r"m\.kin:1:") as error:
+        kn.load(tmp_path / "m.kin")
+    assert said in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +337,36 @@ def test_files_that_are_no_tables(tmp_path: Path, content: str, said: str) -> No
             "table(x; (0, 1 N), (1, 1 m))",
             "value 2 of the table must be, as those before, a force [kg*m/s^2], found a length [m].",
         ),
-        ("table(x, 0)", "table takes a quantity and points behind a semicolon, as in table(x; (0, 0), (1, 2))."),
+        ("table(x, 0)", "table takes a quantity and points behind a semicolon, as in table(x; (0, 0), (1, 2)), or two"),
+        (
+            "table(x, x', x; (0, 1), (0, 5, 6), (1, 7, 9))",
+            "or two quantities and a grid, as in table(x, y; (0, 1), (0, 5,",
+        ),
+        (
+            "table(x, x'; monotone; (0, 1), (0, 5, 6), (1, 7, 9))",
+            "is linear, cubic, natural or quintic, found monotone.",
+        ),
+        (
+            "table(x, x'; (0, 1), (0, 5), (1, 7, 9))",
+            "row 2 of a table of two quantities has 2 entries, expected 3: a place and 2",
+        ),
+        ("table(x, x'; (0, 1))", "and a row (x, values) for each place of the first one, found 1 row."),
+        ("table(x, x'; (0, 1), (1, 5, 6), (1, 7, 9))", "the places of a table must rise, found 1 after 1 at point 2."),
+        ("table(x, x'; (1, 1), (0, 5, 6), (1, 7, 9))", "the places of a table must rise, found 1 after 1 at point 2."),
+        ("table'(x, x'; (0, 1), (0, 5, 6), (1, 7, 9))", "has no prime, since it has two derivatives."),
+        (
+            "table(1 kg, 1 s; (0 m, 1 s), (0, 5, 6), (1, 7, 9))",
+            "place 1 in the first row of the table must be a time [s], found",
+        ),
+        (
+            "table(1 kg, 1 s; (0, 1), (0 m, 5, 6), (1, 7, 9))",
+            "the place of row 2 of the table must be a mass [kg], found a l",
+        ),
+        (
+            "table(1 kg, 1 s; (0, 1), (0, 5 m, 6 N), (1, 7, 9))",
+            "value 2 in row 2 of the table must be, as others, a length",
+        ),
+        ('table(x, x\'; "f.csv"; a, b)', "is one grid, of which no columns are chosen."),
         ("sin(x; (0, 0), (1, 1))", "expected ')', ',' or an operator, found ';'"),
         ('table(x; "none.csv")', "none.csv: there is no such file."),
     ],
@@ -201,3 +375,25 @@ def test_what_makes_no_table(force: str, said: str) -> None:
     with pytest.raises(kn.ModelError, match=r"<text>:1:\d+: ") as error:
         kn.loads(f"coordinates x; parameters a = 1; A | Sx(x) = 1; force f = {force} on x;")
     assert said in str(error.value)
+
+
+def test_sympy_has_tables_in_pieces() -> None:
+    e = kn.derive(kn.loads(MACHINE))
+    system, entries = e.system, e.formulas("inverse").sympy()
+    rng = np.random.default_rng(2)
+    for q, v in zip(rng.uniform(-1, 4, (3, 2)), rng.uniform(-1, 4, (3, 2)), strict=True):
+        known = dict(zip((*system.q_names, *system.v_names, "x''", "y''"), (*q, *v, 0.0, 0.0), strict=True)) | {
+            "F": 3,
+            "G": 2,
+        }
+        found = [float(entry.subs({s: known.get(str(s), 0.4) for s in entry.free_symbols})) for entry in entries]
+        assert found == pytest.approx(e.function("inverse")(0.4, q, v, [0.0, 0.0]), rel=1e-12)
+
+
+def test_units_of_tables_are_those_of_their_values() -> None:
+    system = kn.loads("""
+        coordinates x; parameters F = 1 N; A | Sx(x) = 1;
+        output a = table(x; (0, F), (1, 2*F)), b = table'(x; (0, F), (1, 0)), c = table(x, x'; (0, 1), (0, F, 0), (1, 0, 0)),
+            d = table(x; (0, 0), (1, 1));
+    """)
+    assert output_units(system) == {"a": "N", "b": "N/m", "c": "N"}

@@ -298,20 +298,27 @@ class Reader:
         return tuple(map(self._number, children))
 
     def _points(self, node: Tree[Token], children: list[Any]) -> ReadPoints:
-        words, rows = (
-            (children[0], children[1:])
-            if isinstance(node.children[0], Tree) and node.children[0].data == "words"
-            else ((), children)
-        )
+        kinds = [child.data if isinstance(child, Tree) else "" for child in node.children]
+        words = children[0] if kinds[0] == "words" else ()
+        columns = children[-1] if kinds[-1] == "columns" else ()
+        rows = [c for c, kind in zip(children, kinds, strict=True) if kind not in ("words", "columns")]
         file = str(rows[0])[1:-1] if isinstance(rows[0], Token) else ""
-        return ReadPoints(words, () if file else tuple(rows), file, node)
+        return ReadPoints(words, () if file else tuple(rows), file, columns, node)
+
+    def _columns(self, node: Tree[Token], children: list[Any]) -> tuple[str, ...]:
+        return tuple(str(c).strip('"') for c in children)
 
     def _table(self, name: str, arguments: list[Any]) -> DimensionedExpr:
-        """The value of ``table(x; (0, 0), (1, 2))``, or with primes its derivative."""
-        if len(arguments) != 2 or not isinstance(arguments[1], ReadPoints):
-            raise ModelError(f"{name} takes a quantity and points behind a semicolon, as in table(x; (0, 0), (1, 2)).")
-        x = self._number(arguments[0])
-        return kin_tables.value(x, arguments[1], len(name) - len(TABLE), Path(self.file).parent)
+        """The value of ``table(x; (0, 0), (1, 2))`` or ``table(x, y; (0, 1), (0, 5, 6), (1, 7, 9))``, or with primes its
+        derivative.
+        """
+        if len(arguments) not in (2, 3) or not isinstance(arguments[-1], ReadPoints):
+            raise ModelError(
+                f"{name} takes a quantity and points behind a semicolon, as in table(x; (0, 0), (1, 2)), or two quantities and a "
+                "grid, as in table(x, y; (0, 1), (0, 5, 6), (1, 7, 9))."
+            )
+        quantities = [self._number(a) for a in arguments[:-1]]
+        return kin_tables.value(quantities, arguments[-1], len(name) - len(TABLE), Path(self.file).parent)
 
     def _chosen(self, arguments: list[Any]) -> DimensionedExpr:
         """The value of ``if(a < b, x, y)``."""

@@ -1,21 +1,17 @@
-"""Tables of the text language: ``table(t; cubic; (0 s, 0 N), (1 s, F))`` and ``table(s; "torque.csv")``."""
+"""Tables of the text language: ``table(t; cubic; (0 s, 0 N), (1 s, F))``, and of two quantities by a grid."""
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kineta.algebra.expression import expr
 from kineta.algebra.tables import OUTSIDE, slope, table
 from kineta.errors import ModelError, suggestion
 from kineta.expr.tables import KINDS
 from kineta.model import units
+from kineta.model.io import point_files
 from kineta.model.io.kin_quantities import DimensionedExpr, Node, joined
-from kineta.model.io.text_file import read_text
-from kineta.model.units import NUMBER
 
 #: The word of tables, which stands as a function does.
 TABLE = "table"
@@ -23,18 +19,37 @@ TABLE = "table"
 
 @dataclass(frozen=True, slots=True)
 class ReadPoints:
-    """What stands behind the semicolon of a table: *words*, and *rows* of quantities or the name of a *file*."""
+    """What stands behind the semicolon of a table: *words*, and *rows* of quantities, or the name of a *file* with the headings
+    of its *columns*.
+    """
 
     words: tuple[str, ...]
     rows: tuple[tuple[DimensionedExpr, ...], ...]
     file: str
+    columns: tuple[str, ...]
     node: Node
 
 
-def value(x: DimensionedExpr, points: ReadPoints, order: int, folder: Path) -> DimensionedExpr:
-    """The table of the quantity *x*, or its derivative of some *order*. Raises :class:`ModelError` for what makes no table."""
+def value(quantities: Sequence[DimensionedExpr], points: ReadPoints, order: int, folder: Path) -> DimensionedExpr:
+    """The table of one or two *quantities*, or of one its derivative of some *order*. Raises :class:`ModelError` for what makes
+    no table.
+    """
     kind, options = _options(points.words)
-    rows = _in_file(folder / points.file, kind) if points.file else points.rows
+    x, rows = quantities[0], points.rows
+    if len(quantities) == 2:
+        if order:
+            raise ModelError("a table of two quantities has no prime, since it has two derivatives.")
+        if points.columns:
+            raise ModelError("the file of a table of two quantities is one grid, of which no columns are chosen.")
+        if points.file:
+            rows = point_files.grid(folder / points.file)
+        y = quantities[1]
+        whole = _of_grid(x, y, rows)
+        at = x.value, y.value
+        found = table(at, [[e.value for e in row] for row in rows], kind, **options)  # type: ignore[arg-type]  # as read
+        return DimensionedExpr(found, whole.dimension, whole.plain, whole.shown)
+    if points.file:
+        rows = point_files.points(folder / points.file, 3 if kind == "hermite" else 2, points.columns)
     whole = rows[0][1]
     for k, (place, own, *_) in enumerate(rows):
         _alike(place, x, f"place {k + 1} of the table must be")
@@ -48,6 +63,22 @@ def value(x: DimensionedExpr, points: ReadPoints, order: int, folder: Path) -> D
         assert x.dimension is not None
         return DimensionedExpr(found, units.times(whole.dimension, x.dimension, -order), shown=whole.shown or x.shown)
     return DimensionedExpr(found, None if order else whole.dimension, whole.plain and not order, whole.shown)
+
+
+def _of_grid(x: DimensionedExpr, y: DimensionedExpr, rows: Sequence[tuple[DimensionedExpr, ...]]) -> DimensionedExpr:
+    """The quantity of the values of a grid, whose places are checked."""
+    for k, place in enumerate(rows[0]):
+        _alike(place, y, f"place {k + 1} in the first row of the table must be")
+    whole = None
+    for k, (place, *values) in enumerate(rows[1:]):
+        _alike(place, x, f"the place of row {k + 2} of the table must be")
+        for j, own in enumerate(values):
+            whole = (
+                own
+                if whole is None
+                else _alike(own, whole, f"value {j + 1} in row {k + 2} of the table must be, as others,")
+            )
+    return whole or rows[0][0]
 
 
 def _options(words: Sequence[str]) -> tuple[str, Mapping[str, object]]:
@@ -76,43 +107,3 @@ def _alike(a: DimensionedExpr, b: DimensionedExpr, what: str) -> DimensionedExpr
         assert a.dimension is not None
         assert b.dimension is not None
         raise ModelError(f"{what} {units.name(b.dimension)}, found {units.name(a.dimension)}.") from None
-
-
-def _in_file(path: Path, kind: str) -> tuple[tuple[DimensionedExpr, ...], ...]:
-    """The points in a file, a line each: numbers in SI with commas between them. A first line of words is a heading."""
-    rows: list[tuple[DimensionedExpr, ...]] = []
-    width = 3 if kind == "hermite" else 2
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        cells = [c.strip() for c in line.split(",")]
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        if (
-            not rows
-            and not any(map(_is_number, cells))
-            and all(re.fullmatch(r"[^\W\d].*", c) for c in cells)
-            and number == 1
-        ):
-            continue
-        where = f"{path}:{number}"
-        if len(cells) != width:
-            advice = ", with commas between them and points in them" if ";" in line or "\t" in line.strip() else ""
-            raise ModelError(f"{where}: expected {width} numbers{advice}, found '{_short(line)}'.")
-        for cell in cells:
-            if not _is_number(cell):
-                raise ModelError(f"{where}: expected a finite number, found '{_short(cell)}'.")
-        rows.append(tuple(DimensionedExpr(expr(float(c)), NUMBER, plain=True) for c in cells))
-    if not rows:
-        raise ModelError(f"{path}: the file has no points; expected lines of {width} numbers, as in '0, 1.5'.")
-    return tuple(rows)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        return math.isfinite(float(cell))
-    except ValueError:
-        return False
-
-
-def _short(text: str) -> str:
-    text = text.strip()
-    return text if len(text) <= 40 else f"{text[:40]} ..."
