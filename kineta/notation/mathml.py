@@ -36,6 +36,19 @@ _DOTS = {r"\dot": "˙", r"\ddot": "¨", r"\dddot": "⃛"}
 #: Elements that are higher than a line, around which brackets grow.
 _TALL = ("<mfrac>", "<msqrt>", "<mtable>")
 _PLAIN = (r"\mathrm", r"\text", r"\operatorname")
+#: Slanted letters, which browsers write for a letter by itself: Latin, with the h that stands elsewhere, and Greek.
+_SLANTED = "".join(map(chr, [*range(0x1D434, 0x1D468), 0x210E, *range(0x1D6E2, 0x1D71C)]))
+#: All characters of formulas, for which a font has to have signs.
+CHARACTERS = "".join(
+    sorted(
+        {
+            *map(chr, range(0x20, 0x7F)),
+            *_SLANTED,
+            *"".join((*_GREEK.values(), *_SIGNS.values(), *_DOTS.values())),
+            *"⌊⌋√\u2061",
+        }
+    )
+)
 
 
 def mathml(latex: str, *, block: bool = False) -> str:

@@ -8,6 +8,7 @@ import math
 import re
 import tempfile
 import webbrowser
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -26,7 +27,7 @@ from kineta.model.contacts.mutual_contact import FEW_PAIRS, mutual_contacts
 from kineta.model.dimensions import variable_units
 from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
-from kineta.page.equations import equations_html, model_html
+from kineta.page.equations import equations_html, math_style, model_html
 from kineta.page.live_run import live_module, still_module
 from kineta.page.mesh_encoding import encoded_meshes
 from kineta.page.recorded_run import SAMPLES, Recorded, clockwork, is_pushed, recorded_run, still
@@ -54,7 +55,7 @@ RATE = 120
 #: What a page may do: show itself, and run its own script and its module of WebAssembly. It loads nothing.
 _POLICY = (
     "default-src 'none'; script-src '{script}' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
-    "media-src blob:; base-uri 'none'; form-action 'none'"
+    "media-src blob:; font-src data:; base-uri 'none'; form-action 'none'"
 )
 
 
@@ -171,7 +172,7 @@ def _page(
         at = replace(at, q=task.y0[: system.nq], v=task.y0[system.nq : system.nq + system.nv], notes=notes)
     data = {
         "model": system.name,
-        "wasm": base64.b64encode(module.module).decode(),
+        "wasm": base64.b64encode(zlib.compress(module.module, 9)).decode(),
         **_names(at, {} if recorded is None else recorded["units"]),
         "t": span,
         "fit": at.to is None,
@@ -186,7 +187,7 @@ def _page(
         "POLICY": _POLICY.format(script=script_hash()),
         "TITLE": escape(system.name),
         "SIZE": escape(system.size),
-        "STYLE": _text("app.min.css"),
+        "STYLE": math_style() + _text("app.min.css"),
         "EQUATIONS": "" if asked else equations_html(equations),
         "MODEL": model_html(system),
         "DATA": json.dumps(data, ensure_ascii=True).replace("<", "\\u003c"),
@@ -212,11 +213,12 @@ def _text(name: str) -> str:
 
 
 def _names(at: Posture, known: Mapping[str, str]) -> dict[str, Any]:
-    """Names, units and values of coordinates, speeds and parameters."""
+    """Names, units and values of coordinates, with the first-order states behind them, of speeds and parameters."""
     system = at.system
     free = [p for p in system.parameters if not p.fixed]
     return {
         "q": system.q_names,
+        "states": system.state_names,
         "v": system.v_names,
         "units": variable_units(system) | dict(known),
         "start": {"q": at.q.tolist(), "v": at.v.tolist()},

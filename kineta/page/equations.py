@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator
+from functools import cache
 from html import escape
+from pathlib import Path
 
 from kineta.equations.equations import Equations
 from kineta.mechanics.quantities import COUNTED
@@ -13,13 +16,23 @@ from kineta.model.system import System
 from kineta.notation.mathml import mathml
 
 #: Characters of equations that are shown, and the speeds of a model beyond which nobody reads them.
-SHOWN, READABLE = 40_000, 12
+SHOWN, READABLE = 30_000, 12
 #: Columns of the table of operations.
 _OPERATIONS = ("add", "mul", "div", "sqrt", "trig")
 #: Comments, words at the head of a statement, and numbers.
 _WORDS = re.compile(
     r"(#[^\n]*)|(^\s*[a-z]+\b|\b(?:on|between|and|at|when|from|to)\b)|(\b\d+(?:\.\d+)?(?:e-?\d+)?\b)", re.M
 )
+
+
+@cache
+def math_style() -> str:
+    """The style of formulas, with the part of Latin Modern Math that they are written in."""
+    font = base64.b64encode(Path(__file__).with_name("math.woff2").read_bytes()).decode()
+    return (
+        f'@font-face {{ font-family: "Kineta Math"; src: url(data:font/woff2;base64,{font}) format("woff2"); }}\n'
+        'math { font: 17px "Kineta Math", "STIX Two Math", math; }\n'
+    )
 
 
 def equations_html(equations: Equations) -> str:

@@ -16,7 +16,7 @@ from kineta.equations.equations import equations_of
 from kineta.errors import ArgumentError, KinetaError, KinetaWarning, readable
 from kineta.model import units
 from kineta.model.system import System
-from kineta.page.equations import READABLE, equations_html, model_html
+from kineta.page.equations import READABLE, equations_html, math_style, model_html
 from kineta.page.recorded_run import told
 from kineta.results.result import Result
 from kineta.tasks.verification.verify import verify
@@ -50,8 +50,9 @@ def report_page(run: Result) -> str:
     ]
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(run.model)}: report</title>'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">"
-        f"<style>{_STYLE.read_text(encoding='utf-8')}</style></head><body>{''.join(parts)}</body></html>"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+        'font-src data:">'
+        f"<style>{math_style()}{_STYLE.read_text(encoding='utf-8')}</style></head><body>{''.join(parts)}</body></html>"
     )
 
 

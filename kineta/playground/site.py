@@ -31,7 +31,7 @@ _FOLDERS = {"__pycache__", "node_modules", "tests"}
 #: What the playground may do: run its own files and the script of pages, which frames inherit, and load what stands beside it.
 _POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' '{script}'; style-src 'self' 'unsafe-inline'; img-src data: blob:; "
-    "media-src blob:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'"
+    "font-src data:; media-src blob:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'"
 )
 _PACKAGE = Path(__file__).parents[1]
 _APP = Path(__file__).parent / "app"

@@ -72,7 +72,7 @@ class Group {
   /** @param {HTMLElement} host @param {string} title @param {Slider[]} sliders */
   constructor(host, title, sliders) {
     const long = sliders.length > LISTED;
-    Object.assign(this, { sliders, long, lines: el("div"), more: el("p", "note") });
+    Object.assign(this, { sliders, long, lines: el("div", "controls"), more: el("p", "note") });
     this.section = el(long ? "details" : "section", long ? "folded" : "");
     this.section.append(el(long ? "summary" : "h3", "", long ? `${title} (${sliders.length})` : title), this.lines, this.more);
     host.append(this.section);
@@ -145,10 +145,10 @@ export function controls(host, page) {
   const of = (word, names) => names.flatMap((name, k) =>
     /\.q[wxyz]$/.test(name) ? [] : [new Slider({ name, value: data.start[word][k], unit: printed(data.units[name]), range: near(data.start[word][k], data.units[name]), set: (x) => page.set(word, [k], [x]) })],
   );
+  const state = (x) => data.states.includes(x.name);
   const start = { q: of("q", data.q), v: of("v", data.v) }, turned = attitudes(page);
   const turns = turned.flatMap((x) => x.sliders);
   const all = [...parameters, ...start.q, ...turns, ...start.v];
-  host.classList.toggle("long", all.some((x) => x.name.length > 11));
   const groups = [];
   if (all.length > MANY) {
     const search = el("input", "search");
@@ -160,7 +160,7 @@ export function controls(host, page) {
     };
     host.append(search);
   }
-  const titled = { Parameters: parameters, "Coordinates at the start": start.q, "Attitudes at the start": turns, "Speeds at the start": start.v };
+  const titled = { Parameters: parameters, "Coordinates at the start": start.q.filter((x) => !state(x)), "Attitudes at the start": turns, "Speeds at the start": start.v, "States at the start": start.q.filter(state) };
   for (const [title, list] of Object.entries(titled)) if (list.length) groups.push(new Group(host, title, list));
   const back = el("button", "wide", "Put everything back");
   back.id = "back";

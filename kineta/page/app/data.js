@@ -12,7 +12,7 @@
  *   steps: number, balance: number}} Recorded
  */
 
-/** @type {{model: string, wasm: string, q: string[], v: string[], units: Record<string, string>, t: [number, number], fit: boolean,
+/** @type {{model: string, wasm: string, q: string[], states: string[], v: string[], units: Record<string, string>, t: [number, number], fit: boolean,
  *   start: {q: number[], v: number[]}, parameters: {name: string, value: number, unit: string}[], scene: SceneData,
  *   module: {known: any, arena: Record<string, number>}, recorded: Recorded | null, why: string, notes: string[]}} */
 export const data = JSON.parse(document.getElementById("data").textContent);
@@ -22,3 +22,6 @@ export const live = data.why === "";
 
 /** The bytes of a text in base 64. @param {string} text @returns {Uint8Array} */
 export const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+
+/** What is compressed in a text in base 64. @param {string} text @returns {Promise<ArrayBuffer>} */
+export const unpacked = (text) => new Response(new Blob([bytes(text)]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer();

@@ -1,13 +1,13 @@
 // The equations of the model at work: poses, runs, and the hand.
 import { Model, STATUS } from "../../tasks/export/templates/run.mjs";
-import { bytes, data, live } from "./data.js";
+import { data, live, unpacked } from "./data.js";
 import { refused } from "./limits.js";
 
 export { STATUS };
 
 export class Engine {
   static async make() {
-    const { instance } = await WebAssembly.instantiate(bytes(data.wasm), { math: Math });
+    const { instance } = await WebAssembly.instantiate(await unpacked(data.wasm), { math: Math });
     return new Engine(instance.exports);
   }
 

@@ -18,9 +18,13 @@ const TRIED = 3000, LONGEST = 60000;
  * slow by itself shows equal frames, whatever is in them. */
 const SAVED = 0.9, UNEQUAL = 0.1;
 
+/** The level at first where the processor draws. */
+export const PLAIN = 3;
+
 export class Governor {
-  constructor() {
-    Object.assign(this, { level: 0, wait: TRIED, tried: 0, since: 0, frames: [], held: -Infinity, before: 0 });
+  /** @param {number} level of detail at first */
+  constructor(level = 0) {
+    Object.assign(this, { level, wait: TRIED, tried: 0, since: 0, frames: [], held: -Infinity, before: 0 });
   }
 
   /** A frame while the picture moves, and whether the level is another one now. @param {number} now [ms] @param {number} taken since the frame before [ms] */

@@ -78,21 +78,26 @@ export class Hand {
   pull(seconds) {
     const { page, held } = this, { run, engine } = page, began = performance.now();
     held.owed = Math.min(held.owed + seconds, 0.1);
-    while (held.owed >= run.dt && performance.now() - began < SLICE) {
-      const t = run.track.last, { q, v } = run.track.state(t);
-      const grip = [...held.weights, ...held.local.toArray(), ...this.target.toArray(), held.stiffness, held.damping];
-      if (!run.pull(engine.hand(t, q, v, grip).forces)) {
+    while ((run.pulling || held.owed >= run.dt) && performance.now() - began < SLICE) {
+      if (!run.pulling) {
+        const t = run.track.last, { q, v } = run.track.state(t);
+        const grip = [...held.weights, ...held.local.toArray(), ...this.target.toArray(), held.stiffness, held.damping];
+        run.pull(engine.hand(t, q, v, grip).forces);
+        held.owed -= run.dt;
+      }
+      if (!run.pulling || !run.follow()) {
         this.drop();
         break;
       }
-      held.owed -= run.dt;
     }
     page.t = run.track.last;
   }
 
   drop() {
     if (!this.held) return;
-    const { page } = this, failed = page.run.track.message;
+    const { page } = this, { run } = page;
+    while (run.pulling && run.follow());
+    const failed = run.track.message;
     this.held = null;
     this.group.visible = false;
     page.stage.orbit.enabled = true;

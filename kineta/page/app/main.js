@@ -3,7 +3,8 @@ import * as THREE from "three";
 import { controls } from "./controls.js";
 import { data, live } from "./data.js";
 import { Engine, STATUS } from "./engine.js";
-import { Governor, LEVELS } from "./governor.js";
+import { Governor, LEVELS, PLAIN } from "./governor.js";
+import { drawn, software } from "./graphics.js";
 import { fields, Ground } from "./ground.js";
 import { Hand } from "./hand.js";
 import { Machine } from "./machine.js";
@@ -14,8 +15,10 @@ import { Stage } from "./stage.js";
 import { LiveRun, recordedTrack } from "./track.js";
 import { $, digits, el, save } from "./words.js";
 
-/** Milliseconds of a frame for a run that is computed meanwhile. */
-const SLICE = 8;
+/** Milliseconds of a frame for a run that is computed meanwhile, and while nothing moves. */
+const SLICE = 8, LONG_SLICE = 40;
+/** Milliseconds after which a run that is computed, words beside the picture, numbers at plots, and plots under the hand are seen anew. */
+const KNOWN = 150, WORDS = 50, NUMBERS = 120, PULLED = 250;
 /** Milliseconds without motion after which the picture has all of its detail. */
 const STILL = 250;
 /** Sizes of the machine beyond which its bodies are no longer together, and times at which that is looked for. */
@@ -43,7 +46,7 @@ class Page {
     this.recorded = data.recorded ? recordedTrack(data.recorded) : null;
     this.units = { kinetic_energy: "J", potential_energy: "J", energy: "J", work: "J", balance: "J", ...data.units, ...engine.info?.units };
     this.panes = [];
-    this.governor = new Governor();
+    this.governor = new Governor(software() ? PLAIN : 0);
     this.detail = 0;
   }
 
@@ -84,6 +87,7 @@ class Page {
     else this.t = this.span[0];
     if (shapes) this.machine?.build(this.engine.seen(this.span[0], first.q, first.v, p));
     if (shapes) this.ground?.build();
+    this.dirty = true;
     this.fresh();
   }
 
@@ -97,8 +101,8 @@ class Page {
     for (const pane of this.panes) pane.draw();
     this.ticks();
     this.say();
-    this.dirty = true;
     this.drawn = performance.now();
+    this.read(this.drawn, true);
   }
 
   say() {
@@ -206,9 +210,9 @@ class Page {
     const seconds = Math.min(0.1, (now - this.clock) / 1000), began = performance.now();
     this.clock = now;
     if (this.run && !this.run.done && !this.hand.held) {
-      this.run.more(SLICE);
-      if (this.run.done || began - (this.drawn ?? 0) > 150) this.fresh();
-      this.dirty = true;
+      this.run.more(this.playing || this.stage.changed ? SLICE : LONG_SLICE);
+      if (this.run.done || began - (this.drawn ?? 0) > KNOWN) this.fresh();
+      this.dirty ||= this.run.done;
     }
     if (this.hand.held) {
       this.hand.pull(seconds * this.speed);
@@ -239,22 +243,29 @@ class Page {
     this.hand.draw();
     this.stage.accompany(this.machine.middle);
     this.stage.render();
-    const [from] = this.span, part = (t) => `${(100 * (t - from)) / (this.end - from)}%`, time = $("time");
-    time.max = this.end;
-    time.value = this.t;
-    time.setAttribute("aria-valuetext", `${this.t.toFixed(2)} s`);
-    time.style.setProperty("--part", part(this.t));
-    time.style.setProperty("--known", part(this.track.last));
-    $("clock").textContent = this.t.toFixed(2);
-    if (now - (this.plotted ?? 0) < (this.hand.held ? 120 : 30)) {
-      this.dirty ||= !this.playing;
-      return;
+    for (const pane of this.panes) pane.point();
+    if (this.hand.held && now - (this.plotted ?? 0) > PULLED) {
+      this.plotted = now;
+      for (const pane of this.panes) pane.draw();
     }
-    this.plotted = now;
-    for (const pane of this.panes) {
-      if (this.hand.held) pane.draw();
-      else pane.plot.redraw(false);
-      pane.numbers();
+    this.read(now, !this.playing && !this.hand.held);
+  }
+
+  /** What is read beside the picture, as often as somebody reads. @param {number} now [ms] @param {boolean} whole at once */
+  read(now, whole) {
+    if (whole || now - (this.told ?? 0) > WORDS) {
+      this.told = now;
+      const [from] = this.span, part = (t) => `${(100 * (t - from)) / (this.end - from)}%`, time = $("time");
+      time.max = this.end;
+      time.value = this.t;
+      time.setAttribute("aria-valuetext", `${this.t.toFixed(2)} s`);
+      time.style.setProperty("--part", part(this.t));
+      time.style.setProperty("--known", part(this.track.last));
+      $("clock").textContent = this.t.toFixed(2);
+    }
+    if (whole || now - (this.numbered ?? 0) > NUMBERS) {
+      this.numbered = now;
+      for (const pane of this.panes) pane.numbers();
     }
   }
 
@@ -290,7 +301,7 @@ class Page {
     this.machine.build(seen);
     this.machine.pose(seen);
     this.stage.world.add(this.machine.root);
-    this.stage.renderer.setPixelRatio(Math.min(LEVELS[0].points, devicePixelRatio));
+    this.stage.points(LEVELS[0]);
     this.stage.resize();
     const all = this.machine.box(), way = new THREE.Box3().setFromPoints([this.machine.middle]);
     for (let k = 0; k < 40 && this.track.rows; k++) {
@@ -347,6 +358,7 @@ class Page {
       this.stage.render();
       $("view").toBlob((blob) => save(blob, `${NAME}.png`));
       this.detailed(level);
+      this.stage.render();
     });
     on("csv", () => save(new Blob([csv(this.track)], { type: "text/csv" }), `${NAME}.csv`));
     on("webm", () => film(this, NAME));
@@ -406,7 +418,7 @@ class Page {
     this.fit();
     this.furnish();
     if (live) this.sliders = controls($("controls"), this);
-    const why = [...data.notes, ...(live || data.recorded.failed ? [] : [data.why])];
+    const why = [...data.notes, ...(live ? [] : [data.why])];
     for (const text of why.reverse()) $("controls").prepend(el("p", "note", text));
     if (live && this.run.track.rows && !this.recorded) this.sliders.settle(this.run.track.state(this.span[0]).q, this.run.track.state(this.span[0]).v);
     if (this.track.names.length) this.panes = [new Pane($("left"), this, "Coordinates"), new Pane($("right"), this, "Energy")];
@@ -456,7 +468,8 @@ function sorry(text) {
   [...tabs].find((tab) => tab.dataset.page === "model").click();
 }
 if (typeof WebAssembly !== "object") sorry("This browser has no WebAssembly, by which the machine moves. Any of the last years has.");
-else if (!document.createElement("canvas").getContext("webgl2")) sorry("This browser has no WebGL, by which the machine is drawn; it may be switched off in its settings.");
+else if (typeof DecompressionStream !== "function") sorry("This browser cannot unpack the equations by which the machine moves. Any of the last years can.");
+else if (!drawn()) sorry("This browser has no WebGL, by which the machine is drawn; it may be switched off in its settings.");
 else {
   Engine.make().then((engine) => {
     const page = new Page(engine);

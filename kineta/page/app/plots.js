@@ -11,22 +11,20 @@ const SHOWN = 8, POINTS = 1500;
 const LISTED = 40;
 const QUATERNION = /\.q[wxyz]$/;
 
-/** @param {string[]} names of all series @param {Record<string, string>} units */
+/** Series under a title, with the units among them. @param {string[]} names of all series @param {Record<string, string>} units */
 export function groups(names, units) {
-  const { q, v } = data, turns = q.filter((n) => !QUATERNION.test(n));
-  const all = [{ title: "Coordinates", of: turns.length ? turns : q }, { title: "Speeds", of: v }];
+  const { q, v, states } = data, turns = q.filter((n) => !QUATERNION.test(n) && !states.includes(n));
+  const all = [{ title: "Coordinates", of: turns.length ? turns : q.filter((n) => !states.includes(n)) }, { title: "Speeds", of: v }, { title: "States", of: states }];
   const energies = ["kinetic_energy", "potential_energy", "energy", "work"];
   const rest = names.filter((n) => ![...q, ...v, ...energies, "balance", "residual"].includes(n));
   const forces = rest.filter((n) => n.startsWith("lambda.") || n.startsWith("tau."));
   const outputs = rest.filter((n) => !forces.includes(n));
-  for (const [title, of] of [["Outputs", outputs], ["Forces", forces]]) {
-    const kinds = [...new Set(of.map((n) => printed(units[n])))];
-    for (const unit of kinds) all.push({ title: kinds.length > 1 && unit ? `${title} [${unit}]` : title, of: of.filter((n) => printed(units[n]) === unit) });
-  }
+  all.push({ title: "Outputs", of: outputs }, { title: "Forces", of: forces });
   all.push({ title: "Energy", of: energies.filter((n) => names.includes(n)) });
   if (live) all.push({ title: "Balance", of: ["balance"] });
   if (live && data.module.known.INFORMATION.residuals) all.push({ title: "Residual", of: ["residual"] });
-  all.push({ title: "Phase", of: names.slice(0, q.length + v.length), phase: [q[0], v[0]] });
+  all.push({ title: "Phase", of: names.slice(0, q.length + v.length), phase: [q[0], v[0] ?? q[1] ?? q[0]] });
+  for (const g of all) g.units = [...new Set(g.of.map((n) => printed(units[n])))];
   return all.filter((g) => g.of.length);
 }
 
@@ -52,8 +50,8 @@ export class Pane {
         other.setAttribute("aria-selected", String(other === tab));
       }
       this.group = group;
+      this.unit = group.units[0];
       this.search.value = "";
-      this.search.placeholder = `search ${group.of.length} series`;
       this.choose();
     };
     const made = list.map((group) => {
@@ -69,9 +67,10 @@ export class Pane {
 
   /** Show the first of the series that are looked for. */
   choose() {
-    const { group, search } = this;
-    this.long = !group.phase && group.of.length > LISTED;
-    this.names = group.phase ?? (this.long ? group.of.filter((n) => n.toLowerCase().includes(search.value.trim().toLowerCase())).slice(0, LISTED) : group.of);
+    const { group, search, page } = this, of = group.of.filter((n) => printed(page.units[n]) === this.unit);
+    this.long = !group.phase && of.length > LISTED;
+    search.placeholder = `search ${of.length} series`;
+    this.names = group.phase ?? (this.long ? of.filter((n) => n.toLowerCase().includes(search.value.trim().toLowerCase())).slice(0, LISTED) : of);
     this.hidden = new Set(group.phase ? [] : this.names.slice(SHOWN));
     this.build();
   }
@@ -113,56 +112,58 @@ export class Pane {
         cursor: { points: { show: false }, x: false, y: false, drag: { x: false, y: false } },
         axes: [{ ...axis, size: 22, values: (_, v) => v.map((x) => short(x) + (!phase && x === v[v.length - 1] ? " s" : "")) }, { ...axis, size: 54, values: (_, v) => v.map(short) }],
         series: [{}, ...this.lines.map((l) => ({ stroke: l.colour, width: 1.6, pxAlign: 0, show: !phase && !this.hidden.has(l.name), points: { show: false } }))],
-        hooks: { draw: [(u) => (phase ? this.portrait(u) : this.cursor(u))] },
+        hooks: { draw: [(u) => {
+          if (phase) this.portrait(u);
+          if (this.plot === u) this.point();
+        }] },
       },
       this.values, this.body,
     );
+    // What moves with the time lies over the plot, which is then not drawn again.
+    const over = (kind, colour) => {
+      const made = el("div", kind);
+      made.style.background = colour;
+      this.plot.over.append(made);
+      return made;
+    };
+    this.line = phase ? null : over("now", "var(--ink)");
+    this.spots = (phase ? [COLOURS[0]] : this.lines.map((l) => l.colour)).map((colour) => over("spot", colour));
     if (phase) this.choices();
     else this.chips();
     this.seek();
+    this.point();
     this.numbers();
   }
 
   /** The time, and the values at it. */
-  cursor(u) {
-    const { page } = this, { top, height } = u.bbox, { ctx } = u, x = u.valToPos(page.t, "x", true), k = page.track.row(page.t);
-    ctx.save();
-    ctx.strokeStyle = css("--ink");
-    ctx.lineWidth = devicePixelRatio;
-    ctx.globalAlpha = 0.75;
-    ctx.beginPath();
-    ctx.moveTo(x, top);
-    ctx.lineTo(x, top + height);
-    ctx.stroke();
-    ctx.globalAlpha = 1;
+  point() {
+    const { page, plot, group } = this, k = page.track.row(page.t), put = (x, made, y) => { made.style.transform = `translate(${x}px, ${y}px)`; };
+    const value = (l) => page.track.column(l.name)?.[k] ?? NaN, across = (x) => plot.valToPos(x, "x"), up = (y) => plot.valToPos(y, "y");
+    if (group.phase) {
+      const [a, b] = this.lines.map(value);
+      this.spots[0].hidden = !Number.isFinite(a + b);
+      put(across(a), this.spots[0], up(b));
+      return;
+    }
+    const x = across(page.t);
+    put(x, this.line, 0);
     this.lines.forEach((l, i) => {
-      if (!u.series[i + 1].show) return;
-      this.dot(u, x, u.valToPos(page.track.column(l.name)[k], "y", true), l.colour);
+      const y = value(l);
+      this.spots[i].hidden = !plot.series[i + 1].show || !Number.isFinite(y);
+      if (!this.spots[i].hidden) put(x, this.spots[i], up(y));
     });
-    ctx.restore();
   }
 
-  dot({ ctx }, x, y, colour) {
-    ctx.fillStyle = colour;
-    ctx.beginPath();
-    ctx.arc(x, y, 3.2 * devicePixelRatio, 0, 7);
-    ctx.fill();
-  }
-
-  /** One series over another, up to the time in colour. */
+  /** One series over another. */
   portrait(u) {
-    const { page } = this, [t, a, b] = this.values, { ctx } = u, k = page.track.row(page.t);
-    const at = (x, y) => [u.valToPos(x, "x", true), u.valToPos(y, "y", true)];
+    const [, a, b] = this.values, { ctx } = u;
     ctx.save();
     ctx.lineWidth = 1.4 * devicePixelRatio;
-    for (const [colour, until, strength] of [[css("--soft"), Infinity, 0.45], [COLOURS[0], page.t, 1]]) {
-      ctx.strokeStyle = colour;
-      ctx.globalAlpha = strength;
-      ctx.beginPath();
-      for (let i = 0; i < t.length && t[i] <= until; i++) ctx.lineTo(...at(a[i], b[i]));
-      ctx.stroke();
-    }
-    this.dot(u, ...at(...this.lines.map((l) => page.track.column(l.name)[k])), COLOURS[0]);
+    ctx.strokeStyle = COLOURS[0];
+    ctx.globalAlpha = 0.8;
+    ctx.beginPath();
+    for (let i = 0; i < a.length; i++) ctx.lineTo(u.valToPos(a[i], "x", true), u.valToPos(b[i], "y", true));
+    ctx.stroke();
     ctx.restore();
   }
 
@@ -186,9 +187,25 @@ export class Pane {
     this.chosen = [];
   }
 
+  /** The unit of what is shown, and others among which one chooses. */
+  scales() {
+    const row = el("div", "unit"), { units } = this.group;
+    for (const unit of units) {
+      const made = el(units.length > 1 ? "button" : "span", unit === this.unit ? "on" : "", unit ? `[${unit}]` : units.length > 1 ? "[1]" : "");
+      if (units.length > 1) {
+        made.setAttribute("aria-pressed", String(unit === this.unit));
+        made.onclick = () => {
+          this.unit = unit;
+          this.choose();
+        };
+      }
+      row.append(made);
+    }
+    this.legend.append(row);
+  }
+
   chips() {
-    const units = new Set(this.lines.map((l) => l.unit));
-    if (units.size === 1 && this.lines[0]?.unit) this.legend.append(el("div", "unit", `[${this.lines[0].unit}]`));
+    this.scales();
     this.chosen = this.lines.map((l, i) => {
       const chip = el("button", "chip"), dot = el("span", "dot"), value = el("span", "num");
       dot.style.background = l.colour;
@@ -199,6 +216,7 @@ export class Pane {
       chip.onclick = () => {
         const on = this.plot.series[i + 1].show;
         this.plot.setSeries(i + 1, { show: !on });
+        this.point();
         chip.classList.toggle("off", on);
         chip.setAttribute("aria-pressed", String(!on));
         this.hidden[on ? "add" : "delete"](l.name);

@@ -3,6 +3,7 @@ import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { data } from "./data.js";
 import { crowded } from "./shapes.js";
+import { software } from "./graphics.js";
 
 const scene = data.scene;
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -26,7 +27,9 @@ export class Stage {
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
     this.canvas = canvas;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !crowded, preserveDrawingBuffer: true });
+    // What a processor draws is smoothed by more points at rest, instead of in each frame.
+    this.rough = crowded || software();
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.rough });
     this.renderer.shadowMap.enabled = !crowded;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
@@ -54,9 +57,9 @@ export class Stage {
     const gone = way.getSize(new THREE.Vector3()), [down, top] = ends(way);
     const far = (heavy && gone.lengthSq() - (top - down) ** 2 > (FAR * size) ** 2) || span.length() > FARTHEST * size;
     /** Whether the eye that goes along stays at its height, from which all heights are seen. */
-    this.level = heavy && high - low < FARTHEST * size;
+    this.steady = heavy && high - low < FARTHEST * size;
     const seen = far ? own.clone() : all;
-    if (far && this.level) for (const c of corners(own)) for (const by of [low - first, high - last]) seen.expandByPoint(c.addScaledVector(up, by));
+    if (far && this.steady) for (const c of corners(own)) for (const by of [low - first, high - last]) seen.expandByPoint(c.addScaledVector(up, by));
     const reach = far ? Math.max(1.6 * size, 0.5 * seen.getSize(new THREE.Vector3()).length()) : 0.5 * Math.max(span.length(), size);
     const center = seen.getCenter(new THREE.Vector3());
     Object.assign(this, { reach, center, size, follow: far });
@@ -161,7 +164,7 @@ export class Stage {
     this.follow ||= place.distanceTo(this.seen) > LEFT * this.reach;
     if (!this.follow) return;
     const move = place.clone().sub(this.seen);
-    if (this.level) move.addScaledVector(this.up, -move.dot(this.up));
+    if (this.steady) move.addScaledVector(this.up, -move.dot(this.up));
     this.seen.add(move);
     if (!(move.lengthSq() > 0)) return;
     for (const x of [this.orbit.target, this.camera.position, this.sun.position, this.sun.target.position, this.center]) x.add(move);
@@ -188,23 +191,29 @@ export class Stage {
     this.changed = true;
   }
 
+  /** Whether the picture has another size now, for which it is drawn at once: a canvas is empty after that. */
   resize() {
-    const { width, height } = this.canvas.parentElement.getBoundingClientRect();
-    if (!width || !height) return;
-    this.renderer.setSize(width, height, false);
+    const { width, height } = this.canvas.parentElement.getBoundingClientRect(), size = this.renderer.getSize(new THREE.Vector2());
+    if (!width || !height || (size.x === Math.floor(width) && size.y === Math.floor(height))) return;
+    this.renderer.setSize(Math.floor(width), Math.floor(height), false);
     this.camera.aspect = width / height;
     if (this.from) this.view(this.from); // all of the machine in a window of another shape, too
     this.camera.updateProjectionMatrix();
+    if (this.up) this.render();
     this.changed = true;
   }
 
   /** Draw with this detail. @param {{shadows: boolean, points: number}} level */
   detail(level) {
-    this.level = level;
     this.sun.castShadow = level.shadows && !crowded;
     this.shade.visible = this.sun.castShadow && this.floor.visible;
-    this.renderer.setPixelRatio(Math.min(level.points, devicePixelRatio * Math.min(1, level.points)));
+    this.points(level);
     this.changed = true;
+  }
+
+  /** Points of the picture for one of the window. @param {{points: number}} level */
+  points({ points }) {
+    this.renderer.setPixelRatio(this.rough ? points : Math.min(points, devicePixelRatio * Math.min(1, points)));
   }
 
   render() {

@@ -7,8 +7,9 @@ import { digits } from "./words.js";
 const nq = data.q.length, nv = data.v.length;
 /** Samples of a second, and of a run at least and at most. */
 const RATE = 240, LEAST = 600, MOST = 6000;
-/** Steps after which the run stops to look at the clock, and steps at most, of the smallness that no page waits for. */
-const STEPS = 100, MOST_STEPS = 300_000;
+/** Steps after which the run stops to look at the clock, at first and at most; milliseconds that they may take, and steps at most, of the
+ * smallness that no page waits for. */
+const STEPS = 20, STEPS_AT_ONCE = 400, PAUSE = 3, MOST_STEPS = 300_000;
 /** States of the run that are kept to come back to. */
 const KEPT = 32;
 /** Samples between states that are kept while a hand pulls. */
@@ -102,6 +103,7 @@ export class LiveRun {
     this.names = [...new Set([...this.info.states, ...this.info.observed, "energy", "work", "balance", "residual"])];
     this.track = new Track(this.names, samples + 2);
     this.done = true;
+    this.most = STEPS;
   }
 
   /** Begin anew from parameters, coordinates and speeds; a slice of the motion is there at once. */
@@ -114,12 +116,13 @@ export class LiveRun {
     this.milliseconds = 0;
     this.pulled = false;
     this.steps = this.handed = 0;
+    this.pulling = null;
     this.track.message = engine.refusal(p);
     this.done = true;
     if (this.track.message) return;
     const named = (names, values) => Object.fromEntries(names.map((name, k) => [name, values[k]]));
     this.status = model.begin({
-      p: named(Object.keys(info.parameters), p), q: named(data.q, q), v: named(data.v, v), t0: this.span[0], t1: this.span[1], maxSteps: STEPS,
+      p: named(Object.keys(info.parameters), p), q: named(data.q, q), v: named(data.v, v), t0: this.span[0], t1: this.span[1], maxSteps: this.most,
     });
     this.done = this.status !== STATUS.REACHED;
     if (this.done) {
@@ -178,16 +181,24 @@ export class LiveRun {
   /** Go on to the time of the next sample. @param {number} t */
   step(t) {
     const { model } = this.engine, last = t >= this.end - 1e-9 * this.dt;
-    const to = last ? this.end : t;
-    while ((this.status = model.advance(to)) === STATUS.CHANGED || this.status === STATUS.EVENT) this.changed();
-    this.steps += this.engine.steps(STEPS);
+    this.advance(last ? this.end : t);
     if (this.status === STATUS.OUT_OF_STEPS && this.steps < MOST_STEPS) return;
     if (this.status === STATUS.REACHED || this.status === STATUS.ENDED) {
-      this.handed += this.effort?.() ?? 0;
+      if (this.pulling) this.handed += this.work();
       this.put();
     }
     if (this.status !== STATUS.REACHED || last) this.done = true;
     if (this.status !== STATUS.REACHED) this.track.message = this.failure();
+  }
+
+  /** Go on to a time or for some steps, of which the next are as many as the page has time for. @param {number} t */
+  advance(t) {
+    const { engine } = this, began = performance.now();
+    while ((this.status = engine.model.advance(t)) === STATUS.CHANGED || this.status === STATUS.EVENT) this.changed();
+    const made = engine.steps(this.most), all = Math.round((Math.max(made, 1) * PAUSE) / Math.max(performance.now() - began, 0.01));
+    this.steps += made;
+    this.most = Math.max(1, Math.min(all, 2 * this.most, STEPS_AT_ONCE));
+    engine.steps(this.most);
   }
 
   /** The sentence on the end of a run before its time. */
@@ -211,6 +222,7 @@ export class LiveRun {
   back(row) {
     const { track, engine } = this, kept = this.kept.findLast((x) => x.rows <= row + 1);
     engine.restore(kept.memory);
+    engine.steps(this.most);
     this.handed = kept.handed;
     track.rows = kept.rows;
     track.changes = track.changes.filter((x) => x.t <= track.last);
@@ -220,7 +232,7 @@ export class LiveRun {
     this.done = false;
   }
 
-  /** A sample further under forces on the speeds; whether it was reached. @param {Float64Array} tau */
+  /** Begin a sample further under forces on the speeds. @param {Float64Array} tau */
   pull(tau) {
     const next = this.start + this.track.rows * this.dt;
     if (next > this.end - 1.5 * this.dt) {
@@ -229,30 +241,35 @@ export class LiveRun {
     }
     if (this.track.rows % HELD === 0 || !this.kept.at(-1).held) this.keep(true);
     this.status = this.engine.hold(tau);
-    if (this.status === STATUS.REACHED) {
-      this.changed();
-      this.effort = this.working(tau, next);
-      for (let k = 0; k < 20 && (k === 0 || this.status === STATUS.OUT_OF_STEPS); k++) this.step(next);
-      this.effort = null;
-    } else this.track.message = this.failure();
     this.pulled = true;
     this.done = false;
-    return this.status === STATUS.REACHED;
+    if (this.status === STATUS.REACHED) {
+      this.changed();
+      const from = this.engine.state.slice(), begun = this.track.last;
+      this.pulling = { tau, next, rows: this.track.rows, begun, half: (begun + next) / 2, from, middle: RATES.includes(-1) ? null : from };
+    } else this.track.message = this.failure();
   }
 
-  /** The work of forces on the speeds from now to a time, when that is reached: by what coordinates change, and by Simpson's rule
-   * of speeds that are no rates of them. @param {Float64Array} tau @param {number} t */
-  working(tau, t) {
-    const { engine } = this, y = engine.state.slice(), from = this.track.last;
-    let middle = y;
-    if (RATES.includes(-1)) {
-      while ((this.status = engine.model.advance((from + t) / 2)) === STATUS.CHANGED || this.status === STATUS.EVENT) this.changed();
-      middle = engine.state.slice();
+  /** Go on to the sample that is begun; whether that may go on. */
+  follow() {
+    const { pulling } = this;
+    if (!pulling.middle) {
+      this.advance(pulling.half);
+      if (this.status === STATUS.REACHED) pulling.middle = this.engine.state.slice();
+      if (this.status === STATUS.REACHED || (this.status === STATUS.OUT_OF_STEPS && this.steps < MOST_STEPS)) return true;
+      pulling.middle = this.engine.state.slice();
     }
-    return () => {
-      const z = engine.state, mean = (k) => ((y[k] + 4 * middle[k] + z[k]) * (t - from)) / 6;
-      return tau.reduce((sum, f, k) => sum + f * (RATES[k] < 0 ? mean(nq + k) : z[RATES[k]] - y[RATES[k]]), 0);
-    };
+    this.step(pulling.next);
+    if (this.done || this.track.rows > pulling.rows) this.pulling = null;
+    return !this.track.message;
+  }
+
+  /** The work of the forces of a hand since its last sample: by what coordinates change, and by Simpson's rule of speeds that are no
+   * rates of them. */
+  work() {
+    const { tau, from, middle, begun, next } = this.pulling, z = this.engine.state;
+    const mean = (k) => ((from[k] + 4 * middle[k] + z[k]) * (next - begun)) / 6;
+    return tau.reduce((sum, f, k) => sum + f * (RATES[k] < 0 ? mean(nq + k) : z[RATES[k]] - from[RATES[k]]), 0);
   }
 
   /** Go on without the hand. */

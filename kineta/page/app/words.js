@@ -29,6 +29,7 @@ export function pretty(name) {
 }
 
 const RAISED = new Map([..."-0123456789"].map((c, k) => [c, "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"[k]]));
+const raised = (n) => [...String(n)].map((c) => RAISED.get(c)).join("");
 
 /** A number with so many digits. @param {number} x @param {number} n */
 export function digits(x, n = 4) {
@@ -36,13 +37,13 @@ export function digits(x, n = 4) {
   const size = Math.abs(x);
   if (size !== 0 && (size < 1e-3 || size >= 1e5)) {
     const [lead, power] = x.toExponential(n - 2).split("e");
-    return `${lead}·10${[...String(Number(power))].map((c) => RAISED.get(c)).join("")}`.replace("-", "−");
+    return `${lead}·10${raised(Number(power))}`.replace("-", "−");
   }
   return x.toFixed(Math.max(0, Math.min(n, n - 1 - Math.floor(Math.log10(size || 1))))).replace("-", "−");
 }
 
 /** A unit as it is printed. @param {string | undefined} unit */
-export const printed = (unit) => (unit && unit !== "?" ? unit.replaceAll("^2", "²").replaceAll("^3", "³").replaceAll("*", "·") : "");
+export const printed = (unit) => (unit && unit !== "?" ? unit.replaceAll(/\^(-?\d+)/g, (_, n) => raised(n)).replaceAll("*", "·") : "");
 
 /** Let the browser save what is in a blob. @param {Blob} blob @param {string} name */
 export function save(blob, name) {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 /** What the page is told, as far as these parts ask for it. */
-const told = { q: ["x", "box.qw"], v: ["x'", "box.wx"], parameters: [], why: "", module: { known: {} }, scene: { palette: [] } };
+const told = { q: ["x", "box.qw"], states: [], v: ["x'", "box.wx"], parameters: [], why: "", module: { known: {} }, scene: { palette: [] } };
 globalThis.document = { getElementById: () => ({ textContent: JSON.stringify(told) }) };
 // Words that the loader of a run has in capitals.
 Object.assign(globalThis, { INFORMATION: {}, OUTCOMES: {}, SENTENCES: [], VERBS: [] });
@@ -37,7 +37,7 @@ test("principal moments and axes rebuild the tensor", () => {
 
 test("numbers and units are printed", () => {
   assert.deepEqual([0, 1.23456, -12345.6, 1e-7, Infinity].map((x) => digits(x)), ["0.000", "1.235", "−12346", "1.00·10⁻⁷", "–"]);
-  assert.deepEqual(["kg*m^2", "?", undefined].map(printed), ["kg·m²", "", ""]);
+  assert.deepEqual(["kg*m^2", "m^-4", "?", undefined].map(printed), ["kg·m²", "m⁻⁴", "", ""]);
 });
 
 test("a track finds rows, and states between them", () => {
