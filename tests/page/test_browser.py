@@ -80,8 +80,10 @@ def test_numbers_are_those_of_simulate(chromium: Any, tmp_path: Path, name: str,
 #: Examples whose run by itself is not computed: their control is found by ``kineta servo``.
 SERVO = {"car_chain", "crane_servo"}
 #: Tolerances of runs that are compared closely, and how far they may be apart: of a mechanism that amplifies rounding, and of
-#: ground whose force has a kink, which steps find as rounding lets them.
-CLOSE, FAR = (1e-12, 1e-14, 1e-11), {"andrews": (1e-9, 1e-12, 1e-4), "yielding_ground": (1e-12, 1e-14, 1e-9)}
+#: ground and flanges whose force has a kink, which steps find as rounding lets them.
+CLOSE = 1e-12, 1e-14, 1e-11
+KINKED = 1e-12, 1e-14, 1e-9
+FAR = {"andrews": (1e-9, 1e-12, 1e-4), "yielding_ground": KINKED, "wheelset": KINKED}
 
 
 @pytest.mark.parametrize("name", sorted({p.stem for p in EXAMPLES.glob("*.kin")} - SERVO))
@@ -99,7 +101,7 @@ def test_every_example_moves_as_in_simulate(
             assert last[state] == pytest.approx(run[state][-1], abs=apart * max(np.abs(run[state]).max(), 0.01)), state
         assert tab.do("() => kineta.track.changes.map((x) => x.text)") == [what for _, what in run.changes]
         # Of steps that are cut at events, and of those at kinks, rounding makes one more or less.
-        assert tab.do("() => kineta.run.steps") == pytest.approx(run.steps, rel=1e-3, abs=2)
+        assert tab.do("() => kineta.run.steps") == pytest.approx(run.steps, rel=1e-2 if name in FAR else 1e-3, abs=2)
         assert tab.said == []
 
 
