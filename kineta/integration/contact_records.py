@@ -277,22 +277,28 @@ class ComponentTables(Record):
 
 
 class NearPairs(Record):
-    """Shapes that may touch each other, and the pairs of them that are near in a step, whose contacts follow the others.
+    """Shapes that may touch each other, and the features of those that are near in a step, whose contacts follow the others.
 
-    shapes : their number; room : the most pairs; fixed : number of contacts that are no pairs; count : of pairs near
+    shapes : their number; room : the most pairs, and features; fixed : number of contacts that are no pairs; count : of features
+        near
     places_of : of a time, a state and a block, the numbers of all shapes, into ``places``; those of one begin at ``place_start``:
-        its radius, its centre, the velocity of the centre and the angular velocity, their rates without accelerations, and
-        the derivatives of these six by the speeds of its blocks
+        its radius, its centre, the velocity of the centre and the angular velocity, their rates without accelerations, its axes,
+        and the derivatives of these six by the speeds of its blocks
+    kind, half : (shapes,) of :mod:`kineta.kernels.time_stepping.pair_features`, (3 shapes,) half sizes of the core along its
+        axes; bulk, swing : (shapes,) the smallest half size, and the largest distance of the core from the centre
     block_start, blocks : (shapes + 1,), (couplings,) blocks of the inertia that move a shape; body : (shapes,) number of its body
     group : (shapes,) of shapes that may touch each other; group_law : (4 groups,) as ``law`` of :class:`ContactTerms`;
         group_poisson : (groups,); aside : (3 groups,) direction that tangents lean towards
-    lower, upper, reach : (shapes,) bounds along the ground's axis ``along``, and the most that a centre moves in a step;
-        order : (shapes,) shapes in the order of their lower bounds
-    key : (room,) of each pair near, rising, the number of one shape times ``shapes``, and that of the other
-    last_key, last_pressed, last_stuck, last_impulse : of the ``last`` pairs before; last_impulse (3 room,)
-    axes, rates : working memory
+    extent : (3 shapes,) half sizes along the axes of the ground; lower, upper, reach : (shapes,) bounds along the ground's axis
+        ``along``, and the most that a shape moves in a step; order : (shapes,) shapes in the order of their lower bounds
+    key : (room,) of each pair near, rising, the number of one shape times ``shapes``, and that of the other; close : gap up to
+        which features of the present pair are near
+    features : (room + 1, FEATURE_NUMBERS); feature_kind, one, other, pair, feature : (room,) what it is, its shapes, the key of
+        its pair, and its name in the pair
+    last_pair, last_feature, last_pressed, last_stuck, last_impulse : of the ``last`` features before; last_impulse (3 room,)
+    axes, rates, work : working memory
     owner : (speeds,) number of the work to which each speed contributes; depth : largest penetration
-    full : whether more pairs are near than there is room
+    full : whether more is near than there is room
     """
 
     shapes: int
@@ -302,6 +308,10 @@ class NearPairs(Record):
     places_of: Function
     places: Reals
     place_start: Integers
+    kind: Integers
+    half: Reals
+    bulk: Reals
+    swing: Reals
     block_start: Integers
     blocks: Integers
     body: Integers
@@ -310,18 +320,28 @@ class NearPairs(Record):
     group_poisson: Integers
     aside: Reals
     along: int
+    extent: Reals
     lower: Reals
     upper: Reals
     reach: Reals
     order: Integers
     key: Integers
+    close: float
+    features: Reals
+    feature_kind: Integers
+    one: Integers
+    other: Integers
+    pair: Integers
+    feature: Integers
     last: int
-    last_key: Integers
+    last_pair: Integers
+    last_feature: Integers
     last_pressed: Integers
     last_stuck: Integers
     last_impulse: Reals
     axes: Reals
     rates: Reals
+    work: Reals
     owner: Integers
     depth: float
     full: bool

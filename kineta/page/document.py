@@ -23,7 +23,7 @@ from kineta.errors import ArgumentError, SimulationError
 from kineta.files import path_of, write
 from kineta.integration.time_stepping import MOREAU
 from kineta.model import units
-from kineta.model.contacts.mutual_contact import FEW_PAIRS, mutual_contacts
+from kineta.model.contacts.mutual_contact import mutual_contacts
 from kineta.model.dimensions import variable_units
 from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
@@ -121,7 +121,7 @@ def run_page(run: Result) -> str:
 
 def _too_many(system: System) -> list[str]:
     """Why pages do not run *system*: contacts of more bodies than are looked at one by one."""
-    many = [c.name for c in mutual_contacts(system) if c.count > FEW_PAIRS]
+    many = [c.name for c in mutual_contacts(system) if not c.few]
     return [f"'{name}' is of more bodies than pages look at" for name in many]
 
 

@@ -126,7 +126,7 @@ def _surfaces(system: System) -> Iterator[tuple[str, Sequence[Expr], Station, Ax
             if c.surface in _DRAWN:
                 yield c.surface, c.surface_sizes, c.end, c.normal
         elif isinstance(c, MutualContact):
-            yield from ((own.shape, own.sizes, place, None) for own, place in c.members)
+            yield from ((own.shape, own.sizes, place, own.axis) for own, place in c.members if own.shape in _DRAWN)
 
 
 def _round_bodies(builder: SceneBuilder, system: System) -> None:
@@ -179,8 +179,17 @@ def _lines(builder: SceneBuilder, system: System) -> None:
 
 def _planes(builder: SceneBuilder, system: System) -> None:
     """The planes on which bodies roll or lie."""
-    seen = set()
+    seen = set[tuple[Station, Axis]]()
     for c in (*system.constraints, *system.contacts):
+        if isinstance(c, MutualContact):
+            for own, place in c.members:
+                if own.shape == PLANE and own.axis is not None and (place, own.axis) not in seen:
+                    seen.add((place, own.axis))
+                    frame, at = builder.station(place)
+                    builder.solid(
+                        "plane", frame, place.body, FIXED, name=c.name, at=at, axis=builder.direction(own.axis)
+                    )
+            continue
         if not isinstance(c, Rolling | Contact) or c.normal is None or (isinstance(c, Contact) and c.surface != PLANE):
             continue
         if isinstance(c, Contact) and c.height is not None:

@@ -108,3 +108,13 @@ def assess_balance(
     missed = balance * size
     measure = size if size > allowed else max(size, (change + loose) / rtol)
     return missed / max(measure, tolerances.LEAST_DIVISOR), missed <= allowed + _STEPS * steps * rtol * size + rounding
+
+
+def joint_balance(energies: Energies, steps: int) -> float:
+    """Balance of the *energies* of bodies that act on each other, over so many *steps*: relative to what they exchange, or where
+    that is no more than rounding, to all that they have.
+    """
+    size, balance = float(energies.size), float(energies.balance)
+    most = float(np.abs([energies.kinetic, energies.potential, energies.work]).max())
+    at_rest = size <= ROUNDING * steps * most
+    return balance * size / max(most, tolerances.LEAST_DIVISOR) if at_rest else balance

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kineta.algebra.expression import Expr
+from kineta.algebra.expression import Expr, expr
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations, part_of
 from kineta.errors import SimulationError, warn
@@ -22,6 +22,7 @@ from kineta.integration.time_stepping import StepInterpolant, SteppingRun
 from kineta.model.contacts.mutual_contact import MutualContact, mutual_contacts
 from kineta.model.parameters import named_values
 from kineta.model.system import System
+from kineta.numerics.linear_algebra import norm
 from kineta.passes.evaluate import evaluate
 from kineta.results import outcomes
 from kineta.results.impacts import Impact
@@ -33,7 +34,7 @@ from kineta.runtime.projection import Projection
 from kineta.runtime.recorder import Recorder
 from kineta.simulation.independent_components import Parts
 from kineta.simulation.inputs import RunInputs
-from kineta.simulation.pile_memory import PileMemory, TouchingBall, TouchLaw
+from kineta.simulation.pile_memory import PileMemory, TouchingShape, TouchLaw
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import ALLOWED, check_steps, start_refusal
 from kineta.simulation.solution import Solution, one_motion
@@ -46,11 +47,11 @@ def without(equations: Equations) -> Equations:
     return part_of(equations, system.unchecked(contacts=rest))
 
 
-def shapes_of(system: System, parts: Parts, values: Mapping[str, float]) -> tuple[list[TouchingBall], list[TouchLaw]]:
+def shapes_of(system: System, parts: Parts, values: Mapping[str, float]) -> tuple[list[TouchingShape], list[TouchLaw]]:
     """The shapes of all contacts of many bodies, and their laws, for these *values* of the parameters. Raises
     :class:`SimulationError` for a law that is none.
     """
-    shapes, laws = list[TouchingBall](), list[TouchLaw]()
+    shapes, laws = list[TouchingShape](), list[TouchLaw]()
 
     def number(value: Expr) -> float:
         (plain,) = system.expand(value)
@@ -65,15 +66,27 @@ def shapes_of(system: System, parts: Parts, values: Mapping[str, float]) -> tupl
                 f"Model '{system.name}': '{contact.name}' has {law_fault(0.0, friction, static, restitution)}."
             )
         for name, (own, place) in zip(contact.owners, contact.members, strict=True):
-            radius = number(own.sizes[0])
-            if not radius > 0:
-                raise SimulationError(
-                    f"Model '{system.name}': expected radii above zero in '{contact.name}', found {radius:g} at '{place.body}'."
-                )
+            sizes = [*map(number, own.sizes)]
+            if not all(size > 0 for size in sizes):
+                told = f"expected sizes above zero in '{contact.name}', found {min(sizes):g} at '{place.body}'."
+                raise SimulationError(f"Model '{system.name}': {told}")
+            radius, half = core(own.shape, sizes)
             x, y, z = map(number, place.position)
             owner = 0 if parts.components is None else parts.components.places([place.body])[0]
-            shapes.append(TouchingBall(name, owner, place.body, radius, (x, y, z), group))
+            axis = (0.0, 0.0, 0.0)
+            if own.axis is not None:
+                given = np.array([number(expr(c)) for c in own.axis])
+                axis = tuple((given / norm(given)).tolist())
+            shapes.append(TouchingShape(name, owner, place.body, own.shape, radius, half, (x, y, z), axis, group))
     return shapes, laws
+
+
+def core(shape: str, sizes: Sequence[float]) -> tuple[float, tuple[float, float, float]]:
+    """The radius of a *shape* of these *sizes*, and the half sizes along its axes of the core that is rounded with it."""
+    if shape == "box":
+        a, b, c = sizes
+        return 0.0, (a / 2, b / 2, c / 2)
+    return (sizes[0] if sizes else 0.0), (sizes[1] / 2 if len(sizes) > 1 else 0.0, 0.0, 0.0)
 
 
 def pile_memory(system: System, given: RunInputs, parts: Parts, tasks: Sequence[SimulationProblem]) -> PileMemory:

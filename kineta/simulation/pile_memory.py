@@ -30,38 +30,58 @@ from kineta.integration.time_stepping import CHUNK
 from kineta.kernels.machine_code import machine_unit
 from kineta.kernels.time_stepping import component_tables
 from kineta.kernels.time_stepping.component_tables import follow_table
-from kineta.kernels.time_stepping.near_pairs import DERIVATIVES
+from kineta.kernels.time_stepping.near_pairs import ENDLESS
+from kineta.kernels.time_stepping.pair_features import BALL, BOX, CAPSULE, DERIVATIVES, FEATURE_NUMBERS, PLANE
+from kineta.kernels.time_stepping.pair_rows import ROW_NUMBERS
 from kineta.mechanics.contact.contact_terms import TERMS
-from kineta.mechanics.contact.shape_terms import shape_symbols, shape_terms
+from kineta.mechanics.contact.shape_terms import ALL_AXES, AXIS, NO_AXES, shape_symbols, shape_terms
 from kineta.mechanics.contact.unilateral_rows import ASIDE
 from kineta.memory import CompiledFunction
 from kineta.numerics.linear_algebra import norm
 from kineta.runtime.constraint_treatment import STEPPED, run_derivation
-from kineta.runtime.contact_problem import IMPACTS, contact_memory
+from kineta.runtime.contact_problem import IMPACTS, contact_kernel, contact_memory
 from kineta.runtime.functions import state_programs
 from kineta.runtime.problem import SimulationProblem
 from kineta.threads import once
 
-#: Pairs near for each shape that there is room for, and beside them.
-PAIRS, MORE_PAIRS = 16, 64
+#: Features near for each ball, and for each other shape, that there is room for, and beside them.
+PAIRS, FEATURES, MORE_PAIRS = 16, 48, 64
 #: Numbers that the steps of a segment may have.
 SEGMENT_NUMBERS = 1 << 21
 #: Speeds of the largest island for Newton's method.
-LARGEST_ISLAND = 96
-#: Numbers of the memory of a contact of two balls.
-AXES = 42
+LARGEST_ISLAND = 126
+#: What is kept of the features of the last step, and numbers of the memory of features.
+LAST = ("pair", "feature", "pressed", "stuck")
+WORK = 42
 
 
 @dataclass(frozen=True)
-class TouchingBall:
-    """A ball of this *name* in a *body* of the component of this number, of a *group* that may touch each other."""
+class TouchingShape:
+    """A *shape* of this *name* in a *body* of the component of this number, of a *group* that may touch each other.
+
+    radius : that its core is rounded with; half : half sizes of the core along its axes; offset, axis : its centre and its axis
+    in the axes of the body
+    """
 
     name: str
     component: int
     body: str
+    shape: str
     radius: float
+    half: tuple[float, float, float]
     offset: tuple[float, float, float]
+    axis: tuple[float, float, float]
     group: int
+
+    @property
+    def bulk(self) -> float:
+        """Its smallest half size, without bound for a plane."""
+        return {BOX: min(self.half), PLANE: ENDLESS}.get(KINDS[self.shape], self.radius)
+
+
+#: The numbers of shapes in kernels, and what axes they have.
+KINDS = {"ball": BALL, "capsule": CAPSULE, "box": BOX, "plane": PLANE}
+_AXES = {BALL: NO_AXES, CAPSULE: AXIS, BOX: ALL_AXES, PLANE: AXIS}
 
 
 @dataclass(frozen=True)
@@ -78,11 +98,13 @@ class TouchLaw:
 
 
 class ShapeFunction:
-    """The compiled kinematics of shapes in *bodies* of a component, and the blocks that move each."""
+    """The compiled kinematics of shapes in *bodies* of a component, with these *axes*, and the blocks that move each."""
 
-    def __init__(self, equations: Equations, bodies: Sequence[str], blocks: Sequence[Sequence[int]]) -> None:
+    def __init__(
+        self, equations: Equations, bodies: Sequence[str], axes: Sequence[int], blocks: Sequence[Sequence[int]]
+    ) -> None:
         d = run_derivation(equations, STEPPED)
-        refs, self.coupled, velocities = shape_terms(d, bodies, blocks)
+        refs, self.coupled, velocities = shape_terms(d, bodies, axes, blocks)
         system = equations.system
         own = [name for k in range(len(bodies)) for name in shape_symbols(k)]
         constant = (*system.parameter_names, *(f"tau.{n}" for n in system.v_names), *own)
@@ -104,13 +126,16 @@ class ShapeFunction:
         return np.asarray(self._functions.interpreted(self._setup)(given))
 
 
-def shape_function(equations: Equations, bodies: tuple[str, ...], blocks: Sequence[Sequence[int]]) -> ShapeFunction:
+def shape_function(
+    equations: Equations, bodies: tuple[str, ...], axes: tuple[int, ...], blocks: Sequence[Sequence[int]]
+) -> ShapeFunction:
     """:class:`ShapeFunction`, the same for components that are alike."""
     if equations.like is not None:
         first, names = equations.like
         back = {own: name for name, own in names.items()}
-        return shape_function(first, tuple(back.get(b, b) for b in bodies), blocks)
-    return equations.bounded_memo((ShapeFunction, bodies), lambda: ShapeFunction(equations, bodies, blocks))
+        return shape_function(first, tuple(back.get(b, b) for b in bodies), axes, blocks)
+    key = (ShapeFunction, bodies, axes)
+    return equations.bounded_memo(key, lambda: ShapeFunction(equations, bodies, axes, blocks))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,11 +160,11 @@ class PileMemory:
     """
 
     def __init__(
-        self, tasks: Sequence[SimulationProblem], shapes: Sequence[TouchingBall], laws: Sequence[TouchLaw]
+        self, tasks: Sequence[SimulationProblem], shapes: Sequence[TouchingShape], laws: Sequence[TouchLaw]
     ) -> None:
         self._own, self._tasks = _own_memories(tasks), tasks
         self._held = list[Any]()  # what addresses in tables point to
-        self._room = PAIRS * len(shapes) + MORE_PAIRS
+        self._room = sum(PAIRS if s.shape == "ball" else FEATURES for s in shapes) + MORE_PAIRS
         self._sum()
         self.places = [*self._places()]
         self._functions = [self._shape_functions(k, task, shapes) for k, task in enumerate(tasks)]
@@ -177,26 +202,26 @@ class PileMemory:
         """Why there are more pairs than there is room for; ``''`` where there are not."""
         if not self.data.pairs.full:
             return ""
-        return f"more than {self._room} pairs of bodies are near each other; take shorter steps"
+        return f"more than {self._room} places of bodies are near each other; take shorter steps"
 
     def deepest(self, t0: float, y0: FloatArray, allowed: Sequence[float]) -> tuple[float, int, int]:
         """The gap of the two shapes that may touch each other and overlap most beyond what is *allowed* in their group, in a
-        state, and their numbers.
+        state, and their numbers; an infinite gap where none overlap.
         """
         pairs = self.data.pairs
         self.data.array("time")[0], self.data.array("y")[:] = t0, y0
         time, y, block = self.data.array("time"), self.data.array("y"), self.data.motion.array("block")
         pairs.array("places_of")(time, y, block, pairs.array("places"))
-        at = pairs.array("places")[pairs.array("place_start")[:, None] + np.arange(4)]
-        groups, bodies = pairs.array("group"), pairs.array("body")
-        least, found = np.inf, (np.inf, 0, 0)
-        for a in range(len(at) - 1):
-            gaps = norm(at[a + 1 :, 1:] - at[a, 1:], axis=1) - at[a + 1 :, 0] - at[a, 0]
-            gaps[(groups[a + 1 :] != groups[a]) | (bodies[a + 1 :] == bodies[a])] = np.inf
-            k = int(gaps.argmin())
-            if gaps[k] + allowed[groups[a]] < least:
-                least, found = gaps[k] + allowed[groups[a]], (float(gaps[k]), a, a + 1 + k)
-        return found
+        contact_kernel("list_features")(pairs, 0.0)
+        count, pairs.count = pairs.count, 0
+        gaps = pairs.array("features")[: FEATURE_NUMBERS * count : FEATURE_NUMBERS]
+        keys = pairs.array("pair")[:count]
+        if not count:
+            return np.inf, 0, 0
+        beyond = gaps + np.array(allowed)[pairs.array("group")[keys // pairs.shapes]]
+        k = int(beyond.argmin())
+        a, b = divmod(int(keys[k]), pairs.shapes)
+        return float(gaps[k]), a, b
 
     def _places(self) -> Iterable[Places]:
         nq, nv, nm, nf = self._q[-1], self._v[-1], self._m[-1], self._f[-1]
@@ -253,14 +278,15 @@ class PileMemory:
         return dict(zip(TERMS, [0, *accumulate(sizes[name] for name in TERMS)], strict=False))
 
     def _shape_functions(
-        self, k: int, task: SimulationProblem, shapes: Sequence[TouchingBall]
-    ) -> tuple[ShapeFunction, list[TouchingBall]] | None:
+        self, k: int, task: SimulationProblem, shapes: Sequence[TouchingShape]
+    ) -> tuple[ShapeFunction, list[TouchingShape]] | None:
         own = [s for s in shapes if s.component == k]
         if not own:
             return None
         terms = task.made.code.layout.contact_terms
         assert terms is not None
-        return shape_function(task.equations, tuple(s.body for s in own), terms.blocks), own
+        axes = tuple(_AXES[KINDS[s.shape]] for s in own)
+        return shape_function(task.equations, tuple(s.body for s in own), axes, terms.blocks), own
 
     def _problem(self) -> ContactProblem:
         """One problem of the contacts of all components, with room for those of pairs."""
@@ -321,7 +347,7 @@ class PileMemory:
             if own is None:
                 return None
             function, shapes = own
-            numbers = [x for s in shapes for x in (s.radius, *s.offset)]
+            numbers = [x for s in shapes for x in (s.radius, *s.offset, *s.axis)]
             block = function.block(np.array([*task.made.p, *task.made.forces.constant, *numbers]))
             motion = self._own[k].motion
             return function.function.address, self.places[k].state[: motion.coordinates + motion.speeds], block
@@ -350,7 +376,7 @@ class PileMemory:
         assert n
         return ComponentTables(**{name: self._table(name, to) for name, to in targets.items()})
 
-    def _pairs(self, shapes: Sequence[TouchingBall], laws: Sequence[TouchLaw]) -> NearPairs:
+    def _pairs(self, shapes: Sequence[TouchingShape], laws: Sequence[TouchLaw]) -> NearPairs:
         n, room = len(shapes), self._room
         starts, blocks, total = np.zeros(n, dtype=np.int64), [list[int]() for _ in shapes], 0
         for k, function in enumerate(self._functions):
@@ -366,7 +392,8 @@ class PileMemory:
         def integers(*values: int) -> IntArray:
             return np.array(values, dtype=np.int64)
 
-        zeros = {name: np.zeros(room, dtype=np.int64) for name in ("key", "last_key", "last_pressed", "last_stuck")}
+        marks = ("key", "feature_kind", "one", "other", "pair", "feature", *(f"last_{n}" for n in LAST))
+        zeros = {name: np.zeros(room, dtype=np.int64) for name in marks}
         return NearPairs(
             shapes=n,
             room=room,
@@ -374,6 +401,12 @@ class PileMemory:
             places_of=CompiledFunction(_table_kernel("table_places")),
             places=np.zeros(total),
             place_start=starts,
+            kind=integers(*(KINDS[s.shape] for s in shapes)),
+            half=np.array([x for s in shapes for x in s.half]),
+            bulk=np.array([s.bulk for s in shapes]),
+            swing=np.array([norm(s.half) for s in shapes]),
+            features=np.zeros(FEATURE_NUMBERS * (room + 1)),
+            extent=np.zeros(3 * n),
             block_start=integers(0, *accumulate(map(len, blocks))),
             blocks=integers(*(b for own in blocks for b in own)),
             body=integers(*(bodies[s.component, s.body] for s in shapes)),
@@ -385,8 +418,9 @@ class PileMemory:
             order=np.arange(n),
             **zeros,
             last_impulse=np.zeros(3 * room),
-            axes=np.zeros(AXES),
+            axes=np.zeros(ROW_NUMBERS),
             rates=np.zeros(6),
+            work=np.zeros(WORK),
             owner=owner,
         )
 

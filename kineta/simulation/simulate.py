@@ -21,6 +21,7 @@ from kineta.integration.solver import AUTO, BY_EVENTS, CHOICES, EVENTS
 from kineta.integration.time_stepping import MOREAU
 from kineta.model.contacts.mutual_contact import FEW_PAIRS, mutual_contacts, names_pairs
 from kineta.model.system import System
+from kineta.results.outcomes import balanced
 from kineta.results.result import Result
 from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import warn_samples
@@ -29,6 +30,7 @@ from kineta.runtime.constraint_treatment import treatment
 from kineta.runtime.events import Event
 from kineta.runtime.problem import CARRIERS, RunStart, SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
+from kineta.simulation.energy_balance import Energies, joint_balance
 from kineta.simulation.independent_components import Parts, coupling, integrate_parts, split
 from kineta.simulation.inputs import RunInputs, run_inputs, unsteppable
 from kineta.simulation.postprocess import result
@@ -146,8 +148,9 @@ class RunSettings(NamedTuple):
 def piles(equations: Equations, given: RunInputs, chosen: str) -> bool:
     """Whether bodies that may touch each other are stepped together, with a table of what is near."""
     system = equations.system
-    pairs = sum(contact.count for contact in mutual_contacts(system))
-    if not pairs or chosen not in (AUTO, MOREAU) or (chosen == AUTO and pairs <= FEW_PAIRS):
+    many = mutual_contacts(system)
+    few = all(contact.few for contact in many) and sum(contact.count for contact in many) <= FEW_PAIRS
+    if not many or chosen not in (AUTO, MOREAU) or (chosen == AUTO and few):
         return False
     return not (coupling(equations, given) or given.watched or system.switches or names_pairs(system))
 
@@ -172,7 +175,17 @@ def simulate_pile(
         from kineta.simulation.joined_result import joined_result
 
         found = joined_result(system, given, parts, solved, dense_output=dense_output)
-        found = replace(found, steps=found.steps // len(solved), nfev=found.nfev // len(solved))
+        steps = found.steps // len(solved)
+        energies = Energies(found.kinetic_energy, found.potential_energy, found.work)
+        balance = joint_balance(energies, max(1, steps))
+        said = found.message.removesuffix(balanced("", found.energy_balance))
+        found = replace(
+            found,
+            steps=steps,
+            nfev=found.nfev // len(solved),
+            energy_balance=balance,
+            message=balanced(said, balance),
+        )
     return found
 
 

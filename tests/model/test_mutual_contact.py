@@ -32,6 +32,34 @@ def test_it_is_written_back_and_the_same_from_python() -> None:
     assert kn.mutual_contact("pile", shapes, **law) == pile
 
 
+MIXED = (
+    "contact mix : box = 0.1, 0.2, 0.3 among P[1], P[2] and capsule = r, 0.4 among P[3] axis (1, 0, 0), Big axis (0, 0, 1)"
+    " and plane among ground axis (0, 1, 2) and ball = r among Big at (0, 0, 1), friction = mu;"
+)
+
+
+def test_shapes_with_axes_are_written_back_and_the_same_from_python() -> None:
+    system = model(MIXED)
+    (mix,) = system.contacts
+    assert kn.loads(kn.dumps(system)) == system
+    r, at = kn.symbol("r"), Station("Big", (0, 0, 1))
+    shapes = [
+        ("box", (0.1, 0.2, 0.3), ["P[1]", "P[2]"]),
+        ("capsule", (r, 0.4), ["P[3]"], (1, 0, 0)),
+        ("capsule", (r, 0.4), ["Big"], (0, 0, 1)),
+        ("plane", (), ["ground"], (0, 1, 2)),
+        ("ball", r, [at]),
+    ]
+    assert kn.mutual_contact("mix", shapes, friction=kn.symbol("mu")) == mix
+
+
+def test_a_pair_is_a_contact_of_the_shape_that_touches_the_other() -> None:
+    pairs = {c.name: (c.shape, c.surface) for c in model(MIXED).contacts[0].pairs()}
+    assert pairs["mix.P[1].P[2]"] == ("box", "box")
+    assert pairs["mix.P[1].P[3]"] == ("capsule", "box")
+    assert pairs["mix.ground.Big_2"] == ("ball", "plane")
+
+
 def test_each_pair_has_a_name() -> None:
     system = model(PILE)
     (pile,) = system.contacts
@@ -62,7 +90,15 @@ def test_another_model_uses_it(tmp_path: Path) -> None:
     ("statement", "sentence"),
     [
         ("ball among P[1..3];", r"a ball has 1 size, its radius; found 0"),
-        ("box = 1, 1, 1 among P[1..3];", r"expected balls, which alone may touch among each other, found 'box'"),
+        ("plane = 1 among ground axis (0, 0, 1) and ball = r among P[1];", r"a plane has no size; found 1"),
+        ("boxes = 1, 1, 1 among P[1..3];", r"expected a shape \(ball, capsule, box, plane\).*box.*, found 'boxes'"),
+        ("box = 1, 1 among P[1..3];", r"a box has 3 sizes, its side along x, side along y, side along z; found 2"),
+        ("box = 1, 0, 1 among P[1..3];", r"expected a side along y above zero, found 0"),
+        (
+            "capsule = 0.1, 1 among P[1..3];",
+            r"2:39: a capsule needs its axis, in the axes of its body, as in P\[1\] axis",
+        ),
+        ("ball = r among P[1..3] and plane among ground;", r"a plane needs its axis, .* as in ground axis \(0, 0, 1\)"),
         ("ball = r among P[1];", r"expected at least two bodies that may touch each other"),
         ("ball = r among P[1], P[1], P[2];", r"the place at 'P\[1\]' is given twice"),
         ("ball = r among P[1..4];", r"2:31: expected a point or a body, found 'P\[4\]'"),
@@ -99,8 +135,18 @@ def test_errors_of_python_are_sentences() -> None:
         kn.mutual_contact("pile", [("ball", "x", ["A", "B"])])
 
 
+def test_boxes_touch_at_many_places() -> None:
+    bodies = "for i in 1..3 : A[i] | Free(a[i]) = 1, 1, 1, 1;"
+    text = f"{bodies} contact pile : box = 1, 1, 1 among A[1..3] and plane among ground axis (0, 0, 1);"
+    system = kn.loads(text)
+    (pile,) = system.contacts
+    assert pile.places == 3 * 84 + 3 * 8 == len(set(pile.impacts(system)))
+
+
 def test_too_many_pairs_have_no_equations_of_their_own() -> None:
     system = kn.loads("for i in 1..40 : A[i] | Free(a[i]) = 1, 1, 1, 1; contact pile : ball = 0.1 among A[1..40];")
     assert system.contacts[0].rows(system) == ()
-    with pytest.raises(kn.ModelError, match=r"'pile' is of 780 pairs, and at most 500 have equations .* 'moreau'"):
+    with pytest.raises(
+        kn.ModelError, match=r"'pile' is of 780 pairs .* 780 places, and at most 500 have equations .* 'moreau'"
+    ):
         _ = kn.derive(system).contact_rows

@@ -21,7 +21,8 @@ from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.motion import evaluate_terms
 from kineta.kernels.contact.transition import is_admissible
 from kineta.kernels.language import fabs, kernel, sqrt
-from kineta.kernels.time_stepping.near_pairs import fill_pairs, find_pairs
+from kineta.kernels.time_stepping.near_pairs import find_pairs
+from kineta.kernels.time_stepping.pair_rows import fill_pairs
 from kineta.kernels.time_stepping.step_impulses import FOUND, LEAST, REACH, aim, solve_contacts
 from kineta.kernels.vectors import copy, maximum, normalise
 from kineta.memory import Reals
@@ -223,7 +224,7 @@ def note_impacts(run: SteppingData, h: float) -> None:
         v, x = terms.velocity[3 * c :], solution.impulse[3 * c :]
         if run.pressed[c] == 0 and v[0] < -REACH * h and x[0] > 0.0:
             one, lost = run.impacts[IMPACT_NUMBERS * run.struck :], 0.0
-            one[0] = float(c if c < run.pairs.fixed else run.pairs.fixed + run.pairs.key[c - run.pairs.fixed])
+            one[0] = float(c if c < run.pairs.fixed else run.pairs.fixed + run.pairs.pair[c - run.pairs.fixed])
             one[4], one[7], one[8] = v[0], 1.0, float(run.made + 1)
             for i in range(3):
                 after = rate_along(problem, terms, c, i, run.tried) + drift(problem, terms, solution, c, i)

@@ -1,4 +1,4 @@
-"""Contact of many bodies that may touch each other: ``contact pile : ball = r among A, B, C, friction = 0.5;``.
+"""Contact of many bodies that may touch each other: ``contact wall : box = a, b, c among Brick[1..20], friction = 0.6;``.
 
 One statement stands for a contact of each pair of its bodies. Time stepping takes them as a table, of which it looks at what is
 near; elsewhere each pair is a contact of its own, and has rows by its name.
@@ -6,23 +6,27 @@ near; elsewhere each pair is a contact of its own, and has rows by its name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from functools import cache
+from itertools import combinations, groupby
 from typing import TYPE_CHECKING, Any
 
 from kineta.algebra.expression import Expr, Scalar, expr
-from kineta.errors import ArgumentError, Location, ModelError
+from kineta.errors import ArgumentError, Location, ModelError, did_you_mean
 from kineta.model import units
+from kineta.model.axis import Axis, Z
 from kineta.model.body import Station
 from kineta.model.bounds import Bound, broken_constant
 from kineta.model.checks import contact_checks
 from kineta.model.checks.diagnostics import CheckError
 from kineta.model.coercion import COERCIONS, ModelRecord, entries
 from kineta.model.constraints import placement
+from kineta.model.constraints.rolling import Shape
+from kineta.model.constraints.shapes import BODIES, PLANE, Touching, hard
 from kineta.model.contacts import restitution as options
 from kineta.model.contacts.contact import Contact
-from kineta.model.elements.coordinate import Place
 from kineta.model.kind import Kind, Production, Scope, Unilateral
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.values import word
@@ -34,21 +38,28 @@ if TYPE_CHECKING:
 _NONE = expr(0)
 #: Options of the statement.
 _OPTIONS = ("restitution", "friction", "static", "overlap")
-#: The only shape.
-BALL = "ball"
-#: Pairs up to which runs without a method take each pair by itself, and find its impacts by events.
+#: Shapes that may touch each other, each after those that may touch it as the surface of a contact.
+SHAPES: Mapping[str, Shape] = {
+    **{shape: BODIES[shape] for shape in ("ball", "capsule", "box")},
+    PLANE: Shape((), axis=True),
+}
+_RANKS = {shape: rank for rank, shape in enumerate(SHAPES)}
+#: Pairs of balls up to which runs without a method take each pair by itself, and find its impacts by events.
 FEW_PAIRS = 10
-#: The most pairs that have rows and names of their own.
-MOST_PAIRS = 500
+#: The most places at which pairs may touch, that have rows and names of their own.
+MOST_PLACES = 500
 
 
 @dataclass(frozen=True, slots=True)
 class AlikeShapes(ModelRecord):
-    """Bodies of one ``shape`` of the ``sizes`` [m], with their centres at the ``places``."""
+    """Bodies of one ``shape`` of the ``sizes`` [m], with their centres at the ``places``. Capsules and planes have an ``axis`` in
+    the axes of the body of each; that of a plane is its normal, on the side of what it bears.
+    """
 
     shape: str
     sizes: tuple[Expr, ...]
     places: tuple[Station, ...]
+    axis: Axis | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +102,32 @@ class MutualContact(Unilateral):
         return n * (n - 1) // 2
 
     @property
+    def few(self) -> bool:
+        """Whether runs without a method find impacts by events: of few pairs, of balls, which touch at one place."""
+        return self.count <= FEW_PAIRS and all(own.shape == "ball" for own in self.shapes)
+
+    @property
     def told(self) -> str:
         """Sentence on a run that takes its pairs as a table."""
         return f"'{self.name}' is of {self.count} pairs, of which steps look at those that are near."
 
     def rows(self, scope: Scope) -> tuple[str, ...]:
-        """Names of the rows of each pair, ``pile.A.B.n``; none where there are more than ``MOST_PAIRS``."""
-        return tuple(f"{pair}.{c}" for pair in self.impacts(scope) for c in "nuw")
+        """Names of the rows of each pair, as ``pile.A.B.n``; none where pairs touch at more than ``MOST_PLACES``."""
+        return tuple(f"{place}.{c}" for place in self.impacts(scope) for c in "nuw")
 
     def impacts(self, scope: Scope) -> tuple[str, ...]:
-        """Names of the pairs, as for :meth:`rows`."""
-        return () if self.count > MOST_PAIRS else tuple(self.names)
+        """Names of the places of all pairs, as for :meth:`rows`."""
+        return () if self.places > MOST_PLACES else tuple(x for pair in self.pairs() for x in pair.impacts(scope))
+
+    @property
+    def places(self) -> int:
+        """Number of places at which pairs may touch."""
+        number = Counter(own.shape for own, _ in self.members)
+        touching, kinds = 0, [*number]
+        for k, one in enumerate(kinds):
+            touching += number[one] * (number[one] - 1) // 2 * _places(one, one)
+            touching += sum(number[one] * number[other] * _places(one, other) for other in kinds[k + 1 :])
+        return touching
 
     @property
     def owners(self) -> tuple[str, ...]:
@@ -120,21 +146,24 @@ class MutualContact(Unilateral):
 
     def pairs(self) -> Iterator[Contact]:
         """The contact of each two places of bodies that are not the same. Raises :class:`ModelError` for too many."""
-        if self.count > MOST_PAIRS:
-            text = f"contact '{self.name}' is of {self.count} pairs, and at most {MOST_PAIRS} have equations of their own; run"
+        if self.places > MOST_PLACES:
+            text = f"contact '{self.name}' is of {self.count} pairs that touch at {self.places} places, and at most"
+            text += f" {MOST_PLACES} have equations of their own; run"
             raise ModelError(
                 f"{text} it by method 'moreau', which looks at those that are near, alone, without events, switches and samples.",
                 self.location,
             )
-        for name, ((own, start), (other, end)) in zip(self.names, combinations(self.members, 2), strict=True):
-            if start.body != end.body:
+        for name, pair in zip(self.names, combinations(self.members, 2), strict=True):
+            (own, start), (other, end) = sorted(pair, key=lambda member: _RANKS[member[0].shape])
+            if start.body != end.body and own.shape != PLANE:
                 yield Contact(
                     name,
                     own.shape,
                     own.sizes,
                     (start,),
                     end,
-                    None,
+                    other.axis,
+                    own.axis,
                     restitution=self.restitution,
                     poisson=self.poisson,
                     friction=self.friction,
@@ -148,6 +177,18 @@ class MutualContact(Unilateral):
     def gaps(self) -> tuple[Expr, ...]:
         """None has a height."""
         return ()
+
+
+@cache
+def _places(one: str, other: str) -> int:
+    """Number of places at which two shapes may touch."""
+    shape, surface = sorted((one, other), key=_RANKS.__getitem__)
+    if shape == PLANE:
+        return 0
+    sizes = [(expr(1),) * len(SHAPES[x].sizes) for x in (shape, surface)]
+    axes = [Z if SHAPES[x].axis else None for x in (shape, surface)]
+    place = Touching("", shape, sizes[0], Station("A"), axes[0], surface, sizes[1], Station("B"), axes[1])
+    return len(hard(place))
 
 
 def mutual_contacts(system: Description) -> list[MutualContact]:
@@ -173,7 +214,7 @@ COERCIONS["tuple[AlikeShapes, ...]"] = _alike
 
 def mutual_contact(
     name: str,
-    shapes: Sequence[tuple[str, Scalar | Sequence[Scalar], Sequence[Place]]],
+    shapes: Sequence[tuple[Any, ...]],
     *,
     restitution: Scalar = 0.0,
     law: str | None = None,
@@ -183,7 +224,9 @@ def mutual_contact(
 ) -> MutualContact:
     """:class:`MutualContact` of each two of many bodies.
 
-    shapes : rows of a shape, ``ball``, its sizes [m], its radius, and the bodies, points or places that are the centres of such
+    shapes : rows of a shape (``ball``, ``capsule``, ``box`` or ``plane``), its sizes [m] (radius; radius and length between the
+        centres of the ends; three sides; none), the bodies, points or places that are the centres of such, and of a capsule or a
+        plane its axis (3,) in the axes of the body of each
     law : of the *restitution*, ``newton`` by default or ``poisson``
     friction, static : coefficients of kinetic friction, and of static friction, if different
     overlap : depth up to which shapes that overlap at the start of a run by time stepping are pushed apart [m]
@@ -193,11 +236,11 @@ def mutual_contact(
     rows, found = list[AlikeShapes](), entries(shapes)
     for row in found if found else (None,):
         own = entries(row)
-        if own is None or len(own) != 3:
+        if own is None or len(own) not in (3, 4):
             raise ArgumentError(
                 f"Contact '{name}': expected rows of a shape, its sizes and places, as in ('ball', r, ['A', 'B'])."
             )
-        rows.append(AlikeShapes(word(own[0], "a shape"), own[1], own[2]))
+        rows.append(AlikeShapes(word(own[0], "a shape"), *own[1:]))
     poisson = options.poisson("newton" if law is None else law)
     made = MutualContact(name, tuple(rows), restitution, poisson, friction, static, overlap)  # type: ignore[arg-type]  # a record takes what it is given
     if text := broken_constant(_bounds(made)):
@@ -210,7 +253,7 @@ def _read(source: Source, name: Token, *given: Node) -> MutualContact:
     for node in given:
         shape, sizes, *members = node.children
         source.noted(shape)
-        what, places = f"a size of the {shape} '{name}'", list[Station]()
+        what, places = f"a size of the {shape} '{name}'", list[tuple[Station, Axis | None]]()
         measured = [source.expression(x, units.LENGTH, what) for x in (() if sizes is None else sizes.children)]
         for member in members:
             if member.data == "option":
@@ -220,10 +263,11 @@ def _read(source: Source, name: Token, *given: Node) -> MutualContact:
             if chosen:
                 text = f"expected options behind all places, found the place '{station.body}' behind one."
                 raise ModelError(text, source.location(member))
-            if axis is not None:
-                raise ModelError(f"a {shape} has no axis; leave it out at '{station.body}'.", source.location(member))
-            places.append(station)
-        rows.append(AlikeShapes(str(shape), tuple(measured), tuple(places)))
+            if str(shape) in SHAPES and (axis is not None) != SHAPES[str(shape)].axis:
+                raise ModelError(_axis_fault(str(shape), station.body), source.location(member))
+            places.append((station, axis))
+        for axis, some in groupby(places, key=lambda place: place[1]):
+            rows.append(AlikeShapes(str(shape), tuple(measured), tuple(place for place, _ in some), axis))
     found = options.option_nodes(source, chosen, _OPTIONS)
 
     def coefficient(option: str, what: str) -> Expr | None:
@@ -249,19 +293,34 @@ def _written(contact: MutualContact) -> str:
     rows = list[str]()
     for own in contact.shapes:
         sizes = f" = {', '.join(map(str, own.sizes))}" if own.sizes else ""
-        rows.append(f"{own.shape}{sizes} among {', '.join(placement.place(place, None) for place in own.places)}")
+        rows.append(f"{own.shape}{sizes} among {', '.join(placement.place(place, own.axis) for place in own.places)}")
     more = options.restitution_clause(contact.restitution, contact.poisson)
     overlap = None if contact.overlap.value == 0 else contact.overlap
     more += options.option_clause(friction=friction, static=contact.static, overlap=overlap)
     return f": {' and '.join(rows)}{more}"
 
 
+def _axis_fault(shape: str, at: str) -> str:
+    """Sentence on a missing axis of a *shape*, or on one that it does not have."""
+    if SHAPES[shape].axis:
+        return f"a {shape} needs its axis, in the axes of its body, as in {at} axis (0, 0, 1)."
+    return f"a {shape} has no axis; leave it out at '{at}'."
+
+
 def _fault(system: Scope, contact: MutualContact) -> tuple[str, str] | None:
     for own in contact.shapes:
-        if own.shape != BALL:
-            return f"expected balls, which alone may touch among each other, found '{own.shape}'.", own.shape
-        if len(own.sizes) != 1:
-            return f"a ball has 1 size, its radius; found {len(own.sizes)}.", own.shape
+        if own.shape not in SHAPES:
+            return (
+                f"expected a shape ({', '.join(SHAPES)}){did_you_mean(own.shape, SHAPES)}, found '{own.shape}'.",
+                own.shape,
+            )
+        known = SHAPES[own.shape].sizes
+        if len(own.sizes) != len(known):
+            has = f"{len(known)} size{'s' * (len(known) != 1)}" if known else "no size"
+            named = f", its {', '.join(known)}" if known else ""
+            return f"a {own.shape} has {has}{named}; found {len(own.sizes)}.", own.shape
+        if (own.axis is not None) != SHAPES[own.shape].axis:
+            return _axis_fault(own.shape, own.places[0].body if own.places else "A"), own.shape
     members = [place for _, place in contact.members]
     if len({place.body for place in members}) < 2:
         return "expected at least two bodies that may touch each other.", members[0].body if members else ""
@@ -278,7 +337,11 @@ def _fault(system: Scope, contact: MutualContact) -> tuple[str, str] | None:
 
 def _bounds(contact: MutualContact) -> tuple[Bound, ...]:
     """The ranges of sizes, the restitution, and the friction."""
-    sizes = (Bound(x, "a radius", positive=True) for own in contact.shapes for x in own.sizes)
+    sizes = (
+        Bound(x, f"a {what}", positive=True)
+        for own in contact.shapes
+        for x, what in zip(own.sizes, SHAPES[own.shape].sizes if own.shape in SHAPES else (), strict=False)
+    )
     return (
         *sizes,
         Bound(contact.restitution, "a restitution", 1),
