@@ -325,16 +325,21 @@ def _accessor(record: str, name: str, k: int, kind: MemoryType) -> property:
 _REALS, _INTEGERS = np.dtype(np.float64), np.dtype(np.int64)
 
 
+def array_address(value: Any, kind: ArrayType, what: str) -> int:
+    """The address of an array."""
+    wanted, is_array = _REALS if kind.item is REAL else _INTEGERS, isinstance(value, np.ndarray)
+    if is_array and value.dtype == wanted and value.ndim == 1 and value.flags.c_contiguous:
+        return address(value)
+    found = f"{value.dtype} of shape {value.shape}" if is_array else shown(value)
+    raise ArgumentError(
+        f"{what}: expected a contiguous array (n,) of {wanted.name}, found {found}. Give 'array.reshape(-1)'."
+    )
+
+
 def memory_address(value: Any, kind: MemoryType, what: str) -> int:
     """The address of an array, a record or a function."""
     if isinstance(kind, ArrayType):
-        wanted, is_array = _REALS if kind.item is REAL else _INTEGERS, isinstance(value, np.ndarray)
-        if is_array and value.dtype == wanted and value.ndim == 1 and value.flags.c_contiguous:
-            return address(value)
-        found = f"{value.dtype} of shape {value.shape}" if is_array else shown(value)
-        raise ArgumentError(
-            f"{what}: expected a contiguous array (n,) of {wanted.name}, found {found}. Give 'array.reshape(-1)'."
-        )
+        return array_address(value, kind, what)
     fits = isinstance(value, CompiledFunction) if isinstance(kind, FunctionType) else isinstance(value, Record)
     if not fits or (isinstance(kind, RecordType) and value.layout is not kind):
         raise ArgumentError(f"{what}: expected {kind}, found {shown(value)}.")

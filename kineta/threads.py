@@ -77,7 +77,9 @@ _uses = itertools.count()
 def bounded_memo(owner: object, key: K, make: Callable[[], T], most: int) -> T:
     """As :func:`memo`, for the *most* keys accessed last: for unbounded sets of keys."""
     store: dict[K, list[Any]] = owner.__dict__.setdefault("_lately", {})
-    entry = computed_once(store, key, lambda: [make(), next(_uses)])
+    entry = store.get(key)
+    if entry is None:
+        entry = computed_once(store, key, lambda: [make(), next(_uses)])
     entry[1] = next(_uses)
     if len(store) > most:
         for old, _ in sorted(store.copy().items(), key=lambda item: item[1][1])[:-most]:

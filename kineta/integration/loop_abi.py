@@ -268,7 +268,7 @@ class RunData(Record, partial=True):
 
     n : states, of which the first ``steered`` are error-controlled; block : the block h; time : (1,) of a function
     k : (stages, n); new, between : (n,) the state tried, and an interpolated one; tolerances : (2, n) absolute, then relative
-    fresh : the pivots of the rate at the start are to be found, and the first step where ``size`` is zero
+    fresh : the rate at the start is to be evaluated, its pivots are to be found, and the first step where ``size`` is zero
     anew : rate and events at the start are to be evaluated; allowed, accepted : steps until the next pause, and those made
     dense : interpolants are computed, as (steps, coefficients, n) of ``interpolants``
     times, sizes, states : (steps,), (steps,), (steps, n) recorded

@@ -63,9 +63,9 @@ class NativeRun:
             tableau, problem, self.chunk, rtol=rtol, atol=atol, max_step=max_step, dense=self._dense
         )
         self._data = self._memory.data
-        began = time.perf_counter()
-        self._evaluate()
         if not self._memory.seconds:
+            began = time.perf_counter()
+            self._evaluate()
             self._memory.seconds = tableau.stages * max(time.perf_counter() - began, 1e-9)
         self._data.size, self._data.fresh, self._data.anew = first_step, True, problem.contacts is not None
         if problem.events is not None:
@@ -77,7 +77,6 @@ class NativeRun:
         data = self._data
         data.array("time")[0] = data.t
         data.call("rate", "time", "y", "block", "k")
-        data.evaluations += 1
 
     def go_on(self, t1: float, h: FloatArray, y: FloatArray | None = None) -> None:
         """Continue to the time *t1* with another block *h*, optionally from another state *y*; the rate is evaluated anew,
@@ -91,6 +90,7 @@ class NativeRun:
         data.array("block")[:] = h
         data.t_end = t1
         self._evaluate()
+        data.evaluations += 1
 
     def restart(self, problem: Problem, longest: float) -> None:
         """Continue with another problem of the same size, with a next step of at most *longest*. Events at zero at its start
@@ -182,14 +182,14 @@ class NativeRun:
         k, made = data.accepted, contacts.made
         self._memory.seconds = max(time.perf_counter() - began, 1e-9) / max(k, 1)
         self.left -= k - made
-        t, sizes = data.array("times")[:k].copy(), data.array("sizes")[:k].copy()
+        t = data.array("times")[:k].copy()
         y = data.array("states")[: k * n].reshape(k, n).copy()
         solution = None
         if self._dense:
             ends = np.concatenate([[t0], t]), np.concatenate([y0[None], y])
             size = self.tableau.coefficients * n
             dense = data.array("interpolants")[: k * size].reshape(k, self.tableau.coefficients, n)
-            solution = DenseOutput(*ends, sizes, dense.copy())
+            solution = DenseOutput(*ends, data.array("sizes")[:k].copy(), dense.copy())
         end = None if status in (loop_abi.PAUSED, loop_abi.EVENT) else FAILURES.get(status, "")
         return Segment(
             t0, y0, t, y, solution, end, events.undefined, self.zeros(), self._transitions(made), self.problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.kernels.language import fabs, kernel
-from kineta.kernels.vectors import largest, maximum
+from kineta.kernels.vectors import maximum
 from kineta.memory import Reals
 
 #: Rounding of an energy, in units of the last place.
@@ -14,21 +14,23 @@ LEAST = tolerances.LEAST_DIVISOR
 
 
 @kernel
-def measure_energies(forms: Reals, cases: int, n: int, found: Reals) -> None:
+def measure_energies(values: Reals, width: int, work: Reals, worked: int, cases: int, n: int, found: Reals) -> None:
     """The size and the balance of the energies of each case, as :class:`kineta.simulation.energy_balance.Energies` has them:
-    *forms* are kinetic and potential energy and work, (3, cases, n), *found* all sizes, then all balances.
+    *values* (cases, n, width) begin with kinetic and potential energy, *work* is (cases, n), or one number for all if *worked*
+    is 0 and not 1; *found* are all sizes, then all balances.
     """
-    kinetic, potential, work = forms, forms[cases * n :], forms[2 * cases * n :]
     for i in range(cases):
-        begin = i * n
-        first, changed, high, off = 0.0, 0.0, 0.0, 0.0
-        for k in range(begin, begin + n):
-            kept = kinetic[k] + potential[k] - work[k]
-            if k == begin:
-                first = kept
-            changed = maximum(changed, fabs(potential[k] - potential[begin]))
-            high = maximum(high, fabs(potential[k] * ROUNDING))
+        start, first, moved, changed, done, high, off = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for k in range(i * n, i * n + n):
+            kinetic, potential, own = values[k * width], values[k * width + 1], work[k * worked]
+            kept = kinetic + potential - own
+            if k == i * n:
+                start, first = potential, kept
+            moved = maximum(moved, fabs(kinetic))
+            changed = maximum(changed, fabs(potential - start))
+            done = maximum(done, fabs(own))
+            high = maximum(high, fabs(potential * ROUNDING))
             off = maximum(off, fabs(kept - first))
-        size = maximum(maximum(largest(kinetic[begin:], n), changed), maximum(largest(work[begin:], n), high))
+        size = maximum(maximum(moved, changed), maximum(done, high))
         found[i] = size
         found[cases + i] = off / maximum(size, LEAST)

@@ -58,6 +58,7 @@ def transition(tableau: Tableau, *, projecting: bool, touching: bool) -> Callabl
     return _compiled(change_at, tableau, is_fused(), projecting, touching)
 
 
+@cache
 def is_fused() -> bool:
     """Whether this machine rounds a b + c once."""
     return any(word in host().features for word in ("+fma", "+neon"))
@@ -80,7 +81,10 @@ def integrate(method: LoopMethod, run: RunData) -> int:
 
 @kernel
 def begin(method: LoopMethod, run: RunData) -> None:
-    """Find the pivots of the rate at the start, and the first step where none is given."""
+    """Evaluate the rate at the start, and find its pivots, and the first step where none is given."""
+    run.time[0] = run.t
+    run.rate(run.time, run.y, run.block, run.k)
+    run.evaluations += 1
     if method.projecting:
         run.constraints.low = lowest_pivot(run, run.k)
     if run.size == 0.0:

@@ -7,7 +7,7 @@ import dataclasses
 import sys
 import typing
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -19,7 +19,18 @@ from kineta.codegen.llvm import generator, load_object, optimised_object_code
 from kineta.codegen.target import host
 from kineta.errors import ArgumentError, shown
 from kineta.kernels.language import Kernel, static_text
-from kineta.memory import BOOLEAN, INTEGER, NOTHING, REAL, MemoryType, ScalarType, memory_address, memory_type
+from kineta.memory import (
+    BOOLEAN,
+    INTEGER,
+    NOTHING,
+    REAL,
+    ArrayType,
+    MemoryType,
+    ScalarType,
+    array_address,
+    memory_address,
+    memory_type,
+)
 from kineta.threads import computed_once
 
 _STORED: dict[MemoryType, Any] = {REAL: np.float64, INTEGER: np.int64, BOOLEAN: np.int64}
@@ -77,7 +88,7 @@ class CompiledKernel:
         """The result in machine code."""
         if len(arguments) != len(self.parameters):
             raise _wrong_count(self.kernel, self.parameters, arguments)
-        return self.function(*[given(x) for given, x in zip(self.parameters, arguments, strict=True)])
+        return self.function(*[given(x) for given, x in zip(self.parameters, arguments)])  # noqa: B905  they are as many
 
 
 def _once(make: Callable[..., R]) -> Callable[..., R]:
@@ -181,8 +192,10 @@ def _made(unit: Sequence[tuple[Any, ...]], lanes: int) -> bytes:
 
 def _parameter(kind: MemoryType, what: str = "An argument") -> Callable[[Any], Any]:
     """A function from an argument of this *kind*, called *what* in errors, to what ctypes takes."""
+    if isinstance(kind, ArrayType):
+        return partial(array_address, kind=kind, what=what)
     if not isinstance(kind, ScalarType):
-        return lambda value: memory_address(value, kind, what)
+        return partial(memory_address, kind=kind, what=what)
     taken, plain = _TAKEN[kind], _TAKEN[kind][0]
 
     def number(value: Any) -> Any:

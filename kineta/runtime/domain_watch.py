@@ -18,9 +18,8 @@ class DomainWatch:
 
     def __init__(self, equations: Equations, run: BoundSystem) -> None:
         acting = tuple(run.forces.expressions.values())
-        self.conditions = equations.bounded_memo(
-            (DomainWatch, acting), lambda: domain_conditions(equations.system, acting)
-        )
+        keep = equations.bounded_memo if acting else equations.memo
+        self.conditions = keep((DomainWatch, acting), lambda: domain_conditions(equations.system, acting))
         if not self.conditions:
             return
         self._operands = operand_values(equations, tuple(n.operand for n in self.conditions))
@@ -29,6 +28,11 @@ class DomainWatch:
         self._farthest = np.zeros(m)
         self._nearest = self._last = np.full((3, m), np.inf)  # distances, values, times
         self._before = np.empty((0, m))
+
+    def begin(self, t: float, y: FloatArray) -> None:
+        """Process the state *y* (n,) at the first time."""
+        if self.conditions:
+            self.process(np.array([t]), y[None])
 
     def process(self, t: FloatArray, y: FloatArray) -> None:
         """Process the times *t* (k,) with the states *y* (k, n)."""

@@ -91,6 +91,8 @@ class Recorder:
 
     def joined(self) -> list[tuple[FloatArray, FloatArray, Any]]:
         """Rows of the record, joined as long as the mode stays; they are joined for good."""
+        if len(self.rows) < 2:
+            return self.rows
         runs: list[list[tuple[FloatArray, FloatArray, Any]]] = []
         for row in self.rows:
             if runs and runs[-1][0][2] is row[2]:

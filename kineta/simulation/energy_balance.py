@@ -20,15 +20,35 @@ from kineta.threads import once
 _TIMES, _DIRECTIONS = 16, 4
 #: Allowed loss of energy, in errors of single steps.
 _STEPS = 10.0
+#: The work of a motion without any.
+_NONE = np.zeros(1)
 
 
 @constant_record
 class Energies:
-    """Kinetic and potential energy, and the work done, at the times of a run: (k,) each, or (cases, k)."""
+    """Energies at the times of a run, (k,) each, or (cases, k).
 
-    kinetic: FloatArray
-    potential: FloatArray
-    work: FloatArray
+    values : kinetic and potential energy, and what else was observed, (..., k, m)
+    done : the work, (..., k), None where no work is done
+    """
+
+    values: FloatArray
+    done: FloatArray | None = None
+
+    @property
+    def kinetic(self) -> FloatArray:
+        """Kinetic energy."""
+        return self.values[..., 0]
+
+    @property
+    def potential(self) -> FloatArray:
+        """Potential energy."""
+        return self.values[..., 1]
+
+    @once
+    def work(self) -> FloatArray:
+        """Work done by applied and dissipative forces."""
+        return np.zeros(self.values.shape[:-1]) if self.done is None else self.done
 
     @property
     def size(self) -> FloatArray:
@@ -43,16 +63,16 @@ class Energies:
     @once
     def _measures(self) -> tuple[FloatArray, FloatArray]:
         """:attr:`size` and :attr:`balance`."""
-        *lead, n = self.potential.shape
+        *lead, n, width = self.values.shape
         cases = math.prod(lead)
-        forms, found = np.array((self.kinetic, self.potential, self.work)), np.empty(2 * cases)
-        _measuring()(forms.reshape(-1), cases, n, found)
-        size, balance = found.reshape(2, *lead)
-        return size, balance
+        found, work = np.empty((2, *lead)), _NONE if self.done is None else np.ascontiguousarray(self.done).reshape(-1)
+        own = np.ascontiguousarray(self.values).reshape(-1)
+        _measuring()(own, width, work, int(self.done is not None), cases, n, found.reshape(-1))
+        return found[0], found[1]
 
     def case(self, i: int) -> Energies:
         """Energies of one case."""
-        return Energies(self.kinetic[i], self.potential[i], self.work[i])
+        return Energies(self.values[i], None if self.done is None else self.done[i])
 
 
 @cache

@@ -77,8 +77,7 @@ class RunSeries:
     def energies(self) -> Energies:
         """Energies and work, (..., k)."""
         works = self.task.made.code.layout.works
-        work = self.y[..., self.task.states].copy() if works else np.zeros(self.t.shape)
-        return Energies(self.values[..., 0], self.values[..., 1], work)
+        return Energies(self.values, self.y[..., self.task.states].copy() if works else None)
 
     @once
     def off(self) -> FloatArray:
@@ -272,14 +271,16 @@ def _judged(task: SimulationProblem, solution: Solution, found: RunSeries, kept:
     """
     t, y, held = solution.t, solution.y, found.energies
     if kept is not None and not kept.all():
-        held = Energies(*(_held(x, kept) for x in (held.kinetic, held.potential, held.work)))
-    balances, codes, messages = held.balance.tolist(), solution.status.tolist(), list(solution.messages)
+        forms = np.stack([_held(x, kept) for x in (held.kinetic, held.potential)], axis=-1)
+        held = Energies(forms, None if held.done is None else _held(held.done, kept))
+    balances, messages = held.balance.tolist(), list(solution.messages)
+    codes, _, _, numbers, _, stepped = solution.counts.tolist()
     # Residuals that rounding explains in any state are not looked at by case; programs are scaled by their gradients.
     astray = dict[int, str]()
     programs, rtol = task.made.code.layout.programs, task.control.rtol
     near = not programs and (not found.off.size or found.off.max() <= tolerances.STATE_TOLERANCE)
-    for i, steps in enumerate(solution.steps.tolist()):
-        if codes[i] not in (DONE, EVENT) or solution.stepped[i]:  # without error control there is no tolerance
+    for i, steps in enumerate(numbers):
+        if codes[i] not in (DONE, EVENT) or stepped[i]:  # without error control there is no tolerance
             continue
         doubtful = not within_tolerance(balances[i], steps, rtol)
         if near and not doubtful:

@@ -298,7 +298,7 @@ def _integrate(
     problem = run.problem
     pace = StallWatch(problem.t0, problem.t1)
     record.start(problem.t0, problem.y0.copy(), run.control.made if isinstance(run, SampledRun) else None)
-    domain.process(np.array([problem.t0]), problem.y0[None])
+    domain.begin(problem.t0, problem.y0)
     try:
         for segment in run:
             end = watch.process(segment)

@@ -176,7 +176,7 @@ def simulate_pile(
 
         found = joined_result(system, given, parts, solved, dense_output=dense_output)
         steps = found.steps // len(solved)
-        energies = Energies(found.kinetic_energy, found.potential_energy, found.work)
+        energies = Energies(np.stack([found.kinetic_energy, found.potential_energy], axis=-1), found.work)
         balance = joint_balance(energies, max(1, steps))
         said = found.message.removesuffix(balanced("", found.energy_balance))
         found = replace(

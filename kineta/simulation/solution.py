@@ -24,8 +24,8 @@ class Solution:
 
     t, y : times (cases, k) and states (cases, k, n): of one motion those recorded; of an ensemble those at the times of the
         grid, NaN where a case has not been, and those at its end
-    status, recorded, nfev, steps, rejected, stepped : (cases,) integers, ``recorded`` without the end; ``stepped`` are steps of
-        time stepping
+    counts : (6, cases) integers: status, number of recorded times without the end, evaluations, steps, rejected steps, and
+        steps of time stepping
     zeros : zeros of events, in the order of the cases and of their motions
     domains : distances from the domain of definition, of cases that were watched
     values, forces : of an ensemble of motions with modes, observed quantities (cases, k, m), and sampled forces (cases, k, nv);
@@ -36,13 +36,8 @@ class Solution:
 
     t: FloatArray
     y: FloatArray
-    status: IntArray
+    counts: IntArray
     messages: list[str]
-    recorded: IntArray
-    nfev: IntArray
-    steps: IntArray
-    rejected: IntArray
-    stepped: IntArray
     zeros: EventZeros
     changes: Sequence[tuple[tuple[float, str], ...]]
     impacts: Sequence[tuple[Impact, ...]]
@@ -53,6 +48,36 @@ class Solution:
     record: Recorder | None = None
     control: SampledControl | None = None
     transitions: Sequence[tuple[tuple[int, int], ...]] = ()
+
+    @property
+    def status(self) -> IntArray:
+        """Status of the cases, (cases,)."""
+        return self.counts[0]
+
+    @property
+    def recorded(self) -> IntArray:
+        """Numbers of recorded times of the cases, without their ends, (cases,)."""
+        return self.counts[1]
+
+    @property
+    def nfev(self) -> IntArray:
+        """Numbers of evaluations of the right-hand side, (cases,)."""
+        return self.counts[2]
+
+    @property
+    def steps(self) -> IntArray:
+        """Numbers of steps, (cases,)."""
+        return self.counts[3]
+
+    @property
+    def rejected(self) -> IntArray:
+        """Numbers of rejected steps, (cases,)."""
+        return self.counts[4]
+
+    @property
+    def stepped(self) -> IntArray:
+        """Numbers of steps of time stepping, (cases,)."""
+        return self.counts[5]
 
     def edge(self, task: SimulationProblem, i: int, *, last: bool) -> str:
         """Sentence on the domain that case *i* has left, at its *last* time or at any; ``''`` for none."""
@@ -75,7 +100,8 @@ class Solution:
         k, (t, y) = record.on_grid, record.end
         self.t[i, -1], self.y[i], self.y[i, :k] = t, np.nan, one.y[0, :k]
         self.y[i, -1] = resized(y[None], self.y.shape[-1])[0]
-        self.recorded[i], self.domains[i] = k, one.domains[0]
+        self.counts[:, i], self.domains[i] = one.counts[:, 0], one.domains[0]
+        self.recorded[i] = k
         for own, other in ((x, getattr(one, name)) for name, x in vars(self).items() if name in _OF_CASES):
             own[i] = other[0]
         if self.forces is not None:
@@ -87,8 +113,8 @@ class Solution:
             self.values[i, -1:] = observe(record.mode or task.made, np.array([t]), y[None])
 
 
-#: Fields of which a solution has one entry for each case.
-_OF_CASES = ("status", "messages", "nfev", "steps", "rejected", "stepped", "changes", "impacts", "notes")
+#: Lists of which a solution has one entry for each case.
+_OF_CASES = ("messages", "changes", "impacts", "notes")
 
 
 def one_motion(
@@ -109,18 +135,11 @@ def one_motion(
     evaluations, rejected steps and steps of time stepping.
     """
     t, y = record.series(n)
-    numbers = np.array((ended[0], len(t), counts[0], record.steps, *counts[1:])).reshape(-1, 1)
-    status, recorded, nfev, steps, rejected, stepped = numbers
     return Solution(
         t=t[None],
         y=y[None],
-        status=status,
+        counts=np.array(((ended[0],), (len(t),), (counts[0],), (record.steps,), (counts[1],), (counts[2],))),
         messages=[ended[1]],
-        recorded=recorded,
-        nfev=nfev,
-        steps=steps,
-        rejected=rejected,
-        stepped=stepped,
         zeros=EventZeros.listed(zeros, n),
         changes=[changes],
         impacts=[impacts],
@@ -138,9 +157,10 @@ def unmoved(task: SimulationProblem) -> Solution:
     (cases, n), k = task.y0.shape, len(task.grid)
     t, y = np.empty((cases, k + 1)), np.full((cases, k + 1, n), np.nan)
     t[:, :k], t[:, -1], y[:, -1] = task.grid, task.t0, task.y0
-    recorded, nfev, steps, rejected, stepped = np.zeros((5, cases), dtype=np.int64)
+    counts = np.zeros((6, cases), dtype=np.int64)
+    counts[0] = outcomes.INTERRUPTED
     if k and task.grid[0] == task.t0:
-        y[:, 0], recorded[:] = task.y0, 1
+        y[:, 0], counts[1] = task.y0, 1
     values = None
     if has_discrete_changes(task):
         start = observe(task.made, np.full((cases, 1), task.t0), task.y0[:, None])
@@ -148,13 +168,8 @@ def unmoved(task: SimulationProblem) -> Solution:
     return Solution(
         t=t,
         y=y,
-        status=np.full(cases, outcomes.INTERRUPTED),
+        counts=counts,
         messages=[outcomes.interrupted(task.t0)] * cases,
-        recorded=recorded,
-        nfev=nfev,
-        steps=steps,
-        rejected=rejected,
-        stepped=stepped,
         zeros=EventZeros.listed([], n),
         changes=[()] * cases,
         impacts=[()] * cases,
@@ -179,8 +194,10 @@ def observe(made: BoundSystem, t: FloatArray, y: FloatArray) -> FloatArray:
 
 def observe_record(task: SimulationProblem, record: Recorder) -> FloatArray:
     """Observed quantities (k, m) at all times of a *record*, each in its mode."""
-    runs = ((mode or task.made, t, y) for t, y, mode in record.joined())
-    rows = [made.code.observe(t[:, None], y, made.h) for made, t, y in runs]
-    if len(rows) == 1:
-        return np.asarray(rows[0])
-    return np.concatenate(rows) if rows else observe(task.made, np.empty(0), np.empty((0, len(task.y0))))
+    found = list[FloatArray]()
+    for t, y, mode in record.joined():
+        made: BoundSystem = mode or task.made
+        found.append(made.code.observe(t[:, None], y, made.h))
+    if len(found) == 1:
+        return found[0]
+    return np.concatenate(found) if found else observe(task.made, np.empty(0), np.empty((0, len(task.y0))))

@@ -91,8 +91,8 @@ def test_the_work_of_a_drive_faster_than_the_motion_is_resolved(rtol: float) -> 
 def test_energies_that_are_no_numbers_have_no_balance() -> None:
     ones = np.ones(2)
     with warnings.catch_warnings(action="error"):
-        assert np.isnan(Energies(ones, np.array([np.inf, 1.0]), ones).balance)
-    assert Energies(ones[:0], ones[:0], ones[:0]).balance == 0.0
+        assert np.isnan(Energies(np.array([[1.0, np.inf], [1.0, 1.0]]), ones).balance)
+    assert Energies(np.ones((0, 2)), ones[:0]).balance == 0.0
 
 
 @pytest.mark.parametrize(

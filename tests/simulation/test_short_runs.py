@@ -134,6 +134,6 @@ def test_measures_of_energies_are_those_of_their_definition(lead: tuple[int, ...
         forms = (kinetic, potential - potential[..., :1], work, potential * (100 * np.finfo(float).eps))
         size = np.max(np.abs(forms), axis=(0, -1))
         balance = np.abs(kept - kept[..., :1]).max(axis=-1) / size
-    found = Energies(kinetic, potential, work)
+    found = Energies(np.stack([kinetic, potential], axis=-1), work)
     assert np.array_equal(found.size, size, equal_nan=True)
     assert np.array_equal(found.balance, balance, equal_nan=True)
