@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-import io
+import marshal
+import pickle
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from lark import Lark, __version__
+from lark.common import LexerConf
+from lark.grammar import Rule
+from lark.lexer import AbstractBasicLexer, BasicLexer, ContextualLexer
+from lark.parsers.lalr_analysis import Reduce, Shift
+from lark.parsers.lalr_parser import LALR_Parser
 
 from kineta import entry_points
 from kineta.cache import stored
@@ -53,15 +61,81 @@ class Grammar:
         text = Path(__file__).with_name("kin.lark").read_text(encoding="utf-8")
         rules = [f'{name}: "{first}" NAME {form.rule} ";"' for name, (first, form) in self.forms.items()]
         text += "\n".join(["", f"?record: {' | '.join(self.forms)}", *rules, ""])
-        key = sha256(f"{__version__} {sys.version_info[:2]} {text}".encode()).hexdigest()
-        return Lark.load(io.BytesIO(stored(key, lambda: _tables(text))))
+        key = sha256(f"{__version__} {sys.version_info[:2]} states {text}".encode()).hexdigest()
+        return _loaded(stored(key, lambda: _tables(text)))
 
 
 def _tables(grammar: str) -> bytes:
-    """The tables of the parser of *grammar*: making them takes ten times as long as loading them."""
-    saved = io.BytesIO()
-    Lark(grammar, start=[*STARTS], parser="lalr", propagate_positions=True, maybe_placeholders=True).save(saved)
-    return saved.getvalue()
+    """The tables of the parser of *grammar*, with the actions of each state apart: making them takes ten times as long as loading
+    them.
+    """
+    made = Lark(grammar, start=[*STARTS], parser="lalr", propagate_positions=True, maybe_placeholders=True)
+    file = BytesIO()
+    made.save(file)
+    found = pickle.loads(file.getvalue())
+    table = found["data"]["parser"]["parser"]
+    table["states"] = {state: marshal.dumps(actions) for state, actions in table["states"].items()}
+    return pickle.dumps(found)
+
+
+def _loaded(tables: bytes) -> Lark:
+    """The parser of these tables."""
+    found, plug_in = pickle.loads(tables), _Tables()
+    load: Callable[..., Lark] = Lark._load_from_dict  # as stand-alone parsers of Lark do
+    return load(**found, _plugins={"LALR_Parser": plug_in, "ContextualLexer": plug_in.lexer})
+
+
+class _Tables:
+    """The tables of one parser, as plug-ins of Lark: states and their lexers are made when a text leads there. A grammar has two
+    thousand states, of which a text visits a few hundred.
+    """
+
+    def deserialize(self, data: Mapping[str, Any], memo: Any, callbacks: Any, debug: bool) -> LALR_Parser:
+        """The parser, without a state yet."""
+        make: Callable[..., LALR_Parser] = LALR_Parser.deserialize
+        parser = make({**data, "states": {}}, memo, callbacks, debug)
+        table: Any = parser._parse_table
+        self.states = table.states = _States(data["states"], data["tokens"], memo)
+        return parser
+
+    def lexer(self, conf: LexerConf, states: Any, always_accept: Collection[str] = ()) -> ContextualLexer:
+        """The lexer, without that of a state yet."""
+        lexer = ContextualLexer(conf, {}, always_accept=always_accept)
+        lexer.lexers = _Lexers(conf, self.states, always_accept)
+        return lexer
+
+
+class _States(dict[int, dict[str, Any]]):
+    """Actions by the words of each state."""
+
+    def __init__(self, saved: Mapping[int, bytes], tokens: Mapping[int, str], memo: Any) -> None:
+        super().__init__()
+        self._saved, self._tokens, self._memo = saved, tokens, memo
+
+    def __missing__(self, state: int) -> dict[str, Any]:
+        actions = marshal.loads(self._saved[state]).items()
+        found = {
+            self._tokens[token]: (Reduce, Rule.deserialize(to, self._memo)) if reduces else (Shift, to)
+            for token, (reduces, to) in actions
+        }
+        return self.setdefault(state, found)
+
+
+class _Lexers(dict[int, AbstractBasicLexer]):
+    """Lexers of the words that each state expects: one for equal words."""
+
+    def __init__(self, conf: LexerConf, states: _States, always_accept: Collection[str]) -> None:
+        super().__init__()
+        self._conf, self._states = conf, states
+        self._always, self._made = {*conf.ignore, *always_accept}, dict[frozenset[str], AbstractBasicLexer]()
+
+    def __missing__(self, state: int) -> AbstractBasicLexer:
+        accepts = frozenset(self._states[state])
+        if accepts not in self._made:
+            own, known = copy(self._conf), self._conf.terminals_by_name
+            own.terminals = [known[name] for name in accepts | self._always if name in known]
+            self._made[accepts] = BasicLexer(own)
+        return self.setdefault(state, self._made[accepts])
 
 
 #: The grammar of the library.
