@@ -159,40 +159,24 @@ class IslandWork(Record):
     """Working memory of an island of n speeds with m contacts.
 
     inertia : blocks of the problem, before they are factored, with the R of the factors
-    place : (speeds,) indices of the speeds in the island; massless : (n,) 1 for multipliers; own : (blocks,) blocks of the island
-    free, next, gradient, step, slope, change : (speeds,) each
-    lift : (contacts,) De Saxcé's terms; force : (3 contacts,) forces so far; projected : (3 contacts,) their projections, with
-        derivatives ``cones`` (9 contacts,) and their ``roots``; rates, free_rates : (3 contacts,) along all rows
-    impulse, toward : (3 contacts,) impulses that make the speeds, and a step of them; delassus : (9 m m,) where it is less than
-        n n
-    hessian : (n (n + 2),), of which ``factored`` says whether its factors serve
-    compliance : of contacts, relative to their Delassus operators; energy : at the speeds v
+    place : (speeds,) indices of the speeds in the island; own : (blocks,) blocks of the island
+    step : (speeds,) the solution of the linear equations; change : (speeds,) a step of the speeds
+    force : (3 contacts,) impulses so far; toward : (3 contacts,) a step of them; cones : (9 contacts,) derivatives of the laws
+    delassus : (9 m m,) where it is less than n n; hessian : (n (n + 2),) the matrix of the linear equations
+    compliance : of contacts, relative to their Delassus operators
     """
 
     n: int
     blocks: int
-    factored: int
     compliance: float
-    energy: float
     inertia: Reals
     place: Integers
-    massless: Integers
     own: Integers
-    free: Reals
-    next: Reals
-    gradient: Reals
     step: Reals
-    slope: Reals
-    lift: Reals
-    force: Reals
-    projected: Reals
-    cones: Reals
-    roots: Reals
-    rates: Reals
-    free_rates: Reals
-    impulse: Reals
-    toward: Reals
     change: Reals
+    force: Reals
+    toward: Reals
+    cones: Reals
     delassus: Reals
     hessian: Reals
 

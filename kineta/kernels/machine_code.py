@@ -88,7 +88,7 @@ class CompiledKernel:
         """The result in machine code."""
         if len(arguments) != len(self.parameters):
             raise _wrong_count(self.kernel, self.parameters, arguments)
-        return self.function(*[given(x) for given, x in zip(self.parameters, arguments)])  # noqa: B905  they are as many
+        return self.function(*[given(x) for given, x in zip(self.parameters, arguments)])
 
 
 def _once(make: Callable[..., R]) -> Callable[..., R]:

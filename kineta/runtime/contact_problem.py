@@ -318,13 +318,10 @@ def _mode_work(p: ContactProblem, m: int) -> ModeWork:
 
 def _island_work(p: ContactProblem, m: int, inertia: int, largest: int) -> IslandWork:
     n = p.speeds
-    sizes = {"inertia": inertia, "lift": m, "force": 3 * m, "projected": 3 * m, "cones": 9 * m, "roots": 9 * m}
-    sizes |= dict.fromkeys(("free", "next", "gradient", "step", "slope", "change"), n)
+    sizes = {"inertia": inertia, "step": n, "change": n, "force": 3 * m, "toward": 3 * m, "cones": 9 * m}
     sizes |= {"hessian": largest * (largest + 2), "delassus": largest * largest}
-    sizes |= dict.fromkeys(("rates", "free_rates", "impulse", "toward"), 3 * m)
-    places = {"place": _zeros(n), "massless": _zeros(n), "own": _zeros(p.blocks)}
-    numbers = {"n": 0, "blocks": 0, "factored": 0, "compliance": 0.0, "energy": 0.0}
-    return IslandWork(**numbers, **{name: np.zeros(size) for name, size in sizes.items()}, **places)
+    memory = {name: np.zeros(size) for name, size in sizes.items()}
+    return IslandWork(n=0, blocks=0, compliance=0.0, place=_zeros(n), own=_zeros(p.blocks), **memory)
 
 
 def _problem(found: ContactTermsArrays, nv: int, touches: Sequence[UnilateralConstraint]) -> ContactProblem:

@@ -52,32 +52,32 @@ class Solution:
     @property
     def status(self) -> IntArray:
         """Status of the cases, (cases,)."""
-        return self.counts[0]
+        return np.asarray(self.counts[0])
 
     @property
     def recorded(self) -> IntArray:
         """Numbers of recorded times of the cases, without their ends, (cases,)."""
-        return self.counts[1]
+        return np.asarray(self.counts[1])
 
     @property
     def nfev(self) -> IntArray:
         """Numbers of evaluations of the right-hand side, (cases,)."""
-        return self.counts[2]
+        return np.asarray(self.counts[2])
 
     @property
     def steps(self) -> IntArray:
         """Numbers of steps, (cases,)."""
-        return self.counts[3]
+        return np.asarray(self.counts[3])
 
     @property
     def rejected(self) -> IntArray:
         """Numbers of rejected steps, (cases,)."""
-        return self.counts[4]
+        return np.asarray(self.counts[4])
 
     @property
     def stepped(self) -> IntArray:
         """Numbers of steps of time stepping, (cases,)."""
-        return self.counts[5]
+        return np.asarray(self.counts[5])
 
     def edge(self, task: SimulationProblem, i: int, *, last: bool) -> str:
         """Sentence on the domain that case *i* has left, at its *last* time or at any; ``''`` for none."""

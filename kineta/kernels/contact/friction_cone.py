@@ -48,38 +48,6 @@ def joint_impulse(D: Reals, u: float, most: float, x: Reals) -> None:
 
 
 @kernel
-def project_onto_interval(u: float, most: float, x: Reals, G: Reals) -> None:
-    """The friction x (3,) of a joint nearest to u, of the size *most* at most, and its derivatives G (3, 3) by rows."""
-    for i in range(9):
-        G[i] = 0.0
-    x[0], x[1], x[2] = 0.0, min(max(u, -most), most), 0.0
-    if fabs(u) < most:
-        G[4] = 1.0
-
-
-@kernel
-def project_onto_cone(n: float, u: float, w: float, mu: float, x: Reals, G: Reals) -> None:
-    """The point x (3,) of the cone sqrt(u^2 + w^2) <= mu n nearest to (n, u, w), and its derivatives G (3, 3) by rows."""
-    t = sqrt(u * u + w * w)
-    for i in range(9):
-        G[i] = 0.0
-    for i in range(3):
-        x[i] = 0.0
-    if n >= 0.0 and t <= mu * n:
-        x[0], x[1], x[2] = n, u, w
-        G[0], G[4], G[8] = 1.0, 1.0, 1.0
-    elif mu * t > -n:
-        e, f = u / t, w / t
-        k = 1.0 / (1.0 + mu * mu)
-        s = (n + mu * t) * k
-        x[0], x[1], x[2] = s, mu * s * e, mu * s * f
-        a, b = k * mu * mu, mu * s / t
-        G[0], G[1], G[2] = k, k * mu * e, k * mu * f
-        G[3], G[4], G[5] = k * mu * e, a * e * e + b * f * f, (a - b) * e * f
-        G[6], G[7], G[8] = k * mu * f, (a - b) * e * f, a * f * f + b * e * e
-
-
-@kernel
 def contact_impulse(D: Reals, n: float, u: float, w: float, mu: float, least: float, x: Reals) -> None:
     """The impulse x (3,) of one contact with the Delassus operator D (3, 3) whose velocities without it are n, u, w: it parts,
     sticks or slips. Its normal impulse is at least *least*, and the contact closes where it is more. x has four entries.

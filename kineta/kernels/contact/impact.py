@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms, IslandWork
-from kineta.kernels.contact.augmented_lagrangian import ACCEPTED
-from kineta.kernels.contact.block_inertia import rate_along
+from kineta.kernels.contact.alart_curnier import COMPLIANCE, SOFT, solve_laws
+from kineta.kernels.contact.block_inertia import push, rate_along
 from kineta.kernels.contact.gauss_seidel import sweep
 from kineta.kernels.contact.islands import gather_island, label_islands, move_forward
-from kineta.kernels.contact.newton_over_speeds import COMPLIANCE, REPETITIONS, solve_island
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import copy, maximum
 from kineta.memory import Integers, Reals
@@ -23,6 +22,8 @@ from kineta.memory import Integers, Reals
 SWEEPS = 200
 #: Sweeps where Newton's method finds nothing.
 SWEEPS_ALONE = 20_000
+#: Multiple of the tolerance within which a result that still changes is accepted.
+ACCEPTED = 1e3
 #: Halvings of the restitution that gains no energy.
 HALVINGS = 40
 #: Change of a velocity in a sweep, in rounding errors of the terms of a velocity, at which impulses are found.
@@ -48,16 +49,13 @@ def drift(problem: ContactProblem, terms: ContactTerms, solution: ContactSolutio
 
 
 @kernel
-def begin_again(
-    problem: ContactProblem, solution: ContactSolution, work: IslandWork, active: Integers, count: int, v: Reals
-) -> None:
-    """No impulses of an island, and the speeds v without them, after Newton's method."""
+def begin_again(problem: ContactProblem, solution: ContactSolution, active: Integers, count: int, v: Reals) -> None:
+    """No impulses of an island, and the speeds v without them."""
     for a in range(count):
+        r = solution.impulse[3 * active[a] :]
+        push(problem, solution, active[a], -r[0], -r[1], -r[2], v)
         for i in range(3):
-            solution.impulse[3 * active[a] + i] = 0.0
-    for k in range(work.blocks):
-        for i in range(problem.block_start[work.own[k]], problem.block_start[work.own[k] + 1]):
-            v[problem.block_speeds[i]] = work.free[problem.block_speeds[i]]
+            r[i] = 0.0
 
 
 @kernel
@@ -100,10 +98,16 @@ def complement(
         change = swept(problem, terms, solution, active, count, v, tolerance, SWEEPS)
         if not change > tolerance:
             return change <= tolerance
-        steps = solve_island(problem, terms, solution, work, active, count, v, tolerance, REPETITIONS, COMPLIANCE)
-        if steps > 0:
+        tries, found = 0, False
+        while tries < 2 and not found:
+            soft = COMPLIANCE if tries == 0 else SOFT
+            moved = solve_laws(problem, terms, solution, work, active, count, v, ACCEPTED * tolerance, soft, False)
+            found = moved >= 0.0 and moved <= ACCEPTED * tolerance
+            if not found:
+                begin_again(problem, solution, active, count, v)
+            tries += 1
+        if found:
             return True
-        begin_again(problem, solution, work, active, count, v)
     change = swept(problem, terms, solution, active, count, v, tolerance, SWEEPS_ALONE)
     return change <= ACCEPTED * tolerance
 

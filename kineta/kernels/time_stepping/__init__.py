@@ -1,7 +1,6 @@
 """Time stepping of Moreau and Jean in kernels: steps of given size, without modes.
 
-``alart_curnier`` finds impulses of an island by Newton's method on their laws, ``step_impulses`` those of a step, with
-restitution, ``near_pairs`` finds what is near of many shapes, ``pair_features`` and ``box_features`` where these touch, and
-``pair_rows`` the rows there, ``time_step`` has the step, ``component_tables`` makes a whole of components, and ``ensemble``
-carries many motions.
+``step_impulses`` finds the impulses of an island in a step, with restitution, ``near_pairs`` finds what is near of many shapes,
+``pair_features`` and ``box_features`` where these touch, and ``pair_rows`` the rows there, ``time_step`` has the step,
+``component_tables`` makes a whole of components, and ``ensemble`` carries many motions.
 """

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from kineta.integration.contact_records import SteppingData
+from kineta.kernels.contact.alart_curnier import COMPLIANCE, SOFT, solve_laws
 from kineta.kernels.contact.block_inertia import push
 from kineta.kernels.contact.gauss_seidel import sweep
 from kineta.kernels.contact.impact import contacts_first, gains_energy
 from kineta.kernels.language import kernel
-from kineta.kernels.time_stepping.alart_curnier import COMPLIANCE, SOFT, solve_laws
 from kineta.kernels.vectors import copy
 from kineta.memory import Integers, Reals
 
@@ -159,7 +159,7 @@ def solve_once(run: SteppingData, active: Integers, count: int, share: float, to
     while tries < 2 and not found:
         if tries > 0:
             begin_cold(run, run.free, active, count)
-        found = solve_laws(
+        moved = solve_laws(
             run.motion.problem,
             run.motion.terms,
             run.motion.solution,
@@ -169,7 +169,9 @@ def solve_once(run: SteppingData, active: Integers, count: int, share: float, to
             run.tried,
             FINER * tolerance,
             COMPLIANCE if tries == 0 else SOFT,
+            True,
         )
+        found = moved >= 0.0
         tries += 1
     return found
 

@@ -10,11 +10,9 @@ has fewer impulses than speeds, one of the impulses with I + H S.
 from __future__ import annotations
 
 from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms, IslandWork
-from kineta.kernels.contact.augmented_lagrangian import compliance
 from kineta.kernels.contact.block_inertia import factor, push, rates_along, substitute
 from kineta.kernels.contact.friction_cone import kinetic_friction
-from kineta.kernels.contact.newton_over_impulses import couple_contacts
-from kineta.kernels.contact.newton_over_speeds import assemble_hessian, collect_island
+from kineta.kernels.contact.island_equations import assemble_matrix, collect_island, compliance, couple_contacts
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import maximum
 from kineta.memory import Integers, Reals
@@ -104,6 +102,7 @@ def linearise(
     active: Integers,
     count: int,
     v: Reals,
+    smooth: bool,
 ) -> float:
     """Residuals ``toward`` of the laws of all contacts at the speeds v, and their derivatives ``cones``; the largest residual as
     a velocity.
@@ -112,7 +111,7 @@ def linearise(
     for a in range(count):
         c = active[a]
         x, R = solution.impulse[3 * c :], compliance(solution, work, c)
-        d, mu, slow = R / work.compliance, kinetic_friction(terms, c), terms.law[4 * c + 3]
+        d, mu, slow = R / work.compliance, kinetic_friction(terms, c), terms.law[4 * c + 3] if smooth else 0.0
         rates_along(problem, terms, c, v, u)
         for i in range(3):
             soft = R if i == 0 or slow <= 0.0 else 0.0
@@ -137,7 +136,7 @@ def step_over_speeds(
 ) -> None:
     """The *change* of the speeds in a step, from an equation of the speeds."""
     d, place = work.step, work.place
-    assemble_hessian(problem, terms, solution, work, active, count)
+    assemble_matrix(problem, terms, solution, work, active, count)
     for i in range(work.n):
         d[i] = 0.0
     for a in range(count):
@@ -225,11 +224,13 @@ def solve_laws(
     v: Reals,
     tolerance: float,
     compliant: float,
-) -> bool:
+    smooth: bool,
+) -> float:
     """Impulses of the *active* contacts of an island that obey their laws, and the speeds v after them, from those so far, with
-    the relative compliance *compliant* at first; whether there are any.
+    the relative compliance *compliant* at first; the change of a velocity in the last repetition, negative where there are none.
+    Friction is Coulomb's, unless contacts of *smooth* friction have that.
     """
-    collect_island(problem, work, active, count, v)
+    collect_island(problem, work, active, count)
     work.compliance = compliant
     over_impulses = 3 * count < work.n
     if over_impulses:
@@ -239,7 +240,7 @@ def solve_laws(
             work.force[3 * active[a] + i] = solution.impulse[3 * active[a] + i]
     turns, moved, found, wanders = 0, 2.0 * tolerance, True, False
     while turns < REPETITIONS and moved > tolerance and found and not wanders:
-        before, steps, off = moved, 0, linearise(problem, terms, solution, work, active, count, v)
+        before, steps, off = moved, 0, linearise(problem, terms, solution, work, active, count, v, smooth)
         while steps < STEPS and off > tolerance:
             if over_impulses:
                 step_over_impulses(solution, work, active, count)
@@ -247,7 +248,7 @@ def solve_laws(
                 step_over_speeds(problem, terms, solution, work, active, count)
                 change_impulses(problem, terms, solution, work, active, count)
             make_step(problem, solution, work, active, count, v, 0.5 if steps // DAMPED == 1 else 1.0)
-            off = linearise(problem, terms, solution, work, active, count, v)
+            off = linearise(problem, terms, solution, work, active, count, v, smooth)
             steps += 1
         found = off <= tolerance
         moved = 0.0
@@ -262,4 +263,4 @@ def solve_laws(
             work.compliance *= STIFFER
             moved, wanders = maximum(moved, 2.0 * tolerance), False
         turns += 1
-    return found
+    return moved if found else -1.0
