@@ -118,7 +118,8 @@ class DerivationReport:
         whole = "\n".join(body)
         fonts = "" if whole.isascii() else "\\usepackage[T2A,T1]{fontenc}\n"
         return (
-            f"\\documentclass{{article}}\n\\usepackage{{amsmath}}\n{fonts}\\allowdisplaybreaks\n"
+            f"\\documentclass{{article}}\n\\usepackage{{amsmath}}\n\\usepackage[margin=2cm]{{geometry}}\n{fonts}"
+            "\\allowdisplaybreaks\n"
             f"\\begin{{document}}\n{whole}\n\\end{{document}}\n"
         )
 

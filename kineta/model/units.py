@@ -44,6 +44,13 @@ _KNOWN = {
     STIFFNESS: "a stiffness",
     DAMPING: "a damping",
     (2, 1, -1, 0): "a torsional damping",
+    (-1, 1, -2, 0): "a pressure",
+    (0, 0, 0, 1): "a current",
+    (0, 0, 1, 1): "a charge",
+    (2, 1, -3, -1): "a voltage",
+    (2, 1, -3, -2): "a resistance",
+    (2, 1, -2, -2): "an inductance",
+    (-2, -1, 4, 2): "a capacitance",
 }
 
 
@@ -68,6 +75,10 @@ def _table() -> dict[str, Unit]:
         "V": Unit(1, (2, 1, -3, -1)),
         "C": Unit(1, (0, 0, 1, 1)),
         "T": Unit(1, (0, 1, -2, -1)),
+        "ohm": Unit(1, (2, 1, -3, -2)),
+        "H": Unit(1, (2, 1, -2, -2)),
+        "F": Unit(1, (-2, -1, 4, 2)),
+        "Wb": Unit(1, (2, 1, -2, -1)),
         "Hz": Unit(1, (0, 0, -1, 0)),
         "rad": Unit(1, NUMBER),
     }
@@ -81,6 +92,7 @@ def _table() -> dict[str, Unit]:
             "mg": Unit(1e-6, MASS),
             "ug": Unit(1e-9, MASS),
             "dm": Unit(0.1, LENGTH),
+            "pF": Unit(1e-12, (-2, -1, 4, 2)),
             "bar": Unit(1e5, (-1, 1, -2, 0)),
             "mbar": Unit(100, (-1, 1, -2, 0)),
             "hPa": Unit(100, (-1, 1, -2, 0)),
@@ -128,6 +140,7 @@ _SPELLED = dict(
     for pair in (
         "metre=m meter=m millimetre=mm millimeter=mm centimetre=cm centimeter=cm kilometre=km kilometer=km gram=g "
         "kilogram=kg second=s minute=min hour=h newton=N joule=J watt=W pascal=Pa volt=V ampere=A coulomb=C tesla=T "
+        "ohm=ohm henry=H farad=F weber=Wb "
         "hertz=Hz radian=rad degree=deg revolution=rev"
     ).split()
 )
@@ -188,6 +201,10 @@ _DERIVED = {
     DAMPING: "N*s/m",
     (-1, 1, -2, 0): "Pa",
     (2, 1, -3, -1): "V",
+    (0, 0, 1, 1): "C",
+    (2, 1, -3, -2): "ohm",
+    (2, 1, -2, -2): "H",
+    (-2, -1, 4, 2): "F",
 }
 
 

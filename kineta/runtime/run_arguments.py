@@ -115,11 +115,14 @@ def watched(system: System, events: Event | Expr | Iterable[Event | Expr]) -> li
 
 
 def symbols(system: System, value: Expr, what: str, *, resulting: bool = False) -> Expr:
-    """*value* in coordinates, speeds, parameters and points of *system* and, with *resulting*, in results of a motion.
+    """*value* in coordinates, speeds, parameters and points of *system* and, with *resulting*, in results of a motion, among
+    which rates of first-order states stand for their expressions.
 
     Raises :class:`ArgumentError` for an unknown symbol.
     """
     (value,) = system.expand(value)
+    if resulting and (rates := {f"{z.name}'": z.rate for z in system.expanded.states}):
+        value = value.subs(rates)
     known = {*system.q_names, *system.speeds, *(p.name for p in system.parameters), TIME, *ENERGIES}
     known |= point_components(system) | system.meanings.keys() | smooth_friction(system).keys()
     if resulting:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
+import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -253,3 +256,45 @@ def test_laws_have_derivatives_as_fractions() -> None:
     assert latex.label("dT*/dpi.q1'") == r"\frac{\partial T^{*}}{\partial \pi_{q_{1}}}"
     assert latex.label("p*[x']") == "p_{x}^{*}"
     assert latex.label("gamma[edge,u,w]") == r"\gamma^{\mathrm{edge}}_{u,w}"
+
+
+#: Models whose derivations have all kinds of steps.
+TYPESET = (
+    ("double_pendulum", "newton_euler"),
+    ("appell_hamel", "lagrange"),
+    ("bicycle", "kane"),
+    ("chaplygin_sleigh", "appell"),
+    ("fourbar", "lagrange"),
+    ("spinning_top", "kane"),
+    ("crane_servo", "newton_euler"),
+    ("rattleback", "lagrange"),
+    ("yielding_ground", "newton_euler"),
+    ("flyball_governor", "lagrange"),
+)
+
+
+@pytest.mark.parametrize(("model", "formalism"), TYPESET[:3])
+def test_documents_close_what_they_open(model: str, formalism: str) -> None:
+    document = kn.derive(kn.load(EXAMPLES / f"{model}.kin"), formalism).account().latex()
+    open_groups, environments = 0, []
+    for found in re.finditer(r"\\begin\{(\w+\*?)\}|\\end\{(\w+\*?)\}|\\.|[{}]", document):
+        if found[1]:
+            environments.append((found[1], open_groups))
+        elif found[2]:
+            assert environments.pop() == (found[2], open_groups)
+        elif found[0] in "{}":
+            open_groups += 1 if found[0] == "{" else -1
+            assert open_groups >= 0
+    assert (open_groups, environments) == (0, [])
+    assert document.count("$") % 2 == 0
+    assert document.count(r"\[") == document.count(r"\]")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no TeX is installed")
+@pytest.mark.parametrize(("model", "formalism"), TYPESET)
+def test_documents_are_typeset(model: str, formalism: str, tmp_path: Path) -> None:
+    kn.derive(kn.load(EXAMPLES / f"{model}.kin"), formalism).account().save(tmp_path / "a.tex")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-draftmode", "a.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode("latin1")[-2000:]

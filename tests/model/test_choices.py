@@ -28,6 +28,12 @@ def value(e: Expr, **known: float) -> float:
     return found
 
 
+def test_comparisons_in_a_row_hold_together() -> None:
+    text = "coordinates x; parameters a, b; M | Sx(x) = 1; force f = if({}, 1, 2) on x;"
+    assert kn.loads(text.format("a < x <= b")) == kn.loads(text.format("a < x and x <= b"))
+    assert kn.loads(text.format("not b >= x > a > 0")) == kn.loads(text.format("not ((b >= x and x > a) and a > 0)"))
+
+
 @pytest.mark.parametrize("x", [-1.5, -1.0, -0.2, 0.0, 0.3, 1.0, 2.5])
 @pytest.mark.parametrize("y", [-1.0, 0.4, 1.0])
 def test_conditions_mean_what_they_mean_for_floats(x: float, y: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import kineta as kn
@@ -36,6 +37,18 @@ def test_python_builds_the_same_states() -> None:
     assert read_system.states == (kn.state("i", (1 - R * i) / L, "A"),)
     assert kn.state("p", 0, "bar").unit == "Pa"
     assert read_system == read("").replace(states=[kn.state("i", (1 - R * i) / L, "A")])
+
+
+def test_rates_of_states_are_asked_for_as_outputs_goals_and_events() -> None:
+    system = read("state i in A : i' = (1 V - R*i - k*q1')/L; force f = k*i on q1;")
+    rate, equal = kn.symbol("i'"), system.states[0].rate
+    a, b = (kn.linearize(system, outputs={"y": e}) for e in (rate, equal))
+    assert np.array_equal(a.C, b.C)
+    assert np.any(a.C)
+    grown = [kn.sensitivity(system, 0.5, ["R"], goals={"y": e}).value("y")[-1] for e in (rate, equal)]
+    assert grown[0] == grown[1]
+    ends = [kn.simulate(system, 2.0, events=kn.event(e - 1, terminal=True)).t[-1] for e in (rate, equal)]
+    assert ends[0] == ends[1] < 2
 
 
 def test_a_rate_with_a_unit_tells_that_of_the_state() -> None:
@@ -74,11 +87,11 @@ BAD = [
     ("state i in foo : i' = 1;", "m.kin:5:12: Expected a unit, found 'foo'."),
     (
         "state i in A : i' = 3 V;",
-        "m.kin:5:21: the rate of state 'i' must be a quantity [A/s], found a quantity [kg*m^2/s^3/A].",
+        "m.kin:5:21: the rate of state 'i' must be a quantity [A/s], found a voltage [kg*m^2/s^3/A].",
     ),
     (
         "state i in A : i' = 1 A/s; initial i = 2 V;",
-        "m.kin:5:40: initial 'i' must be a quantity [A], found a quantity [kg*m^2/s^3/A].",
+        "m.kin:5:40: initial 'i' must be a current [A], found a voltage [kg*m^2/s^3/A].",
     ),
     ("state i : i' = kk*i;", "State 'i' (m.kin:5:16): unknown symbol 'kk'. Did you mean 'k'?"),
     (

@@ -105,7 +105,8 @@ def test_dimensions_combine(expression: str, dimension: units.Dimension) -> None
         (units.FORCE, "a force [kg*m/s^2]"),
         ((0, 0, -1, 0), "a rate or an angular velocity [1/s]"),
         ((0.5, 0, 0, 0), "a quantity [m^0.5]"),
-        ((2, 1, -3, -1), "a quantity [kg*m^2/s^3/A]"),
+        ((2, 1, -3, -1), "a voltage [kg*m^2/s^3/A]"),
+        ((2, 1, -2, -2), "an inductance [kg*m^2/s^2/A^2]"),
     ],
 )
 def test_dimensions_have_names(dimension: units.Dimension, name: str) -> None:
@@ -121,6 +122,8 @@ def test_dimensions_have_names(dimension: units.Dimension, name: str) -> None:
         ("kmh", " Did you mean 'km/h'?"),
         ("Kg", " Did you mean 'kg'?"),
         ("sec", " Did you mean 's'?"),
+        ("Ohm", " Did you mean 'ohm'?"),
+        ("farad", " Did you mean 'F'?"),
         ("degrees", " Did you mean 'deg'?"),
         ("t", " The name t stands for the time; a tonne is written Mg."),
         ("inch", ""),
@@ -137,3 +140,22 @@ def test_what_is_no_number_is_refused(text: str) -> None:
     with pytest.raises(kn.ModelError) as raised:
         units.quantity(text)
     assert str(raised.value) == f"Expected a number, perhaps with a unit, found '{text}'."
+
+
+def test_electrical_units_go_together() -> None:
+    for one, other in (
+        ("1 ohm", "1 V/A"),
+        ("2 mH", "2e-3 ohm*s"),
+        ("3 uF", "3e-6 C/V"),
+        ("4 Wb", "4 V*s"),
+        ("1 T", "1 Wb/m^2"),
+    ):
+        (a, dimension), (b, same) = map(units.quantity, (one, other))
+        assert a == pytest.approx(b, rel=1e-15)
+        assert dimension == same
+    assert [units.symbol(units.unit(u).dimension) for u in ("kohm", "mH", "pF", "A*s", "N*m/A")][:4] == [
+        "ohm",
+        "H",
+        "F",
+        "C",
+    ]

@@ -56,8 +56,10 @@ def syntax_error(error: UnexpectedInput, text: str, file: str, what: str = STATE
         one = text[error.pos_in_stream or 0]
         power = next((str(k) for k, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹") if raised == one), "")
         advice = f"; a power is ^, as in x^{power}" if power else ""
-        if one == "?" or text[error.pos_in_stream or 0 :].startswith("!="):
+        if one == "?":
             advice = _NO_NUMBER
+        if text[error.pos_in_stream or 0 :].startswith("!="):
+            advice = _EQUAL
         if one == "'":
             advice = "; a prime stands behind a name, a component or bars, as in q', r(P).x' and |v(P)|'"
         return ModelError(
@@ -80,6 +82,7 @@ def syntax_error(error: UnexpectedInput, text: str, file: str, what: str = STATE
 _NO_NUMBER = (
     ": a comparison is no number; if(x > 0, a, b) is a where x > 0 and else b, min(x, y) and max(x, y) choose, too"
 )
+_EQUAL = ": conditions have <, <=, > and >=, since numbers are hardly ever equal; |x - a| < d says that they are near"
 #: A name, or a closed bracket, at the end of a text; a number, and a number with its unit.
 _OPERAND = re.compile(r"(?:([^\W\d][\w.]*'*)|\))[ \t]*$")
 _NUMBER = re.compile(r"(?<![\w.'])(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t]*$")
@@ -183,6 +186,8 @@ def _operator(error: UnexpectedInput, token: Token, text: str) -> str:
     compared = token.type in ("RELATION", "SAME") or text[position : position + 2] == "=="
     before = text[text.rfind("\n", 0, position) + 1 : position]
     elsewhere = "RELATION" not in _accepted(error) or "OR" in _accepted(error)
+    if "OR" in _accepted(error) and text[position] in "=!":
+        return _EQUAL
     if compared and elsewhere and (_OPERAND.search(before) or _NUMBER.search(before)):
         return _NO_NUMBER
     if token.type in ("NAME", "LPAR") and "TIMES" in _accepted(error) and (factor := _NUMBER.search(before)):

@@ -221,8 +221,11 @@ class Reader:
         return str(token)
 
     def _comparison(self, node: Tree[Token], children: list[Any]) -> ReadCondition:
-        a, relation, b = children
-        return ReadCondition(compared(self._number(a), str(relation), self._number(b)), node)
+        values, relations = [self._number(c) for c in children[::2]], [str(r) for r in children[1::2]]
+        if len({r[0] for r in relations}) > 1:
+            raise ModelError(f"comparisons in a row point one way, as in a < x < b, found {' and '.join(relations)}.")
+        found = (compared(a, r, b) for a, r, b in zip(values, relations, values[1:], strict=False))
+        return ReadCondition(reduce(and_, found), node)
 
     def _negated(self, node: Tree[Token], children: list[Any]) -> ReadCondition:
         return ReadCondition(~_truth(children[0]), node)
