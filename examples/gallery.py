@@ -156,6 +156,8 @@ PICTURES: dict[str, tuple[float, Callable[[Any], None]]] = {
     "hoist": (3.0, above(series("Load.z"), "i")),
     "boom": (5.0, above(series("q"), "p")),
     "shimmy": (1.0, above(series("psi"), "u")),
+    "wind_turbine": (20.0, above(series("phi'"), "pitch")),
+    "cam_follower": (1.0, above(series("lifted"), "pressed")),
 }
 
 
