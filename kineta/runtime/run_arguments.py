@@ -121,8 +121,8 @@ def symbols(system: System, value: Expr, what: str, *, resulting: bool = False) 
     Raises :class:`ArgumentError` for an unknown symbol.
     """
     (value,) = system.expand(value)
-    if resulting and (rates := {f"{z.name}'": z.rate for z in system.expanded.states}):
-        value = value.subs(rates)
+    for z in system.expanded.states if resulting else ():
+        value = value.subs(f"{z.name}'", z.rate)
     known = {*system.q_names, *system.speeds, *(p.name for p in system.parameters), TIME, *ENERGIES}
     known |= point_components(system) | system.meanings.keys() | smooth_friction(system).keys()
     if resulting:
