@@ -95,42 +95,44 @@ def articulated_bodies(motion: LinkMotion, tau: Sequence[Ref], applied: Mapping[
     """
     mechanism, links = motion.mechanism, motion.mechanism.links
     phi = _rate_forces(mechanism, tau)
-    own = [_rigid(link, p, applied.get(i)) for i, (link, p) in enumerate(zip(links, motion.wrenches(2), strict=True))]
+    own = [rigid(link, p, applied.get(i)) for i, (link, p) in enumerate(zip(links, motion.wrenches(2), strict=True))]
     steps: dict[tuple[int, int], RateSolution] = {}
     tests: list[list[Ref]] = [[] for _ in links]  # of the pivots of a link and its subtree
     bounds = dict(rate_bounds(mechanism))
     for i in reversed(range(len(links))):
         link = links[i]
         for j in reversed(range(len(link.rates))):
-            own[i], step = _eliminate(mechanism, own[i], (i, j), phi)
-            if step is not None:
-                steps[i, j] = step
-                tests[i] = [_pivot_stands(mechanism, (i, j), step, bounds, tests[i])]
+            if (i, j) not in phi:
+                continue
+            found = eliminated(own[i], link.rates[j], phi[i, j])
+            if found is None:
+                raise _singular(mechanism, (i, j))
+            own[i], step = found
+            steps[i, j] = step
+            sizes = [bounds[i, k] for k in range(j + 1)]
+            leading = link.rates[j].by_speed[(mechanism.leading or {})[i, j]]
+            tests[i] = [pivot_stands(link.rates[: j + 1], leading, step, sizes, tests[i])]
+            bounds.update({(i, k): size for k, size in enumerate(sizes)})
         if link.parent >= 0:
-            own[link.parent] = own[link.parent] + _inward(link, own[i])
+            own[link.parent] = own[link.parent] + inward(link, own[i])
             tests[link.parent] += tests[i]
     return ArticulatedBodies(own, steps, *_outward(mechanism, steps), _decisive(mechanism, tests))
 
 
-def _pivot_stands(
-    mechanism: Mechanism,
-    at: tuple[int, int],
-    step: RateSolution,
-    bounds: dict[tuple[int, int], Ref],
-    others: Sequence[Ref],
+def pivot_stands(
+    rates: Sequence[Rate], leading: Ref, step: RateSolution, bounds: list[Ref], others: Sequence[Ref]
 ) -> Ref:
-    """Return a reference that is positive where the pivot of the rate *at* (link, number), and *others*, exceed rounding
-    errors. The bounds of the remaining rates of the same motion grow by the errors of this pivot.
+    """Return a reference that is positive where the pivot of the last of the *rates* of a link, and *others*, exceed rounding
+    errors; *leading* is its derivative by its leading speed. The *bounds* of the rates before it grow by the errors of this
+    pivot.
     """
-    graph, (i, j) = mechanism.graph, at
-    rates = mechanism.links[i].rates
-    for k, other in enumerate(rates[:j]):
+    graph = step.U.f.graph
+    for k, other in enumerate(rates[:-1]):
         L = graph.mul(component(step.U, other), step.inverse)
-        bounds[i, k] = graph.add(bounds[i, k], graph.mul(graph.mul(L, L), bounds[at]))
-    partial = rates[j].by_speed[(mechanism.leading or {})[at]]
+        bounds[k] = graph.add(bounds[k], graph.mul(graph.mul(L, L), bounds[-1]))
     # Not at dead centres, where the speed moves no inertia.
-    moved = stands(graph, partial, *running_errors(graph, [partial]))
-    return stands(graph, component(step.U, rates[j]), bounds[at], moved, *others)
+    moved = stands(graph, leading, *running_errors(graph, [leading]))
+    return stands(graph, component(step.U, rates[-1]), bounds[-1], moved, *others)
 
 
 def _decisive(mechanism: Mechanism, tests: Sequence[Sequence[Ref]]) -> list[Sequence[Ref]]:
@@ -162,41 +164,32 @@ def _rate_forces(mechanism: Mechanism, tau: Sequence[Ref]) -> dict[tuple[int, in
     return phi
 
 
-def _rigid(link: Link, p: Wrench, applied: Wrench | None) -> Articulated:
+def rigid(link: Link, p: Wrench, applied: Wrench | None = None) -> Articulated:
+    """The articulated inertia of a *link* alone, with the wrench *p* of its masses in the motion without changes of speeds."""
     own, graph = link.moments, link.moments.c.graph
     return Articulated(own.J, skew(own.c), identity(graph).scaled(own.m), p if applied is None else p - applied)
 
 
-def _eliminate(
-    mechanism: Mechanism,
-    I: Articulated,
-    at: tuple[int, int],
-    phi: Mapping[tuple[int, int], Ref],
-) -> tuple[Articulated, RateSolution | None]:
-    """The articulated inertia after elimination of the rate *at* (link, number) under its force phi::
+def eliminated(I: Articulated, rate: Rate, phi: Ref) -> tuple[Articulated, RateSolution] | None:
+    """The articulated inertia *I* after elimination of a *rate* under its force *phi*; None where the rate moves nothing::
 
     u = phi - e . p        I - U U^T / D        p + U u / D
     """
-    if at not in phi:
-        return I, None
-    graph = mechanism.graph
-    rate = mechanism.links[at[0]].rates[at[1]]
-    e = rate.axis
+    graph, e = I.p.f.graph, rate.axis
     U = Wrench(I.B.row(e), I.A.column(e)) if rate.turns else Wrench(I.C.column(e), I.B.column(e))
     D = component(U, rate)
     if D == ZERO:
-        raise _singular(mechanism, at)
+        return None
     inverse = graph.div(ONE, D)
-    u = graph.sub(phi[at], component(I.p, rate))
-    step = RateSolution(U, inverse, u)
+    u = graph.sub(phi, component(I.p, rate))
     n, f = U.n * inverse, U.f * inverse
     left = Articulated(
         _without(I.A, n, U.n, e if rate.turns else -1),
         _without(I.B, n, U.f, e if rate.turns else -1, -1 if rate.turns else e),
         _without(I.C, f, U.f, -1 if rate.turns else e),
-        _transmitted(I.p + Wrench(f * u, n * u), rate, phi[at]),
+        _transmitted(I.p + Wrench(f * u, n * u), rate, phi),
     )
-    return left, step
+    return left, RateSolution(U, inverse, u)
 
 
 def _transmitted(p: Wrench, rate: Rate, phi: Ref) -> Wrench:
@@ -225,7 +218,7 @@ def _without(M: Matrix, a: Vector, b: Vector, row: int, column: int | None = Non
     )
 
 
-def _inward(link: Link, I: Articulated) -> Articulated:
+def inward(link: Link, I: Articulated) -> Articulated:
     """*I* of a link in the axes of its parent, about the origin of the parent::
 
     C' = C        B' = B + [d] C        A' = A - B [d] + [d] B'^T
@@ -254,17 +247,28 @@ def _outward(
     accelerations: list[Wrench] = []
     for i, link in enumerate(mechanism.links):
         at = accelerations[link.parent] if link.parent >= 0 else Wrench.zero(graph)
-        own = Wrench(link.outward(at.f + at.n.cross(link.offset)), link.outward(at.n))
+        own = carried_along(link, at)
         moved.append(own)
         for j, rate in enumerate(link.rates):
             if (step := steps.get((i, j))) is None:
                 continue
-            resisted = graph.add(step.U.f.dot(own.f), step.U.n.dot(own.n))
             k = leading[i, j]
-            udot = graph.mul(graph.sub(step.u, resisted), step.inverse)
+            udot, own = accelerated_by(step, rate, own)
             known = graph.sum([graph.mul(partial, vdot[m]) for m, partial in rate.by_speed.items() if m != k])
             vdot[k] = graph.div(graph.sub(udot, known), rate.by_speed[k])
-            e = along(graph, rate.axis, udot)
-            own = own + (Wrench(Vector(graph), e) if rate.turns else Wrench(e, Vector(graph)))
         accelerations.append(own)
     return moved, accelerations, vdot
+
+
+def carried_along(link: Link, at: Wrench) -> Wrench:
+    """The acceleration of a *link* with its carrier, whose own is *at* (f: of the origin, n: angular)."""
+    return Wrench(link.outward(at.f + at.n.cross(link.offset)), link.outward(at.n))
+
+
+def accelerated_by(step: RateSolution, rate: Rate, own: Wrench) -> tuple[Ref, Wrench]:
+    """The acceleration udot of a *rate* on the acceleration *own* of its link, and this with udot."""
+    graph = own.f.graph
+    resisted = graph.add(step.U.f.dot(own.f), step.U.n.dot(own.n))
+    udot = graph.mul(graph.sub(step.u, resisted), step.inverse)
+    e = along(graph, rate.axis, udot)
+    return udot, own + (Wrench(Vector(graph), e) if rate.turns else Wrench(e, Vector(graph)))

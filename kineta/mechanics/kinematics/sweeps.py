@@ -19,7 +19,7 @@ the momenta, Newton-Euler, and the gradients of Rodionov's kineta.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import comb
 from types import MappingProxyType
 
@@ -92,8 +92,8 @@ class LinkMotion:
         W: list[Vector] = []
         self._W.append(W)
         for i, link in enumerate(self.mechanism.links):
-            w = link.outward(W[link.parent]) if link.parent >= 0 else Vector(self.graph)
-            W.append(self._tidy(w + self._own(i, True, k, range(k + 1), k)))
+            carrier = W[link.parent] if link.parent >= 0 else Vector(self.graph)
+            W.append(self._tidy(turned(link, carrier, self._own_U(i, k + 1), k, self.level)))
 
     def _move(self, k: int) -> None:
         """Sweep X_k."""
@@ -107,24 +107,15 @@ class LinkMotion:
                 x = x + self._carried(i, link, k)
             elif p >= 0:
                 x = x + U[p] @ link.offset
-            # U_p,k acts on the offset of a prismatic link: the sum holds the other terms of d^k (R_p d)/dt^k.
-            own = (k, range(k)) if link.kind == "shift" else (k - 1, range(k))
-            X.append(self._tidy(link.outward(x) + self._own(i, False, own[0], own[1], k - 1)))
+            X.append(self._tidy(moved(link, x, self._own_U(i, k), k, self.level)))
         self._X.append(X)
 
     def _tidy(self, v: Vector) -> Vector:
         return Vector(self.graph, *map(self.mechanism.symbols.tidy, v.refs))
 
-    def _own(self, i: int, turns: bool, n: int, orders: Iterable[int], k: int) -> Vector:
-        """Sum of C(n, a) U_a e u^(k-a) over *orders* a, for the angular (*turns*) or linear rates of link i."""
-        g = self.graph
-        total = Vector(g)
-        for rate in self.mechanism.links[i].rates:
-            if rate.turns == turns:
-                for a in orders:
-                    column = self.U(a)[i].column(rate.axis)
-                    total = total + column * multiple(g, comb(n, a), self.level(rate, k - a))
-        return total
+    def _own_U(self, i: int, n: int) -> list[Matrix]:
+        """U_0 ... U_n-1 of link i."""
+        return [self.U(a)[i] for a in range(n)]
 
     def _carried(self, i: int, link: Link, k: int) -> Vector:
         """Contribution of the rotation of its carrier to X_k of a free motion, whose offset moves in all directions::
@@ -137,6 +128,28 @@ class LinkMotion:
             D = link.inward(self.X(b)[i]) - self.X(b)[p] if b else link.offset
             total = total + self.W(a)[p].cross(D) * self.graph.const(comb(k - 1, a))
         return total
+
+
+def turned(link: Link, carrier: Vector, U: Sequence[Matrix], k: int, level: Level) -> Vector:
+    """W_k of a *link* from that of its *carrier* and its own U_0 ... U_k."""
+    return link.outward(carrier) + _own_terms(link, True, k, U, k, level)
+
+
+def moved(link: Link, x: Vector, U: Sequence[Matrix], k: int, level: Level) -> Vector:
+    """X_k of a *link* from that of its origin held on the carrier, *x* in the axes of the carrier, and its own U_0 ... U_k-1."""
+    # U_p,k acts on the offset of a prismatic link: the sum holds the other terms of d^k (R_p d)/dt^k.
+    return link.outward(x) + _own_terms(link, False, k if link.kind == "shift" else k - 1, U, k - 1, level)
+
+
+def _own_terms(link: Link, turns: bool, n: int, U: Sequence[Matrix], k: int, level: Level) -> Vector:
+    """Sum of C(n, a) U_a e u^(k-a) over the matrices *U* of a link, for its angular (*turns*) or linear rates."""
+    g = link.r.graph
+    total = Vector(g)
+    for rate in link.rates:
+        if rate.turns == turns:
+            for a, matrix in enumerate(U):
+                total = total + matrix.column(rate.axis) * multiple(g, comb(n, a), level(rate, k - a))
+    return total
 
 
 def velocity_level(rate: Rate, k: int) -> Ref:
