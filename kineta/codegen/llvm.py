@@ -14,9 +14,11 @@ import numpy as np
 
 from kineta.arrays import FloatArray, address
 from kineta.cache import stored
+from kineta.codegen import loops as loop_code
 from kineta.codegen.module import module
 from kineta.codegen.target import host, llvm, machine
 from kineta.errors import ArgumentError
+from kineta.expr.loop_program import LoopProgram
 from kineta.expr.program import StraightLineProgram
 
 #: Cost, in LLVM's units, up to which a call is inlined: of its usual 225 loops gain nothing, and compiling takes a third longer.
@@ -33,7 +35,10 @@ def compile(programs: Sequence[StraightLineProgram], *, batch: bool = False) -> 
     key = sha256(" ".join(parts).encode()).hexdigest()
     found = _LOADED.get(key)
     if found is None:
-        code = stored(key, lambda: object_code(module(programs, host(), batch=batch)))
+        contents = [p.name + (p.code_digest if isinstance(p, LoopProgram) else p.digest) for p in programs]
+        sizes = [str((p.inputs, p.n_outputs)) for p in programs if batch and isinstance(p, LoopProgram)]
+        own = sha256(" ".join([*parts[:3], *contents, *sizes]).encode()).hexdigest()
+        code = stored(own, lambda: object_code(module(programs, host(), batch=batch)))
         found = _LOADED[key] = Library(programs, load_object(code, names), batch)
     return found
 
@@ -53,7 +58,9 @@ def generator(*more: str) -> str:
 
 
 def _symbols(program: StraightLineProgram, batch: bool) -> list[str]:
-    return [program.name, f"{program.name}.each", *[f"{program.name}.{entry}" for entry in ("batch", "lanes") if batch]]
+    loops = loop_code.POINTERS if isinstance(program, LoopProgram) else ()
+    entries = ("each", *(("batch", "lanes") if batch else ()), *loops)
+    return [program.name, *(f"{program.name}.{entry}" for entry in entries)]
 
 
 def object_code(ir: str) -> bytes:
@@ -97,6 +104,13 @@ class Library:
     def __init__(self, programs: Sequence[StraightLineProgram], code: Any, batch: bool) -> None:
         self._programs = {p.name: p for p in programs}
         self._code, self._batch = code, batch
+        self._tables: list[Any] = []
+        for program in programs:
+            if isinstance(program, LoopProgram):
+                read = np.array(loop_code.table(program), dtype=np.int32), np.array([*program.numbers, 0.0])
+                self._tables += read
+                for pointer, values in zip(loop_code.POINTERS, read, strict=True):
+                    ctypes.c_void_p.from_address(code[f"{program.name}.{pointer}"]).value = values.ctypes.data
 
     def function(self, name: str) -> NativeFunction:
         """The function compiled from the program *name*, which keeps the library alive."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kineta.codegen.loops import loop_batch, loop_core, pointers
 from kineta.codegen.scalar_ir import LIBRARY, Needs, core
 from kineta.codegen.simd import batch_entry, distinct, lanes_entry
 from kineta.codegen.sincos import lanes, real, sincos, suffix
 from kineta.codegen.spilling import spill_plan
 from kineta.codegen.target import Target
+from kineta.expr.loop_program import LoopProgram
 from kineta.expr.program import StraightLineProgram
 
 _TWO = {"atan2", "pow"}
@@ -22,6 +24,12 @@ def module(programs: Sequence[StraightLineProgram], target: Target, *, batch: bo
     needs = Needs()
     parts = []
     for program in programs:
+        if isinstance(program, LoopProgram):
+            parts += [pointers(program), loop_core(program, 1, target.registers, width, needs)]
+            parts += [_scalar(program), _each(program)]
+            if batch:
+                parts += [loop_core(program, width, target.registers, 1, needs), loop_batch(program, width)]
+            continue
         steps = spill_plan(program, target.registers)
         parts += [core(steps, program.results, 1, width, needs), _scalar(program), _each(program)]
         if batch:
@@ -39,7 +47,7 @@ def module(programs: Sequence[StraightLineProgram], target: Target, *, batch: bo
 
 
 def _declarations(width: int) -> str:
-    lines = ["declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"]
+    lines = ["declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)", "declare ptr @malloc(i64)", "declare void @free(ptr)"]
     for w in {1, 2, 4, 8, width}:
         T = real(w)
         lines += [f"declare {T} @llvm.{name}.{suffix(w)}({T})" for name in ("sqrt", "fabs", "floor")]

@@ -7,7 +7,7 @@ state (width 1) or one state per SIMD lane, split into as many functions as its 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -42,17 +42,24 @@ class Needs:
     lanes: set[tuple[str, int, int]] = field(default_factory=set)
 
 
-def core(plan: SpillPlan, results: Sequence[Ref], width: int, packed: int, needs: Needs) -> str:
+def core(
+    plan: SpillPlan,
+    results: Sequence[Ref],
+    width: int,
+    packed: int,
+    needs: Needs,
+    shared: Container[int] = (),
+) -> str:
     """Definition of the core functions of a program with the output operands *results*.
 
     They are ``@name.core.W(ptr in_0, ..., ptr out)`` for the width W, of numbers or vectors. *packed* is the largest number of
-    angles whose sines a scalar core computes in one vector.
+    angles whose sines a scalar core computes in one vector; the input blocks *shared*, by index, are numbers at any width.
     """
     program = plan.program
     pointers = [*(f"%in{i}" for i in range(len(program.inputs))), "%out"]
     parameters, arguments = (", ".join(f"{kind} {p}" for p in pointers) for kind in ("ptr noalias", "ptr"))
     name = f"@{program.name}.core.{width}"
-    writer = ScalarWriter(program, results, width, packed, needs)
+    writer = ScalarWriter(program, results, width, packed, needs, shared)
     bodies = [writer.body(chunk) for chunk in plan.chunks]
     if len(bodies) == 1:
         return f"define internal void {name}({parameters}) nounwind {{\n{bodies[0]}  ret void\n}}\n"
@@ -73,12 +80,19 @@ class ScalarWriter:
     pointer, loaded = "ptr", ""
 
     def __init__(
-        self, program: StraightLineProgram, results: Sequence[Ref], width: int, packed: int, needs: Needs
+        self,
+        program: StraightLineProgram,
+        results: Sequence[Ref],
+        width: int,
+        packed: int,
+        needs: Needs,
+        shared: Container[int] = (),
     ) -> None:
         self.program = program
         self.width = width
         self.packed = packed
         self.needs = needs
+        self.shared = shared
         self.T = real(width)
         self.sources = [(b, offset) for b, block in enumerate(program.inputs) for offset in range(block.size)]
         self.results: dict[int, list[tuple[int, Ref]]] = {}
@@ -159,6 +173,15 @@ class ScalarWriter:
         self._put(f"{name} = load {self.T}, {self.pointer} {p}, align {8 * self.width}{self.loaded}")
         return name
 
+    def _spread(self, base: str, index: int) -> str:
+        """Number *index* of a block of numbers, in every lane."""
+        p = f"%p{len(self.lines)}"
+        self._put(f"{p} = getelementptr double, ptr {base}, i64 {index}")
+        self._put(f"{p}.d = load double, ptr {p}, align 8")
+        self._put(f"{p}.v = insertelement {self.T} poison, double {p}.d, i32 0")
+        self._put(f"{p}.s = shufflevector {self.T} {p}.v, {self.T} poison, <{self.width} x i32> zeroinitializer")
+        return f"{p}.s"
+
     def _value(self, value: int) -> str:
         """The operand for a value number: a literal, an input, or the result of an operation."""
         if value not in self.names:
@@ -167,7 +190,8 @@ class ScalarWriter:
                 self.names[value] = constant(self.program.constants[value - inputs], self.width)
             else:
                 block, offset = self.sources[value]
-                self.names[value] = self._load(f"%in{block}", offset)
+                spread = self.width > 1 and block in self.shared
+                self.names[value] = (self._spread if spread else self._load)(f"%in{block}", offset)
         return self.names[value]
 
     def _signed(self, ref: int) -> str:

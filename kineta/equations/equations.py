@@ -257,11 +257,19 @@ class Equations:
         return self.derivation.known(quantity)
 
     def programs(self, quantity: str) -> tuple[StraightLineProgram, StraightLineProgram]:
-        """Two programs: from parameters ``p`` to ``h``, and from t, q, v (and tau or vdot) and ``h`` to *quantity*."""
-        shown = self.formulas(quantity)
-        return self.memo(
-            (StraightLineProgram, shown.quantity), lambda: _lowered(shown.symbols, shown.quantity, shown.array)
-        )
+        """Two programs: from parameters ``p`` to ``h``, and from t, q, v (and tau or vdot) and ``h`` to *quantity*; in loops over
+        the links where many of these are alike.
+        """
+        name = self._known(quantity)
+
+        def made() -> tuple[StraightLineProgram, StraightLineProgram]:
+            looped = self.method.looped(self.alone(), name)
+            if looped is not None:
+                return looped
+            shown = self.formulas(name)
+            return _lowered(shown.symbols, name, shown.array)
+
+        return self.memo((StraightLineProgram, name), made)
 
     def operations(self, quantity: str) -> Operations:
         """Operations of one evaluation of *quantity*; work that depends on parameters only is counted separately."""

@@ -7,13 +7,16 @@ from dataclasses import dataclass, field
 
 from kineta.expr.graph import Ref
 from kineta.mechanics import regressor, tangent
+from kineta.mechanics.algorithms.loops_over_links import Programs
 from kineta.mechanics.common_rules import COMMON, parametric
 from kineta.mechanics.constraints import projection
 from kineta.mechanics.derivation import Derivation, Rule, derivation
 from kineta.mechanics.formalisms import hamilton, routh
 from kineta.mechanics.from_residual import following
 from kineta.mechanics.narration import Step, Steps, told
+from kineta.model.checks.scaling_check import scaling_diagnosis
 from kineta.model.system import System
+from kineta.passes.step_recorder import Unsuited
 
 #: Rules on top of those of any formalism.
 SHARED: Mapping[str, Rule] = {**hamilton.RULES, **routh.RULES, **projection.RULES, **tangent.RULES, **regressor.RULES}
@@ -33,6 +36,7 @@ class Formalism:
     steps : the steps of the derivation report between those that all formalisms share
     applies : "" where the formalism applies to a system, else the sentence of the reason why not
     rules : cheaper rules for single quantities
+    loops : programs of quantities of long trees as steps in loops over the links
     """
 
     name: str
@@ -41,11 +45,22 @@ class Formalism:
     steps: Steps
     applies: Callable[[System], str] = always
     rules: Mapping[str, Rule] = field(default_factory=dict)
+    loops: Mapping[str, Callable[[Derivation], Programs]] = field(default_factory=dict)
 
     def derivation(self, system: System, *, exact: bool = False) -> Derivation:
         """Return a derivation of *system* by this formalism, in a graph of its own; an *exact* derivation rounds no constant."""
         rules = {**COMMON, **following(self.residual), **SHARED, **self.rules}
         return derivation(system, rules, parametric, exact=exact)
+
+    def looped(self, derivation: Derivation, quantity: str) -> Programs | None:
+        """The program of the parameters and that of a *quantity* in loops over the links; None where loops do not suit."""
+        if quantity not in self.loops:
+            return None
+        try:
+            with scaling_diagnosis(derivation.symbols.system):
+                return self.loops[quantity](derivation)
+        except Unsuited:
+            return None
 
     def told(self, derivation: Derivation) -> Iterator[Step]:
         """The derivation report of a *derivation* by this formalism."""

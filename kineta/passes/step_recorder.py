@@ -1,0 +1,301 @@
+"""``StepRecorder``: steps that are written once for every pattern of their operands, and then called.
+
+An operand is a number or a place in memory. What a step writes depends on which of its operands are the numbers 0, 1, -1, which
+are equal, and how they stand in memory: only where this differs from all calls before it is written anew. So structural zeros
+spread from call to call as in straight-line code, and a thousand equal links take a few steps.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kineta.expr.graph import ONE, Graph, Ref, neg
+from kineta.expr.loop_program import LoopProgram, LoopStep
+from kineta.expr.op import COMPOSED, LEAVES, UNARY, Op
+from kineta.expr.program import Block, program
+from kineta.expr.walk import reachable
+from kineta.passes.simplify import simplify
+
+#: An operand or result. Negative for the numbers of :data:`NUMBERS`; else, from the lowest bit, a sign, 4 bits of the memory, 12
+#: bits of the offset in a block, and the start of the block.
+Operand = int
+#: The numbers that shape a step, as operands -1, -2, -3.
+NUMBERS = (0.0, 1.0, -1.0)
+_ZERO, _ONE, _MINUS_ONE = -1, -2, -3
+_SIGN, _MEMORY, _OFFSET = 1, 4, 12
+_START = _SIGN + _MEMORY + _OFFSET
+_MASK = (1 << _MEMORY) - 1
+#: Largest number of scalars of a block of a step.
+LARGEST = 1 << _OFFSET
+
+#: Writes a step: references of its results from a graph and references of its operands.
+Write = Callable[[Graph, list[Ref]], Sequence[Ref]]
+#: An expression as operations on leaves in a row, as of :meth:`StepRecorder.expression`.
+Shape = tuple[tuple[int, ...], ...]
+
+
+def rebuilt(graph: Graph, shape: Shape, leaves: Sequence[Ref]) -> list[Ref]:
+    """The expressions of a *shape* on references of its *leaves*."""
+    values = list(leaves)
+
+    def operand(r: int) -> Ref:
+        return neg(values[r >> 1]) if r & 1 else values[r >> 1]
+
+    for op, *operands in shape[:-1]:
+        values.append(graph.call(op, *map(operand, operands)))
+    return [operand(r) for r in shape[-1]]
+
+
+def _place(memory: int, start: int, offset: int = 0) -> Operand:
+    return ((start << _OFFSET | offset) << _MEMORY | memory) << _SIGN
+
+
+class Unsuited(Exception):
+    """What cannot be written in steps of a bounded size."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A written step: its index, its number of new results, and its results: negative numbers, or 2 k + sign of the k-th new one, or
+    behind the new ones of the k-th operand.
+    """
+
+    index: int
+    size: int
+    results: tuple[int, ...]
+
+
+class StepRecorder:
+    """Recorder of the calls of steps, with *inputs*, blocks of symbols of the graph *source*, and *parameters* of it, whose
+    functions are computed once, in the last input block. Beyond *most* steps it raises :class:`Unsuited`.
+    """
+
+    def __init__(
+        self, source: Graph, inputs: Mapping[str, Sequence[Ref]], parameters: Sequence[Ref], most: int
+    ) -> None:
+        self.source = source
+        self._most = most
+        self.blocks = {name: len(refs) for name, refs in inputs.items()}
+        self._places = {r >> 1: _place(m, k) for m, refs in enumerate(inputs.values()) for k, r in enumerate(refs)}
+        self._parameters = {r >> 1 for r in parameters}
+        self._hoisted: dict[int, Operand] = {}
+        self._memory = len(self.blocks) + 1  # of numbers; the next is the workspace
+        self._numbers: list[float] = []
+        self._rows: dict[tuple[float, ...], int] = {}
+        self._written: dict[Hashable, _Written] = {}
+        self._steps: list[LoopStep] = []
+        self._calls: list[tuple[int, tuple[int, ...]]] = []
+        self._top = 0
+
+    @property
+    def hoisted(self) -> list[Ref]:
+        """Functions of the parameters that steps use."""
+        return [2 * i for i in self._hoisted]
+
+    def constants(self, refs: Sequence[Ref]) -> list[Operand]:
+        """Operands for *refs* that depend on parameters alone; numbers stand in one row. Raise :class:`Unsuited` for others."""
+        graph = self.source
+        row: dict[int, int] = {}
+        found: list[Operand] = []
+        for r in refs:
+            if r < 2:
+                found.append(_ZERO)
+            elif r >> 1 == ONE >> 1:
+                found.append(_MINUS_ONE if r & 1 else _ONE)
+            elif graph.op[r >> 1] == Op.CONST:
+                found.append(_place(self._memory, 0, row.setdefault(r >> 1, len(row))) | r & 1)
+            else:
+                found.append(self._hoist(r >> 1) | r & 1)
+        if row:
+            start = self._row(tuple(graph.constants[graph.lhs[i]] for i in row))
+            lift, own = start << _START, self._memory << _SIGN
+            found = [x + lift if x >= 0 and x & _MASK << _SIGN == own else x for x in found]
+        return found
+
+    def _row(self, numbers: tuple[float, ...]) -> int:
+        start = self._rows.get(numbers)
+        if start is None:
+            start = self._rows[numbers] = len(self._numbers)
+            self._numbers += numbers
+        return start
+
+    def _hoist(self, i: int) -> Operand:
+        found = self._hoisted.get(i)
+        if found is None:
+            if not self._static(i):
+                raise Unsuited
+            found = self._hoisted[i] = _place(len(self.blocks), len(self._hoisted))
+        return found
+
+    def _static(self, i: int) -> bool:
+        """Return whether node *i* depends on numbers and parameters only."""
+        graph = self.source
+        return all(
+            graph.op[k] not in LEAVES or graph.op[k] == Op.CONST or k in self._parameters
+            for k in reachable(graph, [2 * i])
+        )
+
+    def expression(self, refs: Sequence[Ref], longest: int) -> tuple[Shape, list[Operand]]:
+        """The *refs* as a shape, and its leaves as operands. Raise :class:`Unsuited` beyond *longest* operations, and for
+        operations composed of others.
+        """
+        graph = self.source
+        static: set[int] = set()
+        leaves: list[int] = []
+        number: dict[int, int] = {}
+        rows: list[tuple[int, ...]] = []
+        order = reachable(graph, refs)
+        if len(order) > longest:
+            raise Unsuited
+        for i in order:
+            op = graph.op[i]
+            if op in COMPOSED or op == Op.PAIR:
+                raise Unsuited
+            if op in LEAVES:
+                if op == Op.CONST or i in self._parameters:
+                    static.add(i)
+            elif graph.lhs[i] >> 1 in static and (op in UNARY or graph.rhs[i] >> 1 in static):
+                static.add(i)
+        wanted = {r >> 1 for r in refs}
+        for i in order:
+            if i not in static and graph.op[i] not in LEAVES:
+                wanted.add(graph.lhs[i] >> 1)
+                if graph.op[i] not in UNARY:
+                    wanted.add(graph.rhs[i] >> 1)
+        for i in order:
+            if i in wanted and (i in static or graph.op[i] in LEAVES):
+                number[i] = len(leaves)
+                leaves.append(i)
+        for i in order:
+            if i in number or i in static:
+                continue
+            op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
+            number[i] = len(leaves) + len(rows)
+            first = 2 * number[a >> 1] | a & 1
+            rows.append((op, first) if op in UNARY else (op, first, 2 * number[b >> 1] | b & 1))
+        rows.append(tuple(2 * number[r >> 1] | r & 1 for r in refs))
+        fixed = [i for i in leaves if i in static]
+        known = dict(zip(fixed, self.constants([2 * i for i in fixed]), strict=True))
+        operands = [known[i] if i in known else self._symbol(i) for i in leaves]
+        return tuple(rows), operands
+
+    def _symbol(self, i: int) -> Operand:
+        if i not in self._places:
+            raise Unsuited
+        return self._places[i]
+
+    def call(self, key: Hashable, write: Write, operands: Sequence[Operand]) -> list[Operand]:
+        """The results of the step *key* on *operands*, written by *write* where it meets a new pattern."""
+        slots: dict[int, int] = {}
+        blocks: dict[int, int] = {}
+        pattern: list[int] = []
+        places: list[tuple[int, int]] = []
+        for x in operands:
+            if x < 0:
+                pattern.append(x)
+                continue
+            place = x >> 1
+            k = slots.get(place)
+            if k is None:
+                k = slots[place] = len(slots)
+                block = (place >> _MEMORY + _OFFSET) << _MEMORY | place & _MASK
+                places.append((blocks.setdefault(block, len(blocks)), place >> _MEMORY & LARGEST - 1))
+            pattern.append(2 * k | x & 1)
+        memories = tuple(block & _MASK for block in blocks)
+        full = key, tuple(pattern), tuple(places), memories
+        written = self._written.get(full)
+        if written is None:
+            written = self._written[full] = self._write(write, pattern, places, memories)
+        to, n = self._top, len(slots)
+        if written.size:
+            self._calls.append((written.index, (*(block >> _MEMORY for block in blocks), to)))
+            self._top += written.size
+        given = list(slots)
+        found: list[Operand] = []
+        for r in written.results:
+            if r < 0:
+                found.append(r)
+            elif r >> 1 < n:
+                found.append(given[r >> 1] << 1 | r & 1)
+            else:
+                found.append(_place(self._memory + 1, to, (r >> 1) - n) | r & 1)
+        return found
+
+    def _write(
+        self, write: Write, pattern: Sequence[int], places: Sequence[tuple[int, int]], memories: tuple[int, ...]
+    ) -> _Written:
+        graph = Graph()
+        symbols = [graph.symbol(f"x{k}") for k in range(len(places))]
+        numbers = [graph.const(x) for x in NUMBERS]
+        given = [symbols[p >> 1] ^ p & 1 if p >= 0 else numbers[-1 - p] for p in pattern]
+        into = Graph()
+        refs = simplify(graph, write(graph, given), (), into)
+        symbols = [into.symbol(f"x{k}") for k in range(len(places))]
+        known = {s: k for k, s in enumerate(symbols)}
+        fixed = {into.const(x): -1 - k for k, x in enumerate(NUMBERS)}
+        new: dict[Ref, int] = {}
+        results: list[int] = []
+        for r in refs:
+            if r in fixed:
+                results.append(fixed[r])
+            elif r & -2 in known:
+                results.append(2 * known[r & -2] | r & 1)
+            else:
+                results.append(2 * (len(symbols) + new.setdefault(r & -2, len(new))) | r & 1)
+        index = self._step(into, dict(zip(places, symbols, strict=True)), memories, list(new)) if new else -1
+        return _Written(index, len(new), tuple(results))
+
+    def _step(
+        self, graph: Graph, symbols: Mapping[tuple[int, int], Ref], memories: tuple[int, ...], results: Sequence[Ref]
+    ) -> int:
+        """The index of a new step with *symbols* at (block, offset)."""
+        sizes = [0] * len(memories)
+        for block, offset in symbols:
+            sizes[block] = max(sizes[block], offset + 1)
+        if len(results) > LARGEST or len(self._steps) == self._most:
+            raise Unsuited
+        inputs = {f"b{m}": [graph.symbol(f"b{m}.{k}") for k in range(size)] for m, size in enumerate(sizes)}
+        for (block, offset), symbol in symbols.items():
+            inputs[f"b{block}"][offset] = symbol
+        own = program(graph, inputs, {"y": ((len(results),), results)}, f"step{len(self._steps)}")
+        self._steps.append(LoopStep(own, memories))
+        return len(self._steps) - 1
+
+    def _copied(self, x: Operand) -> Operand:
+        """The operand *x* as a new result in the workspace."""
+        memory, offset = x >> _SIGN & _MASK, x >> _SIGN + _MEMORY & LARGEST - 1
+        key = "copied", x if x < 0 else (x & 1, memory, offset)
+        written = self._written.get(key)
+        if written is None:
+            graph = Graph()
+            symbol = graph.symbol("x") if x >= 0 else graph.const(NUMBERS[-1 - x])
+            symbols = {(0, offset): symbol} if x >= 0 else {}
+            index = self._step(graph, symbols, (memory,) if x >= 0 else (), [symbol ^ x & 1 if x >= 0 else symbol])
+            written = self._written[key] = _Written(index, 1, ())
+        to = self._top
+        self._calls.append((written.index, (x >> _START, to) if x >= 0 else (to,)))
+        self._top += 1
+        return _place(self._memory + 1, to)
+
+    def program(
+        self, name: str, outputs: Mapping[str, tuple[tuple[int, ...], Sequence[Operand]]]
+    ) -> LoopProgram:
+        """The program of all calls with *outputs*, shapes and operands by name."""
+        places = array("i")
+        for x in (x for _, operands in outputs.values() for x in operands):
+            inside = x >= 0 and not x & 1 and x >> _SIGN & _MASK == self._memory + 1
+            place = x if inside else self._copied(x)
+            places.append((place >> _START) + (place >> _SIGN + _MEMORY & LARGEST - 1))
+        table = array("i")
+        last = count = -1
+        for k, starts in self._calls:
+            if k != last:
+                last, count = k, len(table) + 1
+                table.extend((k, 0))
+            table[count] += 1
+            table.extend(starts)
+        blocks = (*(Block(n, (size,)) for n, size in self.blocks.items()), Block("h", (len(self._hoisted),)))
+        ends = tuple(Block(n, shape) for n, (shape, _) in outputs.items())
+        return LoopProgram(name, blocks, ends, tuple(self._steps), tuple(self._numbers), table, places, self._top)
