@@ -90,7 +90,8 @@ def loop_batch(program: LoopProgram, width: int) -> str:
         for i, b in enumerate(program.inputs)
         if b.size
     )
-    lanes = ", ".join([*(f"ptr %in{i}" for i in blocks), "ptr %out", f"i{width} %mask"])
+    given = "".join(f"ptr %in{i}, " for i in blocks)
+    size = str(max(program.n_outputs, 1))
     return f"""{_turned(program.name, width)}
 define void @{program.name}.batch({rows}) nounwind {{
 entry:
@@ -101,7 +102,7 @@ scalar:
   call void @{program.name}.each({rows})
   ret void
 start:
-{_allocated("x", str(max(program.n_inputs, 1)), width)}{_allocated("y", str(max(program.n_outputs, 1)), width)}{states}  br label %loop
+{_allocated("x", str(max(program.n_inputs, 1)), width)}{_allocated("y", size, width)}{states}  br label %loop
 loop:
   %i = phi i64 [0, %start], [%from, %loop]
 {turned}  call void @{program.name}.core.{width}({starts}ptr %y)
@@ -118,9 +119,9 @@ end:
   call void @free(ptr %y.given)
   ret void
 }}
-define void @{program.name}.lanes({lanes}) nounwind {{
+define void @{program.name}.lanes({given}ptr %out, i{width} %mask) nounwind {{
 entry:
-{_allocated("y", str(max(program.n_outputs, 1)), width)}  call void @{program.name}.core.{width}({"".join(f"ptr %in{i}, " for i in blocks)}ptr %y)
+{_allocated("y", size, width)}  call void @{program.name}.core.{width}({given}ptr %y)
   %set = bitcast i{width} %mask to <{width} x i1>
   br label %loop
 loop:

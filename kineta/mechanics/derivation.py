@@ -7,7 +7,6 @@ actions of elements are common to all.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
@@ -30,7 +29,7 @@ from kineta.mechanics.kinematics.axis_alignment import aligned
 from kineta.mechanics.kinematics.kinematics import TreeKinematics
 from kineta.mechanics.kinematics.origin_placement import slid
 from kineta.mechanics.kinematics.sweeps import LinkMotion, accelerated
-from kineta.mechanics.kinematics.tree import Mechanism, kinematic_tree, regrouped, rounded, with_mass
+from kineta.mechanics.kinematics.tree import Mechanism, kinematic_tree, rebased, regrouped, rounded, with_mass
 from kineta.mechanics.programs.rows import Programs, named_levels, programs, residuals
 from kineta.mechanics.quantities import CONTROLLED, QUANTITIES, ordered, placed
 from kineta.mechanics.variables import Symbols, symbols
@@ -134,7 +133,8 @@ class Derivation:
         if self.graph.nodes != variables or (s.names, s.speeds) != (first.names, first.speeds):
             return _mechanisms(s)
         self.graph.copy_from(first.graph)
-        return deepcopy(made, {id(first): s, id(first.graph): self.graph, id(first.system): s.system})
+        described, regrouped = (rebased(mechanism, s) for mechanism in made)
+        return described, regrouped
 
     @once
     def kinematics(self) -> TreeKinematics:

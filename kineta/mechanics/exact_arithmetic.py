@@ -11,7 +11,7 @@ from decimal import Context, Decimal
 from math import isfinite
 from typing import cast
 
-from kineta.expr.graph import Graph, Ref, neg
+from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.passes.substitute import signed, substitute
 
 _DIGITS = Context(prec=60)
@@ -31,6 +31,8 @@ class Exact:
 
     def add(self, a: Ref, b: Ref) -> Ref:
         """The sum a + b."""
+        if a == ZERO or b == ZERO:
+            return b if a == ZERO else a
         x, y = self._number(a), self._number(b)
         if x is None or y is None:
             return self.rounding.add(self._node(a), self._node(b))
@@ -42,6 +44,10 @@ class Exact:
 
     def mul(self, a: Ref, b: Ref) -> Ref:
         """The product a b."""
+        if a == ZERO or b == ZERO:
+            return ZERO
+        if a == ONE or b == ONE:
+            return b if a == ONE else a
         x, y = self._number(a), self._number(b)
         if x is None or y is None:
             return self.rounding.mul(self._node(a), self._node(b))
@@ -87,10 +93,22 @@ class Exact:
         self._symbols[name] = ref & -2
         return signed(self.rounding.symbol(name), ref)
 
+    def beside(self, graph: Graph) -> Exact:
+        """The same numbers beside another *graph* with the same nodes."""
+        found = Exact(graph)
+        found._numbers, found._places = self._numbers.copy(), self._places.copy()
+        found._symbols = self._symbols.copy()
+        return found
+
 
 def exact(graph: Graph) -> Graph:
     """*graph* in exact arithmetic, for sums and products of vectors and matrices."""
     return cast(Graph, Exact(graph))
+
+
+def copied(graph: Graph, into: Graph) -> Graph:
+    """The arithmetic *graph*, exact or that of a graph itself, for the graph *into* with the same nodes."""
+    return cast(Graph, graph.beside(into)) if isinstance(graph, Exact) else into
 
 
 def rounding(graph: Graph, refs: Sequence[Ref]) -> list[Ref]:

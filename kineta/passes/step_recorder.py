@@ -7,24 +7,25 @@ spread from call to call as in straight-line code, and a thousand equal links ta
 
 from __future__ import annotations
 
+import math
 from array import array
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kineta.expr.graph import ONE, Graph, Ref, neg
 from kineta.expr.loop_program import LoopProgram, LoopStep
 from kineta.expr.op import COMPOSED, LEAVES, UNARY, Op
-from kineta.expr.program import Block, program
+from kineta.expr.program import Block, StraightLineProgram, program
 from kineta.expr.walk import reachable
 from kineta.passes.simplify import simplify
 
-#: An operand or result. Negative for the numbers of :data:`NUMBERS`; else, from the lowest bit, a sign, 4 bits of the memory, 12
+#: An operand or result. Negative for the numbers of :data:`NUMBERS`; else, from the lowest bit, a sign, 4 bits of the memory, 24
 #: bits of the offset in a block, and the start of the block.
 Operand = int
 #: The numbers that shape a step, as operands -1, -2, -3.
 NUMBERS = (0.0, 1.0, -1.0)
 _ZERO, _ONE, _MINUS_ONE = -1, -2, -3
-_SIGN, _MEMORY, _OFFSET = 1, 4, 12
+_SIGN, _MEMORY, _OFFSET = 1, 4, 24
 _START = _SIGN + _MEMORY + _OFFSET
 _MASK = (1 << _MEMORY) - 1
 #: Largest number of scalars of a block of a step.
@@ -52,14 +53,14 @@ def _place(memory: int, start: int, offset: int = 0) -> Operand:
     return ((start << _OFFSET | offset) << _MEMORY | memory) << _SIGN
 
 
-class Unsuited(Exception):
+class UnsuitedError(Exception):
     """What cannot be written in steps of a bounded size."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A written step: its index, its number of new results, and its results: negative numbers, or 2 k + sign of the k-th new one, or
-    behind the new ones of the k-th operand.
+    """A written step: its index, its number of new results, and its results: negative for numbers; 2 k + sign for the k-th of its
+    distinct operands, and behind these for the new ones.
     """
 
     index: int
@@ -67,20 +68,53 @@ class _Written:
     results: tuple[int, ...]
 
 
+class Hoisted:
+    """Functions of *parameters* of a *graph* alone, which are computed once, in rows of the block h of one or more programs."""
+
+    def __init__(self, graph: Graph, parameters: Sequence[Ref]) -> None:
+        self.refs: list[Ref] = []
+        self._graph = graph
+        self._static = {r >> 1 for r in parameters}
+        self._seen = 0
+        self._rows: dict[tuple[int, ...], int] = {}
+
+    def static(self) -> Container[int]:
+        """Ids of all nodes that depend on numbers and parameters alone."""
+        graph, static = self._graph, self._static
+        op, lhs, rhs = graph.op, graph.lhs, graph.rhs
+        for i in range(self._seen, len(graph)):
+            kind = op[i]
+            if kind == Op.CONST or (
+                kind not in LEAVES and lhs[i] >> 1 in static and (kind in UNARY or rhs[i] >> 1 in static)
+            ):
+                static.add(i)
+        self._seen = len(graph)
+        return static
+
+    def row(self, nodes: tuple[int, ...]) -> int:
+        """The start of a row of *nodes* in the block."""
+        start = self._rows.get(nodes)
+        if start is None:
+            start = self._rows[nodes] = len(self.refs)
+            self.refs += (2 * i for i in nodes)
+        return start
+
+    def setup(self, parameters: Sequence[Ref], name: str) -> StraightLineProgram:
+        """The program from ``p``, symbols *parameters*, to ``h``."""
+        return program(self._graph, {"p": parameters}, {"h": ((len(self.refs),), self.refs)}, name)
+
+
 class StepRecorder:
-    """Recorder of the calls of steps, with *inputs*, blocks of symbols of the graph *source*, and *parameters* of it, whose
-    functions are computed once, in the last input block. Beyond *most* steps it raises :class:`Unsuited`.
+    """Recorder of the calls of steps, with *inputs*, blocks of symbols of the graph *source*, and behind them the block of
+    *hoisted* functions. Beyond *most* steps it raises :class:`UnsuitedError`.
     """
 
-    def __init__(
-        self, source: Graph, inputs: Mapping[str, Sequence[Ref]], parameters: Sequence[Ref], most: int
-    ) -> None:
+    def __init__(self, source: Graph, inputs: Mapping[str, Sequence[Ref]], hoisted: Hoisted, most: int) -> None:
         self.source = source
+        self.hoisted = hoisted
         self._most = most
         self.blocks = {name: len(refs) for name, refs in inputs.items()}
         self._places = {r >> 1: _place(m, k) for m, refs in enumerate(inputs.values()) for k, r in enumerate(refs)}
-        self._parameters = {r >> 1 for r in parameters}
-        self._hoisted: dict[int, Operand] = {}
         self._memory = len(self.blocks) + 1  # of numbers; the next is the workspace
         self._numbers: list[float] = []
         self._rows: dict[tuple[float, ...], int] = {}
@@ -89,30 +123,30 @@ class StepRecorder:
         self._calls: list[tuple[int, tuple[int, ...]]] = []
         self._top = 0
 
-    @property
-    def hoisted(self) -> list[Ref]:
-        """Functions of the parameters that steps use."""
-        return [2 * i for i in self._hoisted]
-
     def constants(self, refs: Sequence[Ref]) -> list[Operand]:
-        """Operands for *refs* that depend on parameters alone; numbers stand in one row. Raise :class:`Unsuited` for others."""
-        graph = self.source
-        row: dict[int, int] = {}
+        """Operands for *refs* that depend on parameters alone, in one row. Raise :class:`UnsuitedError` for others."""
+        graph, static, h = self.source, self.hoisted.static(), len(self.blocks)
+        numbers: dict[int, int] = {}
+        functions: dict[int, int] = {}
         found: list[Operand] = []
         for r in refs:
+            i = r >> 1
             if r < 2:
                 found.append(_ZERO)
-            elif r >> 1 == ONE >> 1:
+            elif i == ONE >> 1:
                 found.append(_MINUS_ONE if r & 1 else _ONE)
-            elif graph.op[r >> 1] == Op.CONST:
-                found.append(_place(self._memory, 0, row.setdefault(r >> 1, len(row))) | r & 1)
+            elif graph.op[i] == Op.CONST:
+                found.append(_place(self._memory, 0, numbers.setdefault(i, len(numbers))) | r & 1)
+            elif i in static:
+                found.append(_place(h, 0, functions.setdefault(i, len(functions))) | r & 1)
             else:
-                found.append(self._hoist(r >> 1) | r & 1)
-        if row:
-            start = self._row(tuple(graph.constants[graph.lhs[i]] for i in row))
-            lift, own = start << _START, self._memory << _SIGN
-            found = [x + lift if x >= 0 and x & _MASK << _SIGN == own else x for x in found]
-        return found
+                raise UnsuitedError
+        lifts = {}
+        if numbers:
+            lifts[self._memory] = self._row(tuple(graph.constants[graph.lhs[i]] for i in numbers)) << _START
+        if functions:
+            lifts[h] = self.hoisted.row(tuple(functions)) << _START
+        return [x + lifts[x >> _SIGN & _MASK] if x >= 0 else x for x in found]
 
     def _row(self, numbers: tuple[float, ...]) -> int:
         start = self._rows.get(numbers)
@@ -121,70 +155,47 @@ class StepRecorder:
             self._numbers += numbers
         return start
 
-    def _hoist(self, i: int) -> Operand:
-        found = self._hoisted.get(i)
-        if found is None:
-            if not self._static(i):
-                raise Unsuited
-            found = self._hoisted[i] = _place(len(self.blocks), len(self._hoisted))
-        return found
-
-    def _static(self, i: int) -> bool:
-        """Return whether node *i* depends on numbers and parameters only."""
-        graph = self.source
-        return all(
-            graph.op[k] not in LEAVES or graph.op[k] == Op.CONST or k in self._parameters
-            for k in reachable(graph, [2 * i])
-        )
-
-    def expression(self, refs: Sequence[Ref], longest: int) -> tuple[Shape, list[Operand]]:
-        """The *refs* as a shape, and its leaves as operands. Raise :class:`Unsuited` beyond *longest* operations, and for
-        operations composed of others.
+    def expression(self, refs: Sequence[Ref], longest: float = math.inf) -> tuple[Shape, list[Operand]]:
+        """The *refs* as a shape, and its leaves as operands. Raise :class:`UnsuitedError` beyond *longest* nodes, and for
+        operations composed of others. Shapes of any length read their symbols from places that belong to the shape.
         """
-        graph = self.source
-        static: set[int] = set()
-        leaves: list[int] = []
-        number: dict[int, int] = {}
-        rows: list[tuple[int, ...]] = []
-        order = reachable(graph, refs)
+        graph, static = self.source, self.hoisted.static()
+        order = reachable(graph, refs, static)
         if len(order) > longest:
-            raise Unsuited
+            raise UnsuitedError
+        number: dict[int, int] = {}
+        leaves: list[int] = []
+        rows: list[tuple[int, ...]] = []
         for i in order:
-            op = graph.op[i]
-            if op in COMPOSED or op == Op.PAIR:
-                raise Unsuited
-            if op in LEAVES:
-                if op == Op.CONST or i in self._parameters:
-                    static.add(i)
-            elif graph.lhs[i] >> 1 in static and (op in UNARY or graph.rhs[i] >> 1 in static):
-                static.add(i)
-        wanted = {r >> 1 for r in refs}
-        for i in order:
-            if i not in static and graph.op[i] not in LEAVES:
-                wanted.add(graph.lhs[i] >> 1)
-                if graph.op[i] not in UNARY:
-                    wanted.add(graph.rhs[i] >> 1)
-        for i in order:
-            if i in wanted and (i in static or graph.op[i] in LEAVES):
+            if i in static or graph.op[i] in LEAVES:
                 number[i] = len(leaves)
                 leaves.append(i)
         for i in order:
-            if i in number or i in static:
+            if i in number:
                 continue
             op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
+            if op in COMPOSED:
+                raise UnsuitedError
             number[i] = len(leaves) + len(rows)
             first = 2 * number[a >> 1] | a & 1
             rows.append((op, first) if op in UNARY else (op, first, 2 * number[b >> 1] | b & 1))
         rows.append(tuple(2 * number[r >> 1] | r & 1 for r in refs))
         fixed = [i for i in leaves if i in static]
         known = dict(zip(fixed, self.constants([2 * i for i in fixed]), strict=True))
-        operands = [known[i] if i in known else self._symbol(i) for i in leaves]
-        return tuple(rows), operands
+        moving = longest < math.inf
+        return tuple(rows), [known[i] if i in known else self._symbol(i, moving) for i in leaves]
 
-    def _symbol(self, i: int) -> Operand:
+    def _symbol(self, i: int, moving: bool) -> Operand:
+        """Symbol *i* at the start of a block, or for steps that do not move at its offset in the input block."""
         if i not in self._places:
-            raise Unsuited
-        return self._places[i]
+            raise UnsuitedError
+        place = self._places[i]
+        return place if moving else place >> _START << _SIGN + _MEMORY | place & (_MASK << _SIGN)
+
+    def evaluated(self, refs: Sequence[Ref], longest: float = math.inf) -> list[Operand]:
+        """Expressions *refs* as :meth:`expression`, evaluated."""
+        shape, leaves = self.expression(refs, longest)
+        return self.call(("evaluated", shape), lambda graph, given: rebuilt(graph, shape, given), leaves)
 
     def call(self, key: Hashable, write: Write, operands: Sequence[Operand]) -> list[Operand]:
         """The results of the step *key* on *operands*, written by *write* where it meets a new pattern."""
@@ -255,7 +266,7 @@ class StepRecorder:
         for block, offset in symbols:
             sizes[block] = max(sizes[block], offset + 1)
         if len(results) > LARGEST or len(self._steps) == self._most:
-            raise Unsuited
+            raise UnsuitedError
         inputs = {f"b{m}": [graph.symbol(f"b{m}.{k}") for k in range(size)] for m, size in enumerate(sizes)}
         for (block, offset), symbol in symbols.items():
             inputs[f"b{block}"][offset] = symbol
@@ -279,9 +290,7 @@ class StepRecorder:
         self._top += 1
         return _place(self._memory + 1, to)
 
-    def program(
-        self, name: str, outputs: Mapping[str, tuple[tuple[int, ...], Sequence[Operand]]]
-    ) -> LoopProgram:
+    def program(self, name: str, outputs: Mapping[str, tuple[tuple[int, ...], Sequence[Operand]]]) -> LoopProgram:
         """The program of all calls with *outputs*, shapes and operands by name."""
         places = array("i")
         for x in (x for _, operands in outputs.values() for x in operands):
@@ -296,6 +305,6 @@ class StepRecorder:
                 table.extend((k, 0))
             table[count] += 1
             table.extend(starts)
-        blocks = (*(Block(n, (size,)) for n, size in self.blocks.items()), Block("h", (len(self._hoisted),)))
+        blocks = (*(Block(n, (size,)) for n, size in self.blocks.items()), Block("h", (len(self.hoisted.refs),)))
         ends = tuple(Block(n, shape) for n, (shape, _) in outputs.items())
         return LoopProgram(name, blocks, ends, tuple(self._steps), tuple(self._numbers), table, places, self._top)

@@ -21,11 +21,12 @@ from kineta.expr.program import StraightLineProgram
 from kineta.integration.contact_records import SteppingData
 from kineta.model.system import System
 from kineta.model.transformations.isomorphism import named_as
+from kineta.passes.step_recorder import UnsuitedError
 from kineta.results.result import force_name
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
-from kineta.runtime.constraint_treatment import PROJECTED, STEPPED, run_derivation
+from kineta.runtime.constraint_treatment import FREE, PROJECTED, STEPPED, run_derivation
 from kineta.runtime.contact_problem import CompiledContacts, ContactFunction, stepping_data
-from kineta.runtime.functions import SWITCHES, StateLayout, lowered, run_functions
+from kineta.runtime.functions import SWITCHES, StateLayout, looped_run, lowered, run_functions
 from kineta.runtime.parameter_checks import check_parameters
 from kineta.threads import memo, once
 
@@ -310,6 +311,11 @@ def _run_programs(
 ) -> tuple[StraightLineProgram, dict[str, StraightLineProgram], StateLayout]:
     """Setup program, programs by name, and state layout."""
     d = run_derivation(equations, kept)
+    if kept == FREE and "forward" in equations.method.loops:
+        try:
+            return looped_run(d, forces, watched)
+        except UnsuitedError:
+            d = run_derivation(equations, kept)  # code does not depend on what was tried
     found, layout = run_functions(d, forces, watched, stepped=kept == STEPPED)
     return *lowered(d, found, layout), layout
 

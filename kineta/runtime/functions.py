@@ -20,6 +20,7 @@ from kineta.mechanics.contact.contact_terms import ContactTermsArrays, contact_t
 from kineta.mechanics.contact.step_terms import step_terms
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Derivation, vector
+from kineta.mechanics.loops_over_links import LARGE, LinkLoops, accelerations, energies
 from kineta.mechanics.programs import dynamics
 from kineta.model.axis import LONGEST
 from kineta.model.checks.inertia_check import inertia_margins
@@ -27,6 +28,7 @@ from kineta.model.dimensions import multiplier_units
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
 from kineta.passes.hoist import hoist
+from kineta.passes.step_recorder import Hoisted, StepRecorder, UnsuitedError
 from kineta.passes.substitute import substitute
 from kineta.runtime.applied_forces import AppliedForces
 
@@ -160,6 +162,44 @@ def run_functions(
     if system.programs:
         found["regularity"] = [*d["regularity"].refs, *(x for _, x in edges), *kinks]
     return found, layout
+
+
+def looped_run(
+    d: Derivation, forces: AppliedForces, watched: Sequence[Expr]
+) -> tuple[StraightLineProgram, dict[str, StraightLineProgram], StateLayout]:
+    """Setup program, programs by name, and state layout of a run of a long tree, with loops over the links. Raise
+    :class:`UnsuitedError` for systems that loops do not suit.
+    """
+    g, s, system = d.graph, d.symbols, d.symbols.system
+    if system.switches or any(r.by_time != ZERO for link in d.mechanism.links for r in link.rates):
+        raise UnsuitedError
+    acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
+    (power,) = substitute(g, [_power(d, forces)], acting)
+    works = int(power != ZERO)
+    layout = StateLayout(works=works, gradients=(0, len(s.v)), sizes=(len(s.q) + len(s.v) + works, len(s.q), len(s.v)))
+    hoisted = Hoisted(g, [*s.p, *s.tau])
+    inputs = {"t": (s.t,), "y": (*s.q, *s.v, *_quadrature_symbols(g, layout))}
+    rate = LinkLoops(d, inputs, hoisted)
+    motion = [x for r in s.qdot for x in rate.recorder.evaluated([r], LARGE)]
+    motion += accelerations(rate, [acting.get(str(g.name(x)), x) for x in s.tau])
+    motion += rate.recorder.evaluated([power]) if works else ()
+    seen = LinkLoops(d, inputs, hoisted)
+    shown = substitute(g, d.expression(*(o.value for o in system.outputs)), acting)
+    stored = seen.recorder.evaluated([g.sub(d.elements.potential, d.mechanism.gravity.dot(d.mechanism.ground.c))])
+    observed = seen.recorder.call("sums of energies", _energies, [*energies(seen), *stored])
+    observed += seen.recorder.evaluated([*shown, *acting.values()])
+    recorders = {"rate": (rate.recorder, motion), "observed": (seen.recorder, observed)}
+    if watched:
+        events = StepRecorder(g, inputs, hoisted, 2)
+        recorders["events"] = events, events.evaluated(substitute(g, d.expression(*watched), acting))
+    programs = {name: made.program(name, {name: ((len(x),), x)}) for name, (made, x) in recorders.items()}
+    return hoisted.setup([*s.p, *s.tau], SETUP), dict(programs), layout
+
+
+def _energies(g: Graph, refs: Sequence[Ref]) -> list[Ref]:
+    """Kinetic and potential energy from twice the one, the work of gravity, and what elements store."""
+    twice, work, stored = refs
+    return [g.mul(g.const(0.5), twice), g.sub(stored, work)]
 
 
 def _program_rows(rows: Sequence[Row]) -> tuple[int, ...]:

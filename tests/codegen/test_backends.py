@@ -10,17 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kineta.codegen import c, llvm, spilling
+from kineta.codegen import c, llvm, loops, spilling
 from kineta.codegen import numpy as reference
 from kineta.codegen.compiled_functions import CALLS, CompiledFunctions
 from kineta.codegen.module import module
 from kineta.codegen.spilling import WHOLE
 from kineta.codegen.target import host
 from kineta.errors import ArgumentError
-from kineta.expr.graph import ZERO, Graph
+from kineta.expr.graph import ONE, ZERO, Graph
+from kineta.expr.loop_program import LoopProgram
 from kineta.expr.op import Op
 from kineta.expr.program import StraightLineProgram, program
 from kineta.memory import columns
+from kineta.passes.step_recorder import Hoisted, Shape, StepRecorder, rebuilt
 from tests.codegen.random_programs import random_program
 
 SEEDS = range(12)
@@ -60,13 +62,40 @@ def block_diagonal(n: int) -> StraightLineProgram:
 def native(p: StraightLineProgram, width: int) -> llvm.NativeFunction:
     """*p* compiled for a machine with vectors of that width."""
     batch = width > 1
-    names = [p.name, f"{p.name}.each", *(f"{p.name}.{entry}" for entry in ("batch", "lanes") if batch)]
+    pointers = loops.POINTERS if isinstance(p, LoopProgram) else ()
+    names = [p.name, f"{p.name}.each", *(f"{p.name}.{x}" for x in (*(("batch", "lanes") if batch else ()), *pointers))]
     text = module([p], replace(host(), width=width), batch=batch)
     return llvm.Library([p], llvm.load_object(llvm.object_code(text), names), batch).function(p.name)
 
 
+def recurrence(n: int) -> LoopProgram:
+    """A recurrence of n steps with numbers, a parameter, results that are inputs, numbers and negatives."""
+    g = Graph()
+    t, p, *x = (g.symbol(name) for name in ("t", "p", *(f"x{k}" for k in range(n))))
+    hoisted = Hoisted(g, [p])
+    recorder = StepRecorder(g, {"t": [t], "x": x}, hoisted, 20)
+    (square,) = hoisted_square = recorder.constants([g.mul(p, p)])
+    assert len(hoisted_square) == 1
+    state, found = recorder.constants([ZERO, ONE]), []
+    for k in range(n):
+        shape, leaves = recorder.expression([g.sin(g.mul(x[k], t)), g.const(0.1 * k + 0.3)], 10)
+
+        def write(graph: Graph, refs: list[int], shape: Shape = shape, m: int = len(leaves)) -> list[int]:
+            a, b = rebuilt(graph, shape, refs[:m])
+            first, second, factor = refs[m:]
+            return [graph.add(graph.mul(a, second), first), graph.mul(b, graph.cos(graph.add(first, factor))), a ^ 1]
+
+        *state, more = recorder.call(("step", shape), write, [*leaves, *state, square])
+        found += [more, state[0]]
+    ends = recorder.evaluated([x[0], x[n - 1] ^ 1, t], 9) + recorder.constants([ONE ^ 1, ZERO])
+    return recorder.program("f", {"found": ((len(found),), found), "ends": ((len(ends),), ends)})
+
+
+PROGRAMS = {"random": random_program(6, 200), "matrix": block_diagonal(9), "loops": recurrence(30)}
+
+
 @pytest.mark.parametrize("width", [1, 2, 4, 8])
-@pytest.mark.parametrize("p", [random_program(6, 200), block_diagonal(9)], ids=["random", "matrix"])
+@pytest.mark.parametrize("p", PROGRAMS.values(), ids=PROGRAMS)
 def test_vectors_of_every_width_agree(p: StraightLineProgram, width: int) -> None:
     """Whatever width this machine would choose."""
     f, expected = native(p, width), reference.compile(p)
@@ -76,7 +105,7 @@ def test_vectors_of_every_width_agree(p: StraightLineProgram, width: int) -> Non
 
 
 @pytest.mark.parametrize("width", [2, 4, 8])
-@pytest.mark.parametrize("p", [random_program(6, 200), block_diagonal(9)], ids=["random", "matrix"])
+@pytest.mark.parametrize("p", PROGRAMS.values(), ids=PROGRAMS)
 def test_one_state_in_every_lane(p: StraightLineProgram, width: int) -> None:
     """Number i of all states side by side; lanes that are not asked for keep what they have."""
     rows, f = blocks(p, width), native(p, width)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from kineta.expr.graph import ZERO, Ref, neg
 from kineta.mechanics.kinematics.kinematics import TreeKinematics
 from kineta.mechanics.kinematics.sweeps import LinkMotion, generalized, rate_forces
-from kineta.mechanics.kinematics.tree import Mechanism
+from kineta.mechanics.kinematics.tree import Link, Mechanism
+from kineta.spatial.inertia import Moments
 from kineta.spatial.vector import Vector
 from kineta.spatial.wrench import Wrench
 
@@ -15,13 +16,16 @@ from kineta.spatial.wrench import Wrench
 def kinetic_energy(mechanism: Mechanism, kinematics: TreeKinematics) -> Ref:
     """T = sum of (m v.v + J w.w)/2 + v.(w x c) over the links, moments about the link origins (Andreev (1.1))."""
     g = mechanism.graph
+    rows = zip(mechanism.links, kinematics.w, kinematics.v, strict=True)
     half = g.const(0.5)
-    twice = [ZERO]
-    for link, w, v in zip(mechanism.links, kinematics.w, kinematics.v, strict=True):
-        own = link.moments
-        p = v * own.m + w.cross(own.c) * g.const(2.0)
-        twice.append(g.add(v.dot(p), w.dot(own.J @ w)))
-    return g.mul(half, g.sum(twice))
+    return g.mul(half, g.sum([ZERO, *(twice_kinetic_energy(link.moments, w, v) for link, w, v in rows)]))
+
+
+def twice_kinetic_energy(own: Moments, w: Vector, v: Vector) -> Ref:
+    """2 T of the mass *own* whose origin moves with v, turning with w."""
+    g = v.graph
+    p = v * own.m + w.cross(own.c) * g.const(2.0)
+    return g.add(v.dot(p), w.dot(own.J @ w))
 
 
 def kineta(mechanism: Mechanism, motion: LinkMotion, order: int) -> Ref:
@@ -52,11 +56,18 @@ def gravity_potential(mechanism: Mechanism) -> Ref:
     heights: list[tuple[Vector, Ref]] = []  # gravity in link axes, gravity . (origin of the link)
     for link in mechanism.links:
         gravity, height = heights[link.parent] if link.parent >= 0 else (mechanism.gravity, ZERO)
-        height = g.add(height, gravity.dot(link.offset))
-        own = link.outward(gravity)
+        own, height, work = gravity_work(link, gravity, height)
         heights.append((own, height))
-        total = g.sub(total, g.add(g.mul(link.moments.m, height), own.dot(link.moments.c)))
+        total = g.sub(total, work)
     return total
+
+
+def gravity_work(link: Link, gravity: Vector, height: Ref) -> tuple[Vector, Ref, Ref]:
+    """Gravity in link axes, gravity . (origin of the link), gravity . (m r + c), from the first two of its carrier."""
+    g = gravity.graph
+    height = g.add(height, gravity.dot(link.offset))
+    own = link.outward(gravity)
+    return own, height, g.add(g.mul(link.moments.m, height), own.dot(link.moments.c))
 
 
 def generalized_momentum(mechanism: Mechanism, kinematics: TreeKinematics) -> list[Ref]:

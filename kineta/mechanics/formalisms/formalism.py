@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 
 from kineta.expr.graph import Ref
 from kineta.mechanics import regressor, tangent
-from kineta.mechanics.algorithms.loops_over_links import Programs
 from kineta.mechanics.common_rules import COMMON, parametric
 from kineta.mechanics.constraints import projection
 from kineta.mechanics.derivation import Derivation, Rule, derivation
 from kineta.mechanics.formalisms import hamilton, routh
 from kineta.mechanics.from_residual import following
+from kineta.mechanics.loops_over_links import Programs
 from kineta.mechanics.narration import Step, Steps, told
 from kineta.model.checks.scaling_check import scaling_diagnosis
 from kineta.model.system import System
-from kineta.passes.step_recorder import Unsuited
+from kineta.passes.step_recorder import UnsuitedError
 
 #: Rules on top of those of any formalism.
 SHARED: Mapping[str, Rule] = {**hamilton.RULES, **routh.RULES, **projection.RULES, **tangent.RULES, **regressor.RULES}
@@ -59,7 +59,7 @@ class Formalism:
         try:
             with scaling_diagnosis(derivation.symbols.system):
                 return self.loops[quantity](derivation)
-        except Unsuited:
+        except UnsuitedError:
             return None
 
     def told(self, derivation: Derivation) -> Iterator[Step]:

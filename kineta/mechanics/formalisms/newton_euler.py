@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kineta.expr.graph import ZERO
-from kineta.mechanics import acceleration_derivatives, force_derivatives
-from kineta.mechanics.algorithms import articulated_bodies, composite_bodies, loops_over_links
+from kineta.mechanics import acceleration_derivatives, force_derivatives, loops_over_links
+from kineta.mechanics.algorithms import articulated_bodies, composite_bodies
 from kineta.mechanics.derivation import Array, Derivation, matrix, vector
 from kineta.mechanics.elements import inertia_elements
 from kineta.mechanics.formalisms.formalism import Formalism

@@ -12,7 +12,7 @@ from typing import Literal
 
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
-from kineta.mechanics.exact_arithmetic import exact, rounding
+from kineta.mechanics.exact_arithmetic import copied, exact, rounding
 from kineta.mechanics.kinematics.normal_form import borrowed, inverse, normal_form
 from kineta.mechanics.variables import Symbols
 from kineta.model.body import GROUND, Inertia
@@ -191,6 +191,36 @@ def rounded(mechanism: Mechanism) -> Mechanism:
         found.append(Moments(m, Vector(mechanism.graph, *c), symmetric(Matrix(mechanism.graph, S))))
     links = tuple(replace(link, moments=m) for link, m in zip(mechanism.links, found, strict=False))
     return replace(mechanism, links=links, ground=found[-1])
+
+
+def rebased(mechanism: Mechanism, symbols: Symbols) -> Mechanism:
+    """The *mechanism* in the variables *symbols* of a graph with the same nodes."""
+    graphs: dict[int, Graph] = {}
+
+    def graph(old: Graph) -> Graph:
+        found = graphs.get(id(old))
+        if found is None:
+            found = graphs[id(old)] = copied(old, symbols.graph)
+        return found
+
+    def vector(v: Vector) -> Vector:
+        return Vector(graph(v.graph), v.x, v.y, v.z)
+
+    def matrix(M: Matrix) -> Matrix:
+        return Matrix(graph(M.graph), M.rows)
+
+    def moments(own: Moments) -> Moments:
+        return Moments(own.m, vector(own.c), matrix(own.S))
+
+    links = tuple(
+        Link(
+            *(link.parent, matrix(link.R), vector(link.r), link.kind, link.axis),
+            *(matrix(link.Q), vector(link.d), link.rates, moments(link.moments)),
+        )
+        for link in mechanism.links
+    )
+    places = {name: Place(place.link, matrix(place.R), vector(place.r)) for name, place in mechanism.places.items()}
+    return Mechanism(symbols, links, places, moments(mechanism.ground), vector(mechanism.gravity))
 
 
 def _advance(symbols: Symbols, links: list[Link], place: Place, motion: Motion) -> Place:

@@ -1,21 +1,21 @@
 """Inverse and forward dynamics of long trees as steps in loops over the links.
 
-The sweeps are those of ``sweeps`` and ``articulated_bodies``, link by link. A step is written for a link as it stands in the tree:
-by its motion, the zeros of its placement and of its masses, and those of what its neighbours pass on. The numbers of a link are
-read from memory, so that a chain of a thousand takes a few steps, and neither code nor the time to derive and compile it grows but
-for the tables of places.
+The sweeps are those of ``sweeps`` and ``articulated_bodies``, link by link. A step is written for a link as it stands in the
+tree: by its motion, the zeros of its placement and of its masses, and those of what its neighbours pass on. The numbers of a
+link are read from memory. So a chain of a thousand takes a few steps, and only tables of places grow with it.
+
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import islice
 
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.loop_program import LoopProgram
-from kineta.expr.program import StraightLineProgram, program
+from kineta.expr.program import StraightLineProgram
 from kineta.mechanics.algorithms.articulated_bodies import (
     Articulated,
     RateSolution,
@@ -27,12 +27,13 @@ from kineta.mechanics.algorithms.articulated_bodies import (
     rigid,
 )
 from kineta.mechanics.algorithms.composite_bodies import component
+from kineta.mechanics.algorithms.energy import gravity_work, twice_kinetic_energy
 from kineta.mechanics.algorithms.rounding_bounds import rate_bounds
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.elements import inertia_elements
-from kineta.mechanics.kinematics.sweeps import acceleration_matrix, accelerated, inertia_wrench, moved, turned
+from kineta.mechanics.kinematics.sweeps import Level, accelerated, acceleration_matrix, inertia_wrench, moved, turned
 from kineta.mechanics.kinematics.tree import Link, Rate
-from kineta.passes.step_recorder import Operand, Shape, StepRecorder, Unsuited, rebuilt
+from kineta.passes.step_recorder import Hoisted, Operand, Shape, StepRecorder, UnsuitedError, Write, rebuilt
 from kineta.spatial.inertia import Moments, symmetric
 from kineta.spatial.vector import Matrix, Vector, identity, skew
 from kineta.spatial.wrench import Wrench
@@ -49,25 +50,29 @@ Programs = tuple[StraightLineProgram, LoopProgram]
 
 
 class LinkLoops:
-    """The links of a derivation as operands of steps, for the accelerations *vdot*."""
+    """The links of a derivation as operands of steps, with *inputs*, blocks of symbols, and *hoisted* functions of parameters.
 
-    def __init__(self, d: Derivation, inputs: Sequence[str], vdot: Sequence[Ref]) -> None:
+    Raise :class:`UnsuitedError` for systems that loops do not suit.
+    """
+
+    def __init__(self, d: Derivation, inputs: Mapping[str, Sequence[Ref]], hoisted: Hoisted) -> None:
         s, mechanism = d.symbols, d.mechanism
-        special = (*s.system.constraints, *s.system.contacts, *s.system.quasi, *s.system.programs)
-        if special or inertia_elements.given(s) or not mechanism.one_to_one or len(mechanism.links) < LONG:
-            raise Unsuited
-        if d.elements.wrenches or any(link.kind == "free" and link.parent >= 0 for link in mechanism.links):
-            raise Unsuited
-        blocks = {"t": (s.t,), "q": s.q, "v": s.v, "tau": s.tau, "vdot": s.vdot}
         self.d, self.graph, self.links = d, d.graph, mechanism.links
-        most = len(self.links) // REPEATED
-        self.recorder = StepRecorder(d.graph, {name: blocks[name] for name in inputs}, s.p, most)
-        self.level = accelerated(d.graph, vdot)
-        self.speeds = {at: k for at, k in (mechanism.leading or {}).items()}
+        special = (*s.system.constraints, *s.system.contacts, *s.system.quasi, *s.system.programs)
+        if len(self.links) < LONG or special or inertia_elements.given(s) or not mechanism.one_to_one:
+            raise UnsuitedError
+        if d.elements.wrenches or any(link.kind == "free" and link.parent >= 0 for link in self.links):
+            raise UnsuitedError
+        self.recorder = StepRecorder(d.graph, inputs, hoisted, len(self.links) // REPEATED)
 
     def expression(self, refs: Sequence[Ref]) -> tuple[Shape, list[Operand]]:
         """*refs* as a shape and its leaves."""
         return self.recorder.expression(refs, LARGE)
+
+    def motion(self, link: Link, more: Sequence[Ref]) -> tuple[Shape, list[Operand]]:
+        """Q and d of a *link*, the derivatives of its rates by their speeds, and *more* as a shape and its leaves."""
+        partials = (partial for rate in link.rates for partial in rate.by_speed.values())
+        return self.expression([*link.Q.refs, *link.d.refs, *partials, *more])
 
     def placement(self, link: Link) -> list[Operand]:
         """R and r of a *link*."""
@@ -78,15 +83,6 @@ class LinkLoops:
         own, S = link.moments, link.moments.S.rows
         moments = (own.m, *own.c.refs, *(S[i][j] for i, j in UPPER))
         return self.recorder.constants([*link.R.refs, *link.r.refs, *moments, *more])
-
-    def program(self, name: str, results: Sequence[Operand]) -> Programs:
-        """The programs of all calls with the *results*, one for each speed."""
-        recorder = self.recorder
-        main = recorder.program(name, {name: ((len(results),), results)})
-        parameters = self.d.symbols.p
-        hoisted = recorder.hoisted
-        setup = program(self.graph, {"p": parameters}, {"h": ((len(hoisted),), hoisted)}, f"{name}_setup")
-        return setup, main
 
 
 #: Places of the entries of a symmetric matrix.
@@ -155,33 +151,32 @@ def _link(like: Link, read: Reader, R: Matrix, r: Vector, moments: Moments | Non
     """A link of the kind of *like* with the motion that comes next."""
     Q, d = read.matrix(), read.vector()
     graph = read.graph
-    rates = tuple(Rate(x.turns, x.axis, ZERO, {0: read.refs(1)[0]} if x.by_speed else {}, ZERO, ZERO) for x in like.rates)
+    rates = tuple(
+        Rate(x.turns, x.axis, ZERO, {0: read.refs(1)[0]} if x.by_speed else {}, ZERO, ZERO) for x in like.rates
+    )
     none = Moments(ZERO, Vector(graph), identity(graph)) if moments is None else moments
     return Link(like.parent, R, r, like.kind, like.axis, Q, d, rates, none)
 
 
-def _swept(loops: LinkLoops) -> list[_Moved]:
-    """The sweep outwards of all links."""
-    graph = loops.graph
+def _motion_size(link: Link) -> int:
+    return 12 + sum(len(rate.by_speed) for rate in link.rates)
+
+
+def _swept(loops: LinkLoops, level: Level) -> list[_Moved]:
+    """The sweep outwards of all links, with the derivatives *level* of the rates."""
     ground = loops.recorder.constants([*(ZERO,) * 15, *(-loops.d.mechanism.gravity).refs])
     found: list[_Moved] = []
     for link in loops.links:
-        own = [*link.Q.refs, *link.d.refs]
-        own += [partial for rate in link.rates for partial in rate.by_speed.values()]
-        own += [x for rate in link.rates for x in (rate.speed, loops.level(rate, 1))]
-        shape, leaves = loops.expression(own)
+        shape, leaves = loops.motion(link, [level(rate, k) for rate in link.rates for k in (0, 1)])
         carrier = found[link.parent].state if link.parent >= 0 else ground
-        results = loops.recorder.call(
-            ("outwards", _kind(link), shape),
-            _outwards(link, shape, len(leaves)),
-            [*loops.masses(link), *leaves, *carrier],
-        )
-        n = 12 + sum(len(rate.by_speed) for rate in link.rates)
+        write = _outwards(link, shape, len(leaves))
+        results = loops.recorder.call(("outwards", _kind(link), shape), write, [*loops.masses(link), *leaves, *carrier])
+        n = _motion_size(link)
         found.append(_Moved(results[:n], results[n : n + 18], results[n + 18 :]))
     return found
 
 
-def _outwards(like: Link, shape: Shape, n: int) -> Callable[[Graph, list[Ref]], list[Ref]]:
+def _outwards(like: Link, shape: Shape, n: int) -> Write:
     """The step of the sweep outwards for links as *like*."""
 
     def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
@@ -189,7 +184,7 @@ def _outwards(like: Link, shape: Shape, n: int) -> Callable[[Graph, list[Ref]], 
         R, r, moments = read.matrix(), read.vector(), read.moments()
         own = rebuilt(graph, shape, read.refs(n))
         link = _link(like, Reader(graph, own), R, r, moments)
-        motion = own[: 12 + sum(len(rate.by_speed) for rate in like.rates)]
+        motion = own[: _motion_size(like)]
         levels = {id(rate): own[len(motion) + 2 * j :][:2] for j, rate in enumerate(link.rates)}
 
         def level(rate: Rate, k: int) -> Ref:
@@ -208,19 +203,32 @@ def _outwards(like: Link, shape: Shape, n: int) -> Callable[[Graph, list[Ref]], 
 
 
 def forward(d: Derivation) -> Programs:
-    """The accelerations vdot from tau by articulated bodies. Raise :class:`Unsuited` for systems that loops do not suit."""
-    loops = LinkLoops(d, ("t", "q", "v", "tau"), [ZERO] * len(d.symbols.v))
-    graph, call = d.graph, loops.recorder.call
-    motions, bounds = _swept(loops), rate_bounds(d.mechanism)
+    """The accelerations vdot from tau by articulated bodies. Raise :class:`UnsuitedError` for systems that loops do not suit."""
+    s = d.symbols
+    hoisted = Hoisted(d.graph, s.p)
+    loops = LinkLoops(d, {"t": (s.t,), "q": s.q, "v": s.v, "tau": s.tau}, hoisted)
+    return _programs(loops, "forward", accelerations(loops, s.tau))
+
+
+def _programs(loops: LinkLoops, name: str, results: Sequence[Operand]) -> Programs:
+    main = loops.recorder.program(name, {name: ((len(results),), results)})
+    return loops.recorder.hoisted.setup(loops.d.symbols.p, f"{name}_setup"), main
+
+
+def accelerations(loops: LinkLoops, tau: Sequence[Ref]) -> list[Operand]:
+    """The accelerations of the speeds under *tau* by articulated bodies."""
+    d, graph, call = loops.d, loops.graph, loops.recorder.call
+    level = accelerated(graph, [ZERO] * len(d.symbols.v))
+    motions, bounds = _swept(loops, level), rate_bounds(d.mechanism)
     n = len(loops.links)
     carried: list[list[Operand]] = [[] for _ in range(n)]
     solutions: list[list[Operand]] = [[] for _ in range(n)]
     for i in reversed(range(n)):
         link = loops.links[i]
         forces = []
-        for j, rate in enumerate(link.rates):
+        for rate in link.rates:
             for k, partial in rate.by_speed.items():
-                forces.append(graph.div(graph.add(d.symbols.tau[k], d.elements.forces[k]), partial))
+                forces.append(graph.div(graph.add(tau[k], d.elements.forces[k]), partial))
         shape, leaves = loops.expression(forces)
         sizes = [bounds[i, j] for j in range(len(link.rates))]
         operands = [*loops.masses(link, sizes), *motions[i].motion, *motions[i].wrench, *leaves, *carried[i]]
@@ -245,7 +253,7 @@ def forward(d: Derivation) -> Programs:
         states.append(found[:6])
         for k, x in zip((k for rate in link.rates for k in rate.by_speed), found[6:], strict=True):
             results[k] = x
-    return loops.program("forward", results)
+    return results
 
 
 def _added(graph: Graph, refs: list[Ref]) -> list[Ref]:
@@ -255,9 +263,9 @@ def _added(graph: Graph, refs: list[Ref]) -> list[Ref]:
     return [*sums, graph.guard(refs[half - 1], refs[-1])]
 
 
-def _inwards(like: Link, shape: Shape, n: int, loaded: bool) -> Callable[[Graph, list[Ref]], list[Ref]]:
-    """The step of the elimination for links as *like*, which others *loaded*: the solutions of the rates, what the link asks of its
-    carrier, and the test of pivots.
+def _inwards(like: Link, shape: Shape, n: int, loaded: bool) -> Write:
+    """The step of the elimination for links as *like*, *loaded* by others or not: the solutions of the rates, what the link asks
+    of its carrier, and the test of pivots.
     """
 
     def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
@@ -278,7 +286,7 @@ def _inwards(like: Link, shape: Shape, n: int, loaded: bool) -> Callable[[Graph,
                 continue
             solved = eliminated(I, rate, next(forces))
             if solved is None:
-                raise Unsuited
+                raise UnsuitedError
             I, step = solved
             found.append([*_listed(step.U), step.inverse, step.u])
             sizes = bounds[: j + 1]
@@ -293,7 +301,7 @@ def _inwards(like: Link, shape: Shape, n: int, loaded: bool) -> Callable[[Graph,
     return write
 
 
-def _answers(like: Link) -> Callable[[Graph, list[Ref]], list[Ref]]:
+def _answers(like: Link) -> Write:
     """The step of the accelerations for links as *like*: of the link, and of its speeds."""
 
     def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
@@ -312,11 +320,54 @@ def _answers(like: Link) -> Callable[[Graph, list[Ref]], list[Ref]]:
     return write
 
 
+def energies(loops: LinkLoops) -> tuple[Operand, Operand]:
+    """Twice the kinetic energy, and the work of gravity from the origin of the ground, of all links."""
+    gravity = loops.d.mechanism.gravity
+    ground = loops.recorder.constants([*(ZERO,) * 6, *gravity.refs, ZERO])
+    states: list[list[Operand]] = []
+    sums = loops.recorder.constants([ZERO, ZERO])
+    for link in loops.links:
+        shape, leaves = loops.motion(link, [rate.speed for rate in link.rates])
+        carrier = states[link.parent] if link.parent >= 0 else ground
+        operands = [*loops.masses(link), *leaves, *carrier, *sums]
+        found = loops.recorder.call(("energies", _kind(link), shape), _energies(link, shape, len(leaves)), operands)
+        states.append(found[:-2])
+        sums = found[-2:]
+    return sums[0], sums[1]
+
+
+def _energies(like: Link, shape: Shape, n: int) -> Write:
+    """The step of the energies for links as *like*: w, v, gravity in link axes, gravity . origin, and the two sums."""
+
+    def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
+        read = Reader(graph, refs)
+        R, r, moments = read.matrix(), read.vector(), read.moments()
+        own = rebuilt(graph, shape, read.refs(n))
+        link = _link(like, Reader(graph, own), R, r, moments)
+        speeds = {id(rate): speed for rate, speed in zip(link.rates, own[_motion_size(like) :], strict=True)}
+
+        def level(rate: Rate, k: int) -> Ref:
+            return speeds[id(rate)]
+
+        carrier, v, gravity = read.vector(), read.vector(), read.vector()
+        height, twice, work = read.refs(3)
+        unit = [identity(graph)]
+        w = turned(link, carrier, unit, 0, level)
+        v = moved(link, v + carrier.cross(link.offset), unit, 1, level)
+        down, height, more = gravity_work(link, gravity, height)
+        sums = graph.add(twice, twice_kinetic_energy(moments, w, v)), graph.add(work, more)
+        return [*w.refs, *v.refs, *down.refs, height, *sums]
+
+    return write
+
+
 def inverse(d: Derivation) -> Programs:
-    """The forces tau from vdot by the two sweeps of Newton and Euler. Raise :class:`Unsuited` for systems that loops do not suit."""
-    loops = LinkLoops(d, ("t", "q", "v", "vdot"), d.symbols.vdot)
-    call = loops.recorder.call
-    motions = _swept(loops)
+    """The forces tau from vdot by the two sweeps of Newton and Euler. Raise :class:`UnsuitedError` for systems that loops do not
+    suit.
+    """
+    s = d.symbols
+    loops = LinkLoops(d, {"t": (s.t,), "q": s.q, "v": s.v, "vdot": s.vdot}, Hoisted(d.graph, s.p))
+    call, motions = loops.recorder.call, _swept(loops, accelerated(d.graph, s.vdot))
     carried: list[list[Operand]] = [[] for _ in loops.links]
     results = [-1] * len(d.symbols.v)
     for i in reversed(range(len(loops.links))):
@@ -332,7 +383,7 @@ def inverse(d: Derivation) -> Programs:
         if link.parent >= 0:
             held = carried[link.parent]
             carried[link.parent] = call("summed", _summed, [*held, *rest]) if held else rest
-    return loops.program("inverse", results)
+    return _programs(loops, "inverse", results)
 
 
 def _summed(graph: Graph, refs: list[Ref]) -> list[Ref]:
@@ -340,9 +391,9 @@ def _summed(graph: Graph, refs: list[Ref]) -> list[Ref]:
     return [graph.add(a, b) for a, b in zip(refs[:half], refs[half:], strict=True)]
 
 
-def _forces(like: Link, shape: Shape, n: int, loaded: bool) -> Callable[[Graph, list[Ref]], list[Ref]]:
-    """The step of the sweep inwards for links as *like*, which others *loaded*: the forces on its speeds, and the wrench that its
-    carrier passes on to it, in the axes of this.
+def _forces(like: Link, shape: Shape, n: int, loaded: bool) -> Write:
+    """The step of the sweep inwards for links as *like*, *loaded* by others or not: the forces on its speeds, and the wrench that
+    its carrier passes on to it, in the axes of this.
     """
 
     def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
