@@ -89,8 +89,8 @@ class LinkLoops:
 UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
-class Reader:
-    """Reader of what operands of a step stand for, one after the other."""
+class StepOperands:
+    """StepOperands of what operands of a step stand for, one after the other."""
 
     def __init__(self, graph: Graph, refs: Sequence[Ref]) -> None:
         self.graph = graph
@@ -147,7 +147,7 @@ def _kind(link: Link) -> tuple[object, ...]:
     return link.kind, link.axis, link.parent < 0, tuple((r.turns, r.axis, bool(r.by_speed)) for r in link.rates)
 
 
-def _link(like: Link, read: Reader, R: Matrix, r: Vector, moments: Moments | None = None) -> Link:
+def _link(like: Link, read: StepOperands, R: Matrix, r: Vector, moments: Moments | None = None) -> Link:
     """A link of the kind of *like* with the motion that comes next."""
     Q, d = read.matrix(), read.vector()
     graph = read.graph
@@ -180,10 +180,10 @@ def _outwards(like: Link, shape: Shape, n: int) -> Write:
     """The step of the sweep outwards for links as *like*."""
 
     def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
-        read = Reader(graph, refs)
+        read = StepOperands(graph, refs)
         R, r, moments = read.matrix(), read.vector(), read.moments()
         own = rebuilt(graph, shape, read.refs(n))
-        link = _link(like, Reader(graph, own), R, r, moments)
+        link = _link(like, StepOperands(graph, own), R, r, moments)
         motion = own[: _motion_size(like)]
         levels = {id(rate): own[len(motion) + 2 * j :][:2] for j, rate in enumerate(link.rates)}
 
@@ -269,7 +269,7 @@ def _inwards(like: Link, shape: Shape, n: int, loaded: bool) -> Write:
     """
 
     def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
-        read = Reader(graph, refs)
+        read = StepOperands(graph, refs)
         R, r, moments = read.matrix(), read.vector(), read.moments()
         bounds = read.refs(len(like.rates))
         link = _link(like, read, R, r, moments)
@@ -305,7 +305,7 @@ def _answers(like: Link) -> Write:
     """The step of the accelerations for links as *like*: of the link, and of its speeds."""
 
     def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
-        read = Reader(graph, refs)
+        read = StepOperands(graph, refs)
         R, r = read.matrix(), read.vector()
         link = _link(like, read, R, r)
         steps = [RateSolution(read.wrench(), *read.refs(2)) for rate in link.rates for _ in rate.by_speed]
@@ -340,10 +340,10 @@ def _energies(like: Link, shape: Shape, n: int) -> Write:
     """The step of the energies for links as *like*: w, v, gravity in link axes, gravity . origin, and the two sums."""
 
     def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
-        read = Reader(graph, refs)
+        read = StepOperands(graph, refs)
         R, r, moments = read.matrix(), read.vector(), read.moments()
         own = rebuilt(graph, shape, read.refs(n))
-        link = _link(like, Reader(graph, own), R, r, moments)
+        link = _link(like, StepOperands(graph, own), R, r, moments)
         speeds = {id(rate): speed for rate, speed in zip(link.rates, own[_motion_size(like) :], strict=True)}
 
         def level(rate: Rate, k: int) -> Ref:
@@ -397,7 +397,7 @@ def _forces(like: Link, shape: Shape, n: int, loaded: bool) -> Write:
     """
 
     def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
-        read = Reader(graph, refs)
+        read = StepOperands(graph, refs)
         R, r = read.matrix(), read.vector()
         link, own = _link(like, read, R, r), read.wrench()
         applied = rebuilt(graph, shape, read.refs(n))
