@@ -42,6 +42,8 @@ def module(programs: Sequence[StraightLineProgram], target: Target, *, batch: bo
         parts.append(sincos(w))
         needs.lanes |= {("sin", w, 1), ("cos", w, 1)}
     parts += [lanes(name, w, n) for name, w, n in sorted(needs.lanes)]
+    if any(isinstance(program, LoopProgram) for program in programs):
+        parts.append("declare ptr @malloc(i64)\ndeclare void @free(ptr)\n")
     parts += [_declarations(width), '!0 = !{!"branch_weights", i32 1, i32 2000}\n']
     return "".join(parts)
 

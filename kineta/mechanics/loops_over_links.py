@@ -90,7 +90,7 @@ UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 class StepOperands:
-    """StepOperands of what operands of a step stand for, one after the other."""
+    """What the operands of a step stand for, read one after the other."""
 
     def __init__(self, graph: Graph, refs: Sequence[Ref]) -> None:
         self.graph = graph
