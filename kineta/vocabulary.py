@@ -30,6 +30,7 @@ _ROWS = (
     ("routh routh_function", "routhian", ""),
     ("amended_potential V_eff U_eff", "effective_potential", ""),
     ("computeRNEADerivatives", "inverse_derivatives", ""),
+    ("ComputeRNEASecondOrderDerivatives", "inverse_second_derivatives", ""),
     ("computeABADerivatives mjd_transitionFD", "forward_derivatives", ""),
     ("computeJointTorqueRegressor", "regressor", ""),
     ("lambda efc_force lagrange_multipliers", "multipliers", ""),

@@ -51,8 +51,6 @@ def module(programs: Sequence[StraightLineProgram], target: Target, *, batch: bo
 def _declarations(width: int) -> str:
     lines = [
         "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
-        "declare ptr @malloc(i64)",
-        "declare void @free(ptr)",
     ]
     for w in {1, 2, 4, 8, width}:
         T = real(w)

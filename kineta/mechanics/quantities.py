@@ -128,6 +128,16 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("inverse_by_q", "K", inputs=("vdot",)),
         Quantity("inverse_by_v", "C", inputs=("vdot",)),
         Quantity("inverse_derivatives", inputs=("vdot",)),
+        Quantity("inverse_by_qq", "K_q", inputs=("vdot",)),
+        Quantity("inverse_by_qv", "K_v", inputs=("vdot",)),
+        Quantity("inverse_by_vv", "C_v", inputs=("vdot",)),
+        Quantity("mass_matrix_by_q", "M_q"),
+        Quantity("inverse_second_derivatives", inputs=("vdot",)),
+        Quantity("forward_by_qq", "D_qq", inputs=("tau",)),
+        Quantity("forward_by_qv", "D_qv", inputs=("tau",)),
+        Quantity("forward_by_vv", "D_vv", inputs=("tau",)),
+        Quantity("forward_by_qtau", "D_qtau", inputs=("tau",)),
+        Quantity("forward_second_derivatives", inputs=("tau",)),
     )
 }
 

@@ -178,7 +178,7 @@ def _inverse_by(block: str) -> Rule:
     return rule
 
 
-def _together(*parts: str) -> Rule:
+def together(*parts: str) -> Rule:
     """The quantities *parts* in one array."""
 
     def rule(d: Derivation) -> Array:
@@ -195,8 +195,8 @@ RULES: Mapping[str, Rule] = {
     "forward_by_tau": _forward_by_tau,
     "forward_by_t": lambda d: vector(accelerations_along(d, DIRECTIONS["t"](d))[1][0]),
     "forward_by_p": _forward_by("p"),
-    "forward_derivatives": _together("forward_by_q", "forward_by_v", "forward_by_tau"),
+    "forward_derivatives": together("forward_by_q", "forward_by_v", "forward_by_tau"),
     "inverse_by_q": _inverse_by("q"),
     "inverse_by_v": _inverse_by("v"),
-    "inverse_derivatives": _together("inverse_by_q", "inverse_by_v", "mass_matrix"),
+    "inverse_derivatives": together("inverse_by_q", "inverse_by_v", "mass_matrix"),
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kineta.expr.graph import Ref
-from kineta.mechanics import regressor, tangent
+from kineta.mechanics import regressor, second_derivatives, tangent
 from kineta.mechanics.common_rules import COMMON, parametric
 from kineta.mechanics.constraints import projection
 from kineta.mechanics.derivation import Derivation, Rule, derivation
@@ -19,7 +19,14 @@ from kineta.model.system import System
 from kineta.passes.step_recorder import UnsuitedError
 
 #: Rules on top of those of any formalism.
-SHARED: Mapping[str, Rule] = {**hamilton.RULES, **routh.RULES, **projection.RULES, **tangent.RULES, **regressor.RULES}
+SHARED: Mapping[str, Rule] = {
+    **hamilton.RULES,
+    **routh.RULES,
+    **projection.RULES,
+    **tangent.RULES,
+    **second_derivatives.RULES,
+    **regressor.RULES,
+}
 
 
 def always(system: System) -> str:
