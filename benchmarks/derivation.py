@@ -95,10 +95,10 @@ def graph() -> dict[str, float]:
     return {"nodes a second": nodes / seconds, "bytes a node": size / len(kept)}
 
 
-def fresh(call: str) -> dict[str, Any]:
-    """What the *call* of a function of this module gives in a fresh process with an empty cache."""
+def fresh(call: str, module: str = "derivation") -> dict[str, Any]:
+    """What the *call* of a function of a *module* of the benchmarks gives in a fresh process with an empty cache."""
     with tempfile.TemporaryDirectory() as cache:
-        command = [sys.executable, "-c", f"import json; from benchmarks.derivation import *; print(json.dumps({call}))"]
+        command = [sys.executable, "-c", f"import json; from benchmarks.{module} import *; print(json.dumps({call}))"]
         environment = {**os.environ, "KINETA_CACHE_DIR": cache}
         done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))
