@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Kinds of options for files of a result, with the endings that these may have.
 FILES = {
     "plot": (".png", ".svg", ".pdf"),
-    "view": (".html", ".png", ".svg", ".pdf"),
+    "view": (".html", ".glb", ".png", ".svg", ".pdf"),
     "save": (".csv",),
     "run": (".nc", ".csv"),
     "page": (),
@@ -113,7 +113,7 @@ def check_target(option: Option, path: Path) -> None:
         raise ArgumentError(f"{option.typed}: expected a file {told}, found '{path}'.")
     if option.kind == "run" and path.suffix == ".nc" and not (find_spec("xarray") and find_spec("h5netcdf")):
         raise MissingPackageError("xarray", "xarray")
-    drawn = option.kind == "report" or (option.kind in ("plot", "view") and path.suffix != ".html")
+    drawn = option.kind == "report" or (option.kind in ("plot", "view") and path.suffix not in (".html", ".glb"))
     if drawn and find_spec("matplotlib") is None:
         raise MissingPackageError("matplotlib", "plot")
     if not path.parent.is_dir():
@@ -186,6 +186,10 @@ def _write(files: Mapping[Option, Path], found: Any, series: Sequence[str]) -> N
             from kineta.files import write
 
             write({path: found.page().encode()})
+        elif path.suffix == ".glb":
+            from kineta.files import write
+
+            write({path: found.gltf()})
         else:
             from kineta.views import save
 

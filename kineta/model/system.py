@@ -263,8 +263,8 @@ class System(Description):
         self, path: str | Path | None = None, q: Any = None, *, p: Any = None, t: float = 0.0, to: float | None = None
     ) -> Path:
         """Write a page of HTML in which the machine moves by its own equations from *q* for *to* seconds, ten or as long as its
-        bodies do not fly apart unless given; by default one that is opened in the browser. Return its path. *q*, *p*, *t* are as
-        for :meth:`picture`.
+        bodies do not fly apart unless given, by default one that is opened in the browser; or the moving machine to a file
+        ``.glb``. Return the path. *q*, *p*, *t* are as for :meth:`picture`.
         """
         made: Path = import_module("kineta.tasks.posture").posture(self, q, p=p, t=t, to=to).show(path)
         return made

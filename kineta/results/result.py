@@ -401,11 +401,16 @@ class Result:
     def animate(
         self, path: str | Path, *, case: int = 0, speed: float = 1.0, towards: Any = None, progress: bool = True
     ) -> None:
-        """Write a film of the machine: ``.mp4`` or ``.webm``, which need the package imageio-ffmpeg, or ``.gif``.
+        """Write a film of the machine: ``.mp4`` or ``.webm``, which need the package imageio-ffmpeg, or ``.gif``; or its solids
+        as they move: ``.glb``, a file of glTF 2.0, which browsers and programs of three dimensions read.
 
         *speed* is how many seconds of the run pass in one of the film, *progress* whether a bar tells how far it has come. Raises
         :class:`ArgumentError` for another kind of file, and leaves none where the film is not completed.
         """
+        path = path_of(path, "the path of a film")
+        if path.suffix == ".glb":
+            write({path: import_module("kineta.tasks.moving_machine").moving_file(self, case, speed)})
+            return
         import_module("kineta.views.film").write(self, path, case, speed, towards, progress=progress)
 
 

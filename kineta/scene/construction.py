@@ -34,12 +34,12 @@ class Piece:
 
 def pieces(machine: Machine, pose: Pose) -> Iterator[Piece]:
     """All surfaces of a *machine* in a *pose*, in ground axes; planes of the ground are left to the picture."""
-    for solid, fixed in memo(machine, pieces, lambda: _fixed(machine)):
+    for solid, fixed in fixed_surfaces(machine):
         R, r = pose.frame(solid.frame)
         yield from (Piece(s.placed(R, r), c or colour(machine, solid), solid) for s, c in fixed)
     for solid in machine.scene.solids:
         if solid.to >= 0:
-            for surface in _between(machine, solid, pose):
+            for surface in between(machine, solid, pose):
                 yield Piece(surface, colour(machine, solid), solid)
 
 
@@ -52,8 +52,12 @@ def colour(machine: Machine, solid: Solid) -> str:
     return COLOURS.get(solid.part, COLOURS["ground"])
 
 
-def _fixed(machine: Machine) -> list[tuple[Solid, list[tuple[Surface, str]]]]:
+def fixed_surfaces(machine: Machine) -> list[tuple[Solid, list[tuple[Surface, str]]]]:
     """The surfaces of the solids that are fixed to one frame, in its axes, with a colour of their own or none."""
+    return memo(machine, fixed_surfaces, lambda: _fixed(machine))
+
+
+def _fixed(machine: Machine) -> list[tuple[Solid, list[tuple[Surface, str]]]]:
     found = []
     for s in machine.scene.solids:
         if s.to < 0 or s.kind == "rail":
@@ -300,16 +304,22 @@ _BUILD: Mapping[str, _Builder] = {
 }
 
 
-def _between(m: Machine, s: Solid, pose: Pose) -> Iterator[Surface]:
+def ends(m: Machine, s: Solid, pose: Pose) -> tuple[FloatArray, FloatArray]:
+    """Where a solid between two frames begins and ends, in ground axes."""
+    (R, r), (A, a) = pose.frame(s.frame), pose.frame(s.to)
+    start = R @ m.value(s, "start" if "start" in s.numbers else "at") + r
+    if s.kind.endswith("_on_rail"):
+        start = start - (0.4 * m.size) * (R @ m.value(s, "axis"))
+    return start, A @ m.value(s, "end") + a if "end" in s.numbers else a
+
+
+def between(m: Machine, s: Solid, pose: Pose) -> Iterator[Surface]:
     """Surfaces between two frames, in ground axes."""
     if s.kind == "rail":
         return
-    (R, r), (A, a), w = pose.frame(s.frame), pose.frame(s.to), m.radius
-    start = R @ m.value(s, "start" if "start" in s.numbers else "at") + r
-    end = A @ m.value(s, "end") + a if "end" in s.numbers else a
+    (start, end), w = ends(m, s, pose), m.radius
     if s.kind.endswith("_on_rail"):
-        axis = R @ m.value(s, "axis")
-        start = start - (0.4 * m.size) * axis
+        axis = pose.frame(s.frame)[0] @ m.value(s, "axis")
         yield surfaces.box(np.array([5 * w, 5 * w, 0.8 * w])).placed(along(axis), start - 0.4 * w * axis)
     if not norm(end - start) > 1e-9 * m.size:
         return

@@ -92,7 +92,7 @@ TOWARDS = Option("direction", "towards", "Look at it from this direction.", "fro
 OUTPUT = Option(
     "view",
     "view",
-    "Write the page (.html), or a picture (.png, .svg, .pdf), and open nothing.",
+    "Write the page (.html), the moving machine (.glb), or a picture (.png, .svg, .pdf), and open nothing.",
     "output",
     short="o",
     metavar="FILE",

@@ -13,6 +13,7 @@ from kineta.calls import public
 from kineta.drawing import draw
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError, shown
+from kineta.files import path_of, write
 from kineta.model.coercion import entries
 from kineta.model.system import System, a_system
 from kineta.runtime.compiled import parameters
@@ -74,8 +75,17 @@ class Posture:
         """Return a page of HTML, complete in itself, in which the machine moves from here by its own equations."""
         return str(import_module("kineta.page.document").posture_page(self))
 
+    def gltf(self) -> bytes:
+        """Return a file of glTF 2.0 (``.glb``) in which the machine moves from here."""
+        return bytes(import_module("kineta.tasks.moving_machine").posture_file(self))
+
     def show(self, path: str | Path | None = None) -> Path:
-        """Write the page to a file ``.html``, by default one that is opened in the browser; return its path."""
+        """Write the page to a file ``.html``, by default one that is opened in the browser, or the moving machine to a file
+        ``.glb``; return its path.
+        """
+        if path is not None and (target := path_of(path, "the path of a page")).suffix == ".glb":
+            write({target: self.gltf()})
+            return target
         made: Path = import_module("kineta.page.document").put(self.page(), self.system.name, path)
         return made
 

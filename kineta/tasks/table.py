@@ -44,6 +44,7 @@ TASKS = (
 
         kineta show double_pendulum.kin -o double_pendulum.html
         kineta show double_pendulum.kin --to 20 -o longer.html
+        kineta show fourbar.kin -o fourbar.glb
         kineta show fourbar.kin --q "theta=60 deg" --from 1,-2,1 -o fourbar.svg
         """,
         options=(

@@ -20,10 +20,10 @@ from kineta.results.result import Result
 from kineta.scene.construction import pieces
 from kineta.scene.machine import Machine, Pose
 from kineta.simulation.progress import Progress
+from kineta.tasks.moving_machine import machine_of, states
 from kineta.tasks.posture import direction
 from kineta.values import finite
 from kineta.views import overlays, rendering
-from kineta.views.machine_figures import machine_of, states
 
 #: Pictures in a second of a film: of ffmpeg, and of a GIF.
 RATE, SLOW_RATE = 30, 20
@@ -39,7 +39,7 @@ def write(run: Result, path: str | Path, case: int, speed: float, towards: Any, 
     """Write a film of *run* to a file, at *speed* times its own time; nothing is left of a film that is not completed."""
     path, speed = path_of(path, "the path of a film"), finite("speed", speed)
     if path.suffix not in (*_CODECS, ".gif"):
-        raise ArgumentError(f"Expected a film (.mp4, .webm or .gif), found '{path.name}'.")
+        raise ArgumentError(f"Expected a film (.mp4, .webm, .gif or .glb), found '{path.name}'.")
     if not path.parent.is_dir():
         raise ArgumentError(f"{path}: there is no folder '{path.parent}'.")
     length = abs(float(run.t[-1] - run.t[0])) / speed if speed > 0 else 0.0

@@ -23,8 +23,9 @@ from kineta.tasks.equilibria.listing import Equilibria
 from kineta.tasks.forces.joint_reactions import Reactions
 from kineta.tasks.linear.modes import Modes
 from kineta.tasks.motions.inverse_kinematics import Placements
+from kineta.tasks.moving_machine import machine_of, states, system_of
 from kineta.tasks.posture import Posture, direction, posture
-from kineta.values import finite, whole
+from kineta.values import finite
 from kineta.views import overlays, rendering
 from kineta.views.overlays import Load
 from kineta.views.series import pyplot
@@ -110,12 +111,6 @@ def of_run(run: Result, t: float | None = None, *, case: int = 0, towards: Any =
     times = np.linspace(run.t[0], at, PATH) if machine.scene.trails else np.zeros(0)
     before = list(machine.poses(times, *states(run, times, case))) if len(times) else []
     return _picture(machine, pose, direction(towards), before=before, ax=ax)
-
-
-def machine_of(run: Result, case: int) -> Machine:
-    """The machine of a *case* of a run, sized by its start."""
-    q, v = states(run, run.t[:1], case)
-    return Machine(scene(system_of(run)), parameters_of(run, case), float(run.t[0]), q[0], v[0])
 
 
 def of_mode(found: Modes, i: int, *, towards: Any = None, ax: Any = None) -> Any:
@@ -213,38 +208,3 @@ def of_equilibria(found: Equilibria) -> Any:
 
 
 # -- runs --------------------------------------------------------------------------------------------------------------
-
-
-def system_of(run: Result) -> System:
-    """The model of a *run*. Raises :class:`ArgumentError` for a run from a file."""
-    if run.system is None:
-        raise ArgumentError(
-            f"Run of '{run.model}': it comes from a file and knows no model to draw; simulate again, or give "
-            "dataclasses.replace(run, system=system)."
-        )
-    return run.system
-
-
-def parameters_of(run: Result, case: int) -> FloatArray:
-    """The parameters (np,) of a *case* of a *run*."""
-    case = whole("case", case, 0, 0 if run.cases is None else len(run.cases) - 1)
-    values = {n: np.ravel(x)[case if np.size(x) > 1 else 0] for n, x in run.parameters.items()}
-    return parameter_values(system_of(run), values)
-
-
-def states(run: Result, t: FloatArray, case: int) -> tuple[FloatArray, FloatArray]:
-    """Coordinates (k, nq) and speeds (k, nv) at times *t* (k,) in a *case*: of the solution, or between the samples."""
-    nq, nv = len(run.q_names), len(run.v_names)
-    case = whole("case", case, 0, 0 if run.cases is None else len(run.cases) - 1)
-    if run.cases is None:
-        y = run.y
-        if run.sol is not None:
-            return _split(np.asarray(run.sol(t)).T, nq, nv)
-    else:
-        y = run.y[case]
-    order = np.argsort(run.t, kind="stable")
-    return _split(np.column_stack([np.interp(t, run.t[order], row[order]) for row in y]), nq, nv)
-
-
-def _split(rows: FloatArray, nq: int, nv: int) -> tuple[FloatArray, FloatArray]:
-    return rows[:, :nq], rows[:, nq : nq + nv]

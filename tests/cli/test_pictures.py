@@ -81,7 +81,7 @@ def test_the_machine_is_drawn(kineta: Command, here: Path, options: list[str]) -
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["show", CART, "-o", "a.jpg"], "--output: expected a file .html, .png, .svg or .pdf, found 'a.jpg'."),
+        (["show", CART, "-o", "a.jpg"], "--output: expected a file .html, .glb, .png, .svg or .pdf, found 'a.jpg'."),
         (["show", CART, "-o", "a.html", "--to", "0"], "Expected a time above zero for to, found 0 s."),
         (["show", CART, "-o", "a.png", "--from", "1,2"], "--from: expected three numbers, as in 1,-2,1, found '1,2'."),
         (["check", CART, "--plot", "a.txt"], "--plot: expected a file .png, .svg or .pdf, found 'a.txt'."),

@@ -122,7 +122,7 @@ def test_a_film_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     film = Image.open(io.BytesIO((tmp_path / "run.gif").read_bytes()))
     assert film.n_frames == 4
     for path, speed, message in (
-        ("run.avi", 1.0, r"Expected a film \(.mp4, .webm or .gif\), found 'run.avi'\."),
+        ("run.avi", 1.0, r"Expected a film \(.mp4, .webm, .gif or .glb\), found 'run.avi'\."),
         ("run.gif", 0.0, r"expected a film of up to 600 s"),
         ("nowhere/run.gif", 1.0, r"there is no folder"),
     ):
