@@ -61,8 +61,10 @@ class Table:
 
 
 def as_shown(graph: Graph, x: Ref, table: Table) -> Ref:
-    """*table* at *x* without the columns that follow from others."""
-    return _node(graph, x, table if table.kind == "hermite" else replace(table, columns=table.columns[:1]))
+    """*table* at *x* with zeros in the columns that follow from others. It keeps their number, by which derivatives vanish."""
+    first, *rest = table.columns
+    nothing = [(ZERO,) * len(first) for _ in rest]
+    return node(graph, x, table if table.kind == "hermite" else replace(table, columns=(first, *nothing)))
 
 
 def node(graph: Graph, x: Ref, table: Table) -> Ref:
@@ -70,11 +72,6 @@ def node(graph: Graph, x: Ref, table: Table) -> Ref:
     columns = table.columns
     if table.order >= 2 * len(columns) or all(r == ZERO for column in columns for r in column):
         return ZERO
-    return _node(graph, x, table)
-
-
-def _node(graph: Graph, x: Ref, table: Table) -> Ref:
-    columns = table.columns
     numbers = (float(_WORDS.index(table.kind)), float(table.order), table.period, float(table.holds), *table.knots)
     leaves = [*map(graph.const, (float(len(columns)), *numbers)), *(r for column in columns for r in column)]
     return graph.call(Op.TABLE, x, _tree(graph, leaves))

@@ -10,6 +10,8 @@ import operator
 import re
 from collections.abc import Mapping
 
+from tests.notation.points_reader import with_values
+
 _FUNCTIONS = {
     r"\sin": math.sin, r"\cos": math.cos, r"\tan": math.tan, r"\arcsin": math.asin, r"\arccos": math.acos,
     r"\arctan": math.atan, r"\sinh": math.sinh, r"\cosh": math.cosh, r"\tanh": math.tanh, r"\exp": math.exp,
@@ -21,6 +23,7 @@ _RELATIONS = {"<": operator.lt, ">": operator.gt, r"\le": operator.le, r"\ge": o
 
 def value(formula: str, names: Mapping[str, float]) -> float:
     """The number that *formula* stands for; *names* gives the values of the letters as they are printed."""
+    formula = with_values(formula, r"\operatorname{table}", r"\left(", r"\right)", lambda part: value(part, names))
     reader = _Reader(formula, names)
     result = reader.sum()
     assert reader.at == len(reader.tokens), f"left over: {reader.tokens[reader.at :]}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 
+from tests.notation.points_reader import with_values
+
 NAMES = "sin cos tan sqrt exp log asin acos atan atan2 sinh cosh tanh"
 FUNCTIONS = {n: getattr(math, n) for n in NAMES.split()}
 FUNCTIONS |= {"max": max, "min": min, "abs": abs}
@@ -15,12 +17,17 @@ FUNCTIONS |= {"sign": lambda x: (x > 0) - (x < 0), "step": lambda x: float(x > 0
 def computed(line: str, scope: dict[str, float]) -> float:
     """The right side of *line*; the left side becomes known to *scope*."""
     left, right = line.split(" = ")
+    scope[left] = _number(right, scope)
+    return scope[left]
+
+
+def _number(text: str, scope: dict[str, float]) -> float:
+    right = with_values(text, "table", "(", ")", lambda part: _number(part, scope))
     name = re.compile(
         r"(?<![\w.])[^\W\d][\w.]*(?:\[(?:[^\[\]]|\[\d+\])*\][\w.]*)*'*(?<!\band)(?<!\bor)(?<!\bnot)(?!\w*\()"
     )
     python = name.sub(lambda m: f"known[{_key(m[0])!r}]", right).replace("^", "**").replace("if(", "chosen(")
-    scope[left] = eval(python, {"__builtins__": {}, "known": scope, **FUNCTIONS})
-    return scope[left]
+    return float(eval(python, {"__builtins__": {}, "known": scope, **FUNCTIONS}))
 
 
 def _key(name: str) -> str:
