@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import perm
+from itertools import pairwise
+from math import perm, prod
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.op import Op
@@ -23,6 +24,10 @@ KINDS = {"linear": 0, "monotone": 1, "cubic": 2, "natural": 2, "quintic": 4, "he
 #: Kinds whose slopes are linear in their values, so that the slopes of tables are tables.
 LINEAR = ("linear", "cubic", "natural", "quintic")
 _WORDS = tuple(KINDS)
+#: Part of the largest value of a table by which its values may differ from those that others tell.
+UNSEEN = 1e-5
+#: Ratio of the lengths of two pieces that are very different.
+UNEVEN = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,3 +302,82 @@ def bends(graph: Graph, data: Ref) -> bool:
     """Whether the slope of a table, or its value, jumps at a knot."""
     table = table_of(graph, data)
     return table.continuity <= 0 or (table.holds and not table.period)
+
+
+def largest(graph: Graph, data: Ref) -> float | None:
+    """A bound of the absolute values of a table; None for one that goes on beyond its ends, or whose columns are no numbers."""
+    table = table_of(graph, data)
+    if any(graph.value(r) is None for column in table.columns for r in column) or not (table.holds or table.period):
+        return None
+    least = 0.0
+    for k, (a, b) in enumerate(pairwise(table.knots)):
+        terms = enumerate(_number(graph, r) for r in _coefficients(graph, table, k))
+        sizes = (perm(j, table.order) * abs(c) * (b - a) ** (j - table.order) for j, c in terms if j >= table.order)
+        least = max(least, sum(sizes))
+    return least
+
+
+def stops(graph: Graph, data: Ref) -> tuple[float, ...]:
+    """The knots at which the slope of a table, or its value, jumps, and those between pieces of very different lengths; of a
+    periodic table with its ends.
+    """
+    table = table_of(graph, data)
+    inner = table.knots[1:-1]
+    if table.continuity > 0:
+        sizes = [b - a for a, b in pairwise(table.knots)]
+        inner = tuple(k for k, a, b in zip(inner, sizes, sizes[1:], strict=False) if max(a, b) > UNEVEN * min(a, b))
+    if table.period:
+        return (table.knots[0], *inner, table.knots[-1]) if inner or table.continuity <= 0 else ()
+    return (table.knots[0], *inner, table.knots[-1]) if table.holds else inner
+
+
+def resolution(graph: Graph, data: Ref) -> int:
+    """A number of pieces, a power of 2, over which a table hardly differs from a cubic: every so many knots tell the values at
+    all others up to :data:`UNSEEN` of the largest. 1 where columns are no numbers.
+    """
+    table = table_of(graph, data)
+    if any(graph.value(r) is None for r in table.columns[0]):
+        return 1
+    x, y = table.knots, [_number(graph, r) for r in table.columns[0]]
+    allowed, pieces = UNSEEN * max(map(abs, y)), 1
+    while 8 * pieces < len(x) and _is_told(x, y, 2 * pieces, allowed):
+        pieces *= 2
+    return pieces
+
+
+def _is_told(x: Sequence[float], y: Sequence[float], pieces: int, allowed: float) -> bool:
+    """Whether cubics through every so many points miss no other by more than is *allowed*."""
+    coarse = [*range(0, len(x) - 1, pieces), len(x) - 1]
+    for j in range(len(coarse) - 1):
+        first = min(max(j - 1, 0), len(coarse) - 4)
+        four = coarse[first : first + 4]
+        for i in range(coarse[j] + 1, coarse[j + 1]):
+            total = 0.0
+            for k in four:
+                total += y[k] * prod((x[i] - x[m]) / (x[k] - x[m]) for m in four if m != k)
+            if not abs(total - y[i]) <= allowed:
+                return False
+    return True
+
+
+def neighbours(graph: Graph, x: Ref, period: float, knots: Sequence[float], ahead: int, far: float) -> tuple[Ref, Ref]:
+    """Of *knots*, in turns of a *period* that begins and ends with one, or without one for 0, those so many *ahead* of the
+    quantity and behind it; *far* away where there are none.
+    """
+    g, turned = graph, ZERO
+    if period:
+        turns = g.call(Op.FLOOR, g.mul(g.const(1 / period), g.sub(x, g.const(knots[0]))))
+        turned = g.mul(g.const(period), turns)
+        x = g.sub(x, turned)
+        n, between = len(knots) - 1, knots[1:-1]
+        pieces = range(n)
+        lower, upper = (
+            [g.const(knots[k % n] + period * (k // n)) for k in (j + by for j in pieces)] for by in (1 - ahead, ahead)
+        )
+    else:
+        between, pieces = knots, range(len(knots) + 1)
+        lower = [g.const(knots[j - ahead] if j >= ahead else -far) for j in pieces]
+        upper = [g.const(knots[j + ahead - 1] if j + ahead <= len(knots) else far) for j in pieces]
+    below = [g.call(Op.STEP, g.sub(g.const(k), x)) for k in between]
+    first, last = (g.add(_chosen(g, below, values), turned) for values in (lower, upper))
+    return first, last

@@ -54,6 +54,23 @@ class Implicit:
     speeds: tuple[int, int]
 
 
+class KinkStops(Protocol):
+    """Kinks and steps of a rate.
+
+    guards : None where none depends on the state
+    """
+
+    guards: Any
+
+    def stop(self, t: float, end: float) -> tuple[float, float]:
+        """Times before and behind the first kink from *t* to *end* that depends on the time alone; twice the time up to which
+        there is none.
+        """
+
+    def cut(self, segment: Segment) -> Segment | None:
+        """A step up to just behind the first kink of the state in it; None where there is none."""
+
+
 class MethodFunctions(Protocol):
     """What a method takes beside the addresses of a problem, made when it asks for it."""
 
@@ -68,6 +85,9 @@ class MethodFunctions(Protocol):
 
     def implicit(self) -> Implicit:
         """The differential-algebraic form."""
+
+    def kinks(self, problem: Problem, h: FloatArray) -> KinkStops | None:
+        """Where the rate of the *problem* with the memory of a block *h* has kinks and steps; None for a smooth one."""
 
     def stepping(self) -> tuple[SteppingData, Callable[[SteppingData], int], Sequence[tuple[str, str]]]:
         """Memory of time stepping, its compiled loop, names and units of contacts."""
@@ -110,7 +130,7 @@ class ExternalRun:
         # Solvers of linear systems refuse empty ones; without states all methods agree.
         by = _scipy if self.method in SCIPY or not len(self.problem.y0) else _ida if self.method == IDA else _cvode
         try:
-            for segment in islice(by(self), self.left):
+            for segment in islice(self._steps(by), self.left):
                 self.left -= 1
                 if len(segment.t):
                     self.problem = replace(self.problem, t0=float(segment.t[-1]), y0=segment.y[-1])
@@ -125,6 +145,35 @@ class ExternalRun:
             why = f"{self.method} cannot go on ({type(error).__name__}: {error})"
             yield failed(self.problem.t0, self.problem.y0, why)
 
+    def _steps(self, by: Callable[[ExternalRun, Problem], Iterator[Segment]]) -> Iterator[Segment]:
+        """The steps of a method, which is restarted at kinks of the rate."""
+        kinks, end = self.functions.kinks(self.problem, self._h), self.problem.t1
+        if kinks is None:
+            yield from by(self, self.problem)
+            return
+        own, self.dense = self.dense, self.dense or kinks.guards is not None
+        t, y = self.problem.t0, self.problem.y0
+        while t != end:
+            stop, right = kinks.stop(t, end)
+            for segment in by(self, replace(self.problem, t0=t, y0=y, t1=stop)) if stop != t else ():
+                cut = kinks.cut(segment) if kinks.guards is not None and len(segment.t) else None
+                step = cut or segment
+                if len(step.t):
+                    t, y = float(step.t[-1]), step.y[-1]
+                last = "" if t == end else None
+                yield replace(step, end=step.end or last, solution=step.solution if own else None)
+                if step.end:
+                    return
+                if cut:
+                    break
+            if t == stop != right:
+                rate = self.rate(t, y)
+                self.evaluations += 1
+                behind, before = y + (right - t) * rate, y
+                line = _line(t, before, rate) if own else None
+                yield Segment(t, before, np.array([right]), behind[None], line, "" if right == end else None)
+                t, y = right, behind
+
     def options(self) -> dict[str, Any]:
         """Tolerances for a root-mean-square norm over all states: states without error control contribute no error, and the
         tolerances of the others are scaled accordingly. For multistep methods quadratures have loose tolerances.
@@ -137,10 +186,15 @@ class ExternalRun:
         return {"rtol": share * control.rtol, "atol": atol, "max_step": control.max_step}
 
 
-def _scipy(run: ExternalRun) -> Iterator[Segment]:
+def _line(t0: float, y0: FloatArray, rate: FloatArray) -> Callable[[FloatArray | float], FloatArray]:
+    """States on a straight line."""
+    return lambda t: (y0 + (np.asarray(t)[..., None] - t0) * rate).T
+
+
+def _scipy(run: ExternalRun, p: Problem) -> Iterator[Segment]:
     import scipy.integrate
 
-    p, options, before = run.problem, run.options(), run.evaluations
+    options, before = run.options(), run.evaluations
     if run.method in _IMPLICIT and len(p.y0):
         options["jac"] = run.functions.jacobian()
     method = run.method if len(p.y0) else "DOP853"
@@ -162,12 +216,12 @@ def _scipy(run: ExternalRun) -> Iterator[Segment]:
         yield Segment(t0, y0, np.array([solver.t]), solver.y[None].copy(), solution, end)
 
 
-def _cvode(run: ExternalRun) -> Iterator[Segment]:
+def _cvode(run: ExternalRun, p: Problem) -> Iterator[Segment]:
     try:
         from sksundae import cvode
     except ImportError:
         raise MissingPackageError("scikit-sundae", "sundae") from None
-    p, rate, jacobian = run.problem, run.rate, run.functions.jacobian()
+    rate, jacobian = run.rate, run.functions.jacobian()
 
     def counted(t: float, y: FloatArray, ydot: FloatArray) -> None:
         run.evaluations += 1
@@ -179,15 +233,15 @@ def _cvode(run: ExternalRun) -> Iterator[Segment]:
     kind = "Adams" if run.method.endswith("ADAMS") else "BDF"
     solver = cvode.CVODE(counted, method=kind, jacfn=slope, **_sundials(run.options()))
     solver.init_step(p.t0, p.y0)
-    yield from _stepped("CVODE", solver, run)
+    yield from _stepped("CVODE", solver, run, p)
 
 
-def _ida(run: ExternalRun) -> Iterator[Segment]:
+def _ida(run: ExternalRun, p: Problem) -> Iterator[Segment]:
     try:
         from sksundae import ida
     except ImportError:
         raise MissingPackageError("scikit-sundae", "sundae") from None
-    p, options, given = run.problem, run.options(), run.functions.implicit()
+    options, given = run.options(), run.functions.implicit()
     n, m, speeds, residual = len(p.y0), given.algebraic, slice(*given.speeds), given.residual
 
     def counted(t: float, y: FloatArray, rate: FloatArray, out: FloatArray) -> None:
@@ -203,7 +257,7 @@ def _ida(run: ExternalRun) -> Iterator[Segment]:
     places = list(range(n, n + m)) or None
     solver = ida.IDA(counted, algebraic_idx=places, **_sundials(options))
     solver.init_step(p.t0, np.r_[p.y0, unknown], rate)
-    yield from _stepped("IDA", solver, run)
+    yield from _stepped("IDA", solver, run, p)
 
 
 def _sundials(options: dict[str, Any]) -> dict[str, Any]:
@@ -213,9 +267,9 @@ def _sundials(options: dict[str, Any]) -> dict[str, Any]:
     return options if np.isfinite(options["max_step"]) else options | {"max_step": 0.0}
 
 
-def _stepped(name: str, solver: Any, run: ExternalRun) -> Iterator[Segment]:
+def _stepped(name: str, solver: Any, run: ExternalRun, p: Problem) -> Iterator[Segment]:
     """The steps of an initialised *solver* of SUNDIALS, without algebraic unknowns."""
-    p, n = run.problem, len(run.problem.y0)
+    n = len(p.y0)
     t0, y0 = p.t0, p.y0.copy()
     while t0 != p.t1:
         with redirect_stdout(StringIO()):  # at a failure scikit-sundae prints the message that the run reports

@@ -77,6 +77,59 @@ class EventData(Record, partial=True):
     fb: float
 
 
+#: Numbers of a clock, as in :class:`KinkData`.
+CLOCK = 5
+#: Places in a step, beside its start, at which guards of kinks are looked at.
+LOOKS = 8
+
+
+class KinkData(Record, partial=True):
+    """Kinks and steps of the rate of a run, at which steps end.
+
+    guards : as a rate, n functions that change their sign at kinks
+    clocks : as a rate, of a time, of ``width`` (1,) in place of a state, and of the block h: for each of n_clocks kinds of kinks
+        that depend on the time alone, and of n_paces smooth tables of the time, a label that changes at kinks, the distances of
+        a quantity from the next values above and below at which it does, its rate, and a bound of its second derivative over the
+        time from there to ``width`` later; moment : (1,) the time
+    here, there : (CLOCK, n_clocks + n_paces) at the start of a search, and at the place tried
+    stop, right : the last time before a kink, and the first behind it; found : there is one in the step; pace : longest step
+    values : (LOOKS + 1, n) guards in a step; tried : (n,); within : (states,) at an inner place
+    which, cross : the guard that changes its sign first in a step, and the fraction of the step at which it does, 2 for none
+    at : the time for which the following hold; ahead : time up to a kink in front of which a step is to end, 0 for none;
+    due : time up to a kink that is to be passed next, 0 for none; size : the step that met it
+    last : (n,) time at which each guard was passed last; quick : (n,) how often in a row soon after that; muted : (n,) steps
+        for which it still is not looked at
+    passed : kinks passed
+    """
+
+    guards: Function
+    n: Shared[int]
+    clocks: Function
+    n_clocks: Shared[int]
+    n_paces: Shared[int]
+    moment: Reals
+    width: Reals
+    here: Reals
+    there: Reals
+    stop: float
+    right: float
+    found: bool
+    pace: float
+    values: Reals
+    tried: Reals
+    within: Reals
+    which: int
+    cross: float
+    at: float
+    ahead: float
+    due: float
+    size: float
+    last: Reals
+    quick: Integers
+    muted: Integers
+    passed: int
+
+
 class ConstraintData(Record, partial=True):
     """Constraints of a run, as in :class:`~kineta.integration.problem.Manifold`.
 
@@ -264,7 +317,8 @@ class CaseData(Record, partial=True):
 
 
 class RunData(Record, partial=True):
-    """A run: its method's memory, its record since the last pause, and its events, constraints, contacts, switches; or its case.
+    """A run: its method's memory, its record since the last pause, and its events, kinks, constraints, contacts,
+    switches; or its case.
 
     n : states, of which the first ``steered`` are error-controlled; block : the block h; time : (1,) of a function
     k : (stages, n); new, between : (n,) the state tried, and an interpolated one; tolerances : (2, n) absolute, then relative
@@ -303,6 +357,7 @@ class RunData(Record, partial=True):
     states: Reals
     interpolants: Reals
     events: EventData
+    kinks: KinkData
     constraints: ConstraintData
     contacts: ContactData
     switches: SwitchData

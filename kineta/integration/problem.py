@@ -49,6 +49,17 @@ class Events:
 
 
 @dataclass(frozen=True, slots=True)
+class Kinks:
+    """What tells of kinks and steps of a rate: addresses of ``guards`` and ``clocks``, and ``numbers`` of guards, clocks and
+    paces, as in :class:`~kineta.integration.loop_abi.KinkData`.
+    """
+
+    guards: int
+    clocks: int
+    numbers: tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Manifold:
     """The constraint manifold of a motion.
 
@@ -138,6 +149,7 @@ class Problem:
     integrals: int = 0
     events: Events | None = None
     manifold: Manifold | None = None
+    kinks: Kinks | None = None
     contacts: Contacts | None = None
     switching: Switching | None = None
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from kineta.integration import loop_abi
 from kineta.integration.error_control import error_controlled, error_tolerances
-from kineta.integration.loop_abi import ConstraintData, ContactData, EventData, RunData, SwitchData
-from kineta.integration.problem import Contacts, Problem, Switching, perturbation_signs
+from kineta.integration.loop_abi import ConstraintData, ContactData, EventData, KinkData, RunData, SwitchData
+from kineta.integration.problem import Contacts, Kinks, Problem, Switching, perturbation_signs
 from kineta.integration.record_image import RecordCopy, RecordImage
 from kineta.memory import CompiledFunction
 from kineta.numerics.roots import MANY, MOST
@@ -60,6 +60,7 @@ class _Common(NamedTuple):
     block: int
     quaternions: tuple[int, ...]
     events: int
+    kinks: tuple[int, int, int]
     speeds: tuple[int, int] | None
     steps: int
     pivots: int
@@ -93,6 +94,7 @@ def run_memory(
         block=len(p.h),
         quaternions=tuple(p.quaternions),
         events=0 if events is None else events.n,
+        kinks=(0, 0, 0) if p.kinks is None else p.kinks.numbers,
         speeds=None if m is None else m.speeds,
         steps=0 if m is None else m.steps,
         pivots=0 if m is None else len(m.largest),
@@ -141,6 +143,7 @@ def _image(own: _Common) -> tuple[RecordImage[RunData], list[RunMemory]]:
         states=np.zeros(rows * n),
         interpolants=np.zeros(rows * own.dense * own.tableau.coefficients * n),
         events=_event_data(own),
+        kinks=kink_data(Kinks(0, 0, own.kinks), n),
         constraints=_constraint_data(own),
         contacts=ContactData(),
         switches=SwitchData(),
@@ -150,16 +153,20 @@ def _image(own: _Common) -> tuple[RecordImage[RunData], list[RunMemory]]:
 
 
 def functions(problem: Problem) -> tuple[int, ...]:
-    """Addresses of the rate, the events, and the projections of coordinates and speeds; 0 for what a problem has not."""
-    events, m = problem.events, problem.manifold
+    """Addresses of the rate, the events, the projections of coordinates and speeds, and of what tells of kinks; 0 for what a
+    problem has not.
+    """
+    events, m, kinks = problem.events, problem.manifold, problem.kinks
     projections = (0, 0) if m is None else (m.position, m.velocity)
-    return problem.rhs, 0 if events is None else events.address, *projections
+    told = (0, 0) if kinks is None else (kinks.guards, kinks.clocks)
+    return problem.rhs, 0 if events is None else events.address, *projections, *told
 
 
 def set_functions(data: RunData, addresses: Sequence[int]) -> None:
     """Give the loop the :func:`functions` at *addresses*."""
-    rate, events, position, velocity = map(CompiledFunction, addresses)
+    rate, events, position, velocity, guards, clocks = map(CompiledFunction, addresses)
     data.rate, data.events.function = rate, events
+    data.kinks.update(guards=guards, clocks=clocks)
     data.constraints.update(position=position, velocity=velocity)
 
 
@@ -207,6 +214,31 @@ def set_switches(data: RunData, problem: Problem, rows: int) -> None:
         **{name: np.zeros(loop_abi.GUARDS * count) for name in ("old", "new")},
         **{name: np.zeros(n) for name in ("rate", "beside")},
         since=np.zeros(count),
+    )
+
+
+def kink_data(kinks: Kinks, n: int) -> KinkData:
+    """Memory of the search for *kinks* of a rate with n states."""
+    guards, clocks, paces = kinks.numbers
+    if not any(kinks.numbers):
+        return KinkData()
+    return KinkData(
+        guards=CompiledFunction(kinks.guards),
+        clocks=CompiledFunction(kinks.clocks),
+        n=guards,
+        n_clocks=clocks,
+        n_paces=paces,
+        moment=np.zeros(1),
+        width=np.zeros(1),
+        here=np.zeros(loop_abi.CLOCK * (clocks + paces)),
+        there=np.zeros(loop_abi.CLOCK * (clocks + paces)),
+        values=np.zeros((loop_abi.LOOKS + 1) * guards),
+        tried=np.zeros(guards),
+        within=np.zeros(n),
+        at=np.nan,
+        last=np.full(guards, -np.inf),
+        quick=np.zeros(guards, dtype=np.int64),
+        muted=np.zeros(guards, dtype=np.int64),
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from kineta.integration.contact_records import BOUND, NORMAL
 from kineta.integration.loop_abi import DONE, EVENT, GIVEN_UP, OUT_OF_STEPS, PAUSED, SPARE, RunData
 from kineta.kernels.integrate import GOES_ON, begin_anew, is_fused, step
+from kineta.kernels.kinks import begin_kinks
 from kineta.kernels.language import fabs, kernel, take
 from kineta.kernels.machine_code import machine_code, machine_code_in_lanes
 from kineta.kernels.runge_kutta import first_step
@@ -21,20 +22,23 @@ from kineta.memory import LaneRecord
 from kineta.numerics.tableaux import Tableau
 
 
-def ensemble_loop(tableau: Tableau, lanes: int, *, projecting: bool = False) -> Callable[[LaneRecord], object]:
+def ensemble_loop(
+    tableau: Tableau, lanes: int, *, projecting: bool = False, kinked: bool = False
+) -> Callable[[LaneRecord], object]:
     """The compiled loop for *tableau* in so many *lanes*: a function of the records of runs in all of them, to DONE in a lane
-    that found no case, else to PAUSED.
+    that found no case, else to PAUSED. With *kinked*, steps end at kinks of the rate.
     """
-    return machine_code_in_lanes(lanes, integrate_cases, LoopMethod(tableau, is_fused(), projecting, False, True))
+    method = LoopMethod(tableau, is_fused(), projecting, False, True, False, kinked)
+    return machine_code_in_lanes(lanes, integrate_cases, method)
 
 
 def hybrid_ensemble_loop(
-    tableau: Tableau, *, projecting: bool, touching: bool, switching: bool
+    tableau: Tableau, *, projecting: bool, touching: bool, switching: bool, kinked: bool
 ) -> Callable[[RunData], int]:
     """The compiled loop for *tableau* of one case after the other, *projecting* with constraints, with contacts where it is
     *touching*, and *switching* with switches: a function of the record of a run, to DONE where it found no case, else to PAUSED.
     """
-    return machine_code(integrate_cases, LoopMethod(tableau, is_fused(), projecting, touching, True, switching))
+    return machine_code(integrate_cases, LoopMethod(tableau, is_fused(), projecting, touching, True, switching, kinked))
 
 
 @kernel
@@ -106,6 +110,8 @@ def begin_next(method: LoopMethod, run: RunData) -> None:
             for i in range(e.n):
                 e.left[i] = every.left[number * e.n + i]
         e.ended, e.undefined = False, False
+        if method.kinked:
+            begin_kinks(run)
         if method.projecting:
             run.constraints.hops = 0
         if method.touching:

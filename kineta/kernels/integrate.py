@@ -14,6 +14,7 @@ from kineta.codegen.target import host
 from kineta.integration.loop_abi import DONE, EVENT, NOT_FINITE, PAUSED, STEP_TOO_SMALL, RunData
 from kineta.kernels.event_location import locate
 from kineta.kernels.event_start import look_at_start
+from kineta.kernels.kinks import crosses, cut_step, is_cut, look_ahead, note_free_step, shorten
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.machine_code import machine_code
 from kineta.kernels.projection import hops, projected_step, watch_pivots
@@ -44,13 +45,15 @@ GOES_ON = -1
 _compiled = cache(lambda kernel, *method: machine_code(kernel, LoopMethod(*method)))
 
 
-def integration_loop(tableau: Tableau, *, projecting: bool = False, touching: bool = False) -> Callable[[RunData], int]:
+def integration_loop(
+    tableau: Tableau, *, projecting: bool = False, touching: bool = False, kinked: bool = False
+) -> Callable[[RunData], int]:
     """The compiled loop for *tableau*.
 
     With *projecting* it projects onto the constraints of the problem; with *touching* it carries out impacts and stick-slip
-    transitions, too.
+    transitions, too; with *kinked* its steps end at kinks of the rate.
     """
-    return _compiled(integrate, tableau, is_fused(), projecting or touching, touching)
+    return _compiled(integrate, tableau, is_fused(), projecting or touching, touching, False, False, kinked)
 
 
 def transition(tableau: Tableau, *, projecting: bool, touching: bool) -> Callable[[RunData, bool], bool]:
@@ -110,18 +113,45 @@ def begin_anew(method: LoopMethod, run: RunData) -> None:
 @kernel
 def step(method: LoopMethod, run: RunData) -> int:
     """Try a step; what the loop returns, or that it goes on."""
+    cut, known = False, False
+    if method.kinked:
+        gap = look_ahead(method, run)
+        if gap != 0.0:
+            return pass_kink(method, run, gap)
+        cut = is_cut(run)
     t, h, last = run.t, next_step(run), is_last(run)
-    if not (last or fabs(h) > resolution(t)):
+    if method.kinked:
+        h, last = cut_step(run) if cut else h, last and not cut
+    if not (last or cut or fabs(h) > resolution(t)):
         return STEP_TOO_SMALL
     end = run.t_end if last else t + h
+    if method.kinked and cut and run.kinks.found:
+        end = run.kinks.stop
     error = free_step(method, run, t, h) if not method.projecting else projected_step(method, run, t, h, end)
     if error < 1.0:
-        return accept(method, run, t, h, end, error, last)
+        dense = run.interpolants[row(method, run) * method.tableau.coefficients * run.n :]
+        if method.kinked:
+            known = run.kinks.n > 0
+            if known:
+                interpolant(method, run, t, h, dense)
+                crossed = crosses(method, run, dense, t, h)
+                if crossed:
+                    run.rejected += 1
+                    return GOES_ON
+        grow(method, run, h, error, last or cut)
+        run.t = end
+        if method.kinked:
+            note_free_step(method, run, dense, t, h, end)
+        if not known and is_dense(method, run):
+            interpolant(method, run, t, h, dense)
+        return accept(method, run, t, h, last)
     if method.projecting:
         hopped = hops(run, h)
         if hopped:
             return GOES_ON
     hopeless = shrink(method, run, h, error)
+    if method.kinked:
+        shorten(method, run, h)
     return NOT_FINITE if hopeless else GOES_ON
 
 
@@ -134,18 +164,14 @@ def free_step(method: LoopMethod, run: RunData, t: float, h: float) -> float:
 
 
 @kernel
-def accept(method: LoopMethod, run: RunData, t: float, h: float, end: float, error: float, last: bool) -> int:
-    """Make the step from t to *end*: its interpolant, its event zeros, its record."""
-    e, n, new = run.events, run.n, run.new
+def accept(method: LoopMethod, run: RunData, t: float, h: float, last: bool) -> int:
+    """Make the step from t to the time of the run, whose interpolant is known: its event zeros, its record."""
+    e, n, new, end = run.events, run.n, run.new, run.t
     rates = run.k[method.tableau.stages * n :]
     before = e.found
     if method.projecting:
         watch_pivots(run, rates)
-    grow(method, run, h, error, last)
-    run.t = end
     dense = run.interpolants[row(method, run) * method.tableau.coefficients * n :]
-    if is_dense(method, run):
-        interpolant(method, run, t, h, dense)
     for j in range(run.n_quaternions):
         normalise(new[run.quaternions[j] :])
     if e.n != 0:
@@ -168,6 +194,27 @@ def accept(method: LoopMethod, run: RunData, t: float, h: float, end: float, err
     if last or e.undefined or e.ended:
         return DONE if last else EVENT
     return GOES_ON
+
+
+@kernel
+def pass_kink(method: LoopMethod, run: RunData, gap: float) -> int:
+    """Pass a kink within the time *gap* at the present rate; what the loop returns, or that it goes on."""
+    n, t, last = run.n, run.t, run.t + gap == run.t_end or gap == run.t_end - run.t
+    end = run.t_end if last else t + gap
+    dense = run.interpolants[row(method, run) * method.tableau.coefficients * n :]
+    for i in range(n):
+        run.new[i] = run.y[i] + gap * run.k[i]
+    run.time[0] = end
+    run.rate(run.time, run.new, run.block, run.k[method.tableau.stages * n :])
+    run.evaluations += 1
+    run.t, run.just_rejected = end, False
+    run.kinks.passed += 1
+    if is_dense(method, run):
+        for i in range(method.tableau.coefficients * n):
+            dense[i] = 0.0
+        for i in range(n):
+            dense[i] = run.new[i] - run.y[i]
+    return accept(method, run, t, gap, last)
 
 
 @kernel

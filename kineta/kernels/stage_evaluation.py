@@ -23,7 +23,7 @@ class LoopMethod:
 
     fused : sums of products are rounded once; projecting : states are projected onto constraints; touching : contacts change
         their modes within the loop; sampling : the run is a case of an ensemble, which keeps its state at given times alone;
-    switching : switches act within the loop of an ensemble
+    switching : switches act within the loop of an ensemble; kinked : steps end at kinks of the rate
     """
 
     tableau: Tableau
@@ -32,6 +32,7 @@ class LoopMethod:
     touching: bool
     sampling: bool = False
     switching: bool = False
+    kinked: bool = False
 
 
 @kernel

@@ -4,5 +4,5 @@ Each pass is a table ``{operation: rule}`` and one sweep in topological order, a
 differentiate, substitute, evaluate, and lower the number of operations before code is generated. Reading order:
 ``evaluate``, ``multiprecision``, ``substitute``, ``differentiate``, ``time_derivatives``, ``linear_forms``, ``fold_constants``,
 ``cancel``, ``factor``, ``simplify``, ``hoist``, ``step_recorder``, ``expand``, ``collect_terms``, ``remove_guards``,
-``magnitude``, ``nonsmooth_operations``.
+``magnitude``, ``bounds``, ``nonsmooth_operations``.
 """

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from kineta.expr import tables
-from kineta.expr.graph import Graph, Ref
-from kineta.expr.op import Op
+from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
+from kineta.expr.op import LEAVES, UNARY, Op
 from kineta.expr.walk import reachable
+from kineta.passes.bounds import UNBOUNDED, bounds, largest
+from kineta.passes.differentiate import forward
 
 _ZEROS: Mapping[int, Callable[[Graph, Ref, Ref], Ref | None]] = {
     **dict.fromkeys((Op.ABS, Op.SIGN, Op.STEP), lambda g, a, b: a),
@@ -33,3 +36,89 @@ def jumps(g: Graph, i: int) -> bool:
 
 
 _STEPS = frozenset({Op.SIGN, Op.STEP, Op.FLOOR})
+
+
+# -- switching functions of a motion ------------------------------------------------------------------------------------
+
+#: What an expression depends on.
+_TIME, _STATE, _OTHER = 1, 2, 4
+#: Smooth tables of the time: so many pieces lie within a step, times those over which they are nearly cubics.
+KNOTS_IN_STEP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchingFunctions:
+    """Where expressions of the time and of a state have kinks and steps.
+
+    guards : functions that change their sign at kinks
+    clocks : of kinks that depend on the time alone, five numbers each, as in :class:`~kineta.integration.loop_abi.KinkData`
+    paces : of smooth tables of the time, in the same way, some knots ahead
+    """
+
+    guards: tuple[Ref, ...]
+    clocks: tuple[Ref, ...]
+    paces: tuple[Ref, ...]
+
+
+def switching_functions(
+    g: Graph, refs: Iterable[Ref], time: Ref, width: Ref, states: Collection[Ref], constant: Collection[Ref]
+) -> SwitchingFunctions:
+    """The switching functions of *refs*, expressions of the *time*, of the symbols of *states*, and of *constant* ones. Those of
+    other symbols are left out. Clocks hold from the time to *width* later.
+    """
+    order = reachable(g, refs, guarding=False)
+    depends, guards, clocks, paces = dict[int, int](), dict[Ref, None](), list[Ref](), list[Ref]()
+    known = dict.fromkeys((r >> 1 for r in states), _STATE) | dict.fromkeys((r >> 1 for r in constant), 0)
+    known[time >> 1] = _TIME
+    later = g.add(time, width)
+    span = {time: (g.call(Op.MIN, time, later), g.call(Op.MAX, time, later))}
+    told = set[tuple[Ref, ...]]()
+
+    def tell(to: list[Ref], quantity: Ref, label: Ref, up: Ref, down: Ref) -> None:
+        if (label, up, down) not in told:
+            told.add((label, up, down))
+            to += _clock(g, quantity, label, up, down, time, span)
+
+    for i in order:
+        op, a, b = g.op[i], g.lhs[i], g.rhs[i]
+        if op in LEAVES:
+            depends[i] = 0 if op == Op.CONST else known.get(i, _OTHER)
+            continue
+        own = depends.get(a >> 1, _OTHER)
+        depends[i] = own if op in UNARY else own | depends.get(b >> 1, 0)
+        if op not in _ZEROS:
+            continue
+        on = depends[i] if op in (Op.MIN, Op.MAX) else own
+        if on == 0 or on & _OTHER:
+            continue
+        if on != _TIME:
+            zero = _ZEROS[op](g, a, b)
+            if zero is not None:
+                guards[zero & -2] = None
+        elif op == Op.TABLE:
+            table, knots = tables.table_of(g, b), tables.stops(g, b)
+            if knots:
+                low, high = tables.neighbours(g, a, table.period, knots, 1, UNBOUNDED)
+                tell(clocks, a, low, g.sub(high, a), g.sub(a, low))
+            ahead = KNOTS_IN_STEP * tables.resolution(g, b) if len(knots) < len(table.knots) else len(table.knots)
+            if ahead + 1 < len(table.knots):
+                low, high = tables.neighbours(g, a, table.period, table.knots, ahead, UNBOUNDED)
+                tell(paces, a, ZERO, g.sub(high, a), g.sub(a, low))
+        elif op == Op.FLOOR:
+            tell(clocks, a, 2 * i, g.sub(g.add(2 * i, ONE), a), g.sub(a, 2 * i))
+        else:
+            z = _ZEROS[op](g, a, b)
+            assert z is not None
+            far = g.const(UNBOUNDED)
+            up, down = (g.choice(g.call(Op.STEP, x), g.pair(x, far)) for x in (neg(z), z))
+            tell(clocks, z, g.call(Op.SIGN, z), up, down)
+    return SwitchingFunctions(tuple(guards), tuple(clocks), tuple(paces))
+
+
+def _clock(
+    g: Graph, quantity: Ref, label: Ref, up: Ref, down: Ref, time: Ref, span: Mapping[Ref, tuple[Ref, Ref]]
+) -> list[Ref]:
+    """The numbers of a clock."""
+    (slope,) = forward(g, [quantity], {time: ONE})
+    (bend,) = forward(g, [slope], {time: ONE})
+    return [label, up, down, slope, largest(g, bounds(g, [bend], span)[0])]

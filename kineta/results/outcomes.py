@@ -76,7 +76,8 @@ def missed(message: str, what: str, residual: float) -> str:
 def out_of_steps(t: float, steps: int, size: float, edge: str, left: float = 0.0) -> str:
     """Return the message of a run out of steps, or with too many steps *left*."""
     edge = edge or (
-        "where a force jumps (sign, step) or changes very fast, steps are short without end; max_steps allows more"
+        "where a force or a rate of a state jumps (sign, step) or changes very fast, steps are short without end; max_steps "
+        "allows more"
     )
     more = f", and the rest would take {left:.0e} more" if left else ""
     return (

@@ -19,6 +19,7 @@ from kineta.equations.function import parameter_values
 from kineta.errors import ArgumentError
 from kineta.expr.program import StraightLineProgram
 from kineta.integration.contact_records import SteppingData
+from kineta.integration.problem import Kinks
 from kineta.model.system import System
 from kineta.model.transformations.isomorphism import named_as
 from kineta.passes.step_recorder import UnsuitedError
@@ -26,7 +27,7 @@ from kineta.results.result import force_name
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.constraint_treatment import FREE, PROJECTED, STEPPED, run_derivation
 from kineta.runtime.contact_problem import CompiledContacts, ContactFunction, stepping_data
-from kineta.runtime.functions import SWITCHES, StateLayout, looped_run, lowered, run_functions
+from kineta.runtime.functions import CLOCKS, GUARDS, SWITCHES, StateLayout, looped_run, lowered, run_functions
 from kineta.runtime.parameter_checks import check_parameters
 from kineta.threads import memo, once
 
@@ -155,7 +156,7 @@ class CompiledSystem:
     @once
     def _in_lanes(self) -> CompiledFunctions:
         """Functions of many states."""
-        names = ("rate", "events", "position", "velocity")
+        names = ("rate", "events", "position", "velocity", GUARDS, CLOCKS)
         own = [program for name, program in self.programs.items() if name in names]
         return CompiledFunctions(own, batch=True, group=lambda name: name)
 
@@ -188,6 +189,25 @@ class CompiledSystem:
     def observed_size(self) -> int:
         """Number of observed quantities."""
         return self._functions.programs["observed"].n_outputs
+
+    @once
+    def kinks(self) -> Kinks | None:
+        """What tells of kinks and steps of the rate; None for a smooth one."""
+        return self._kinks(lambda name: self._functions[name].address)
+
+    @once
+    def guards(self) -> NativeFunction | None:
+        """Guards of kinks and steps of the rate; None without any that depend on the state."""
+        return self._functions.get(GUARDS)
+
+    @once
+    def ensemble_kinks(self) -> Kinks | None:
+        """:attr:`kinks` of many states, as :attr:`ensemble_rate`."""
+        return self._kinks(lambda name: self._in_lanes[name].lanes_address)
+
+    def _kinks(self, address: Callable[[str], int]) -> Kinks | None:
+        guards, clocks = (address(name) if name in self.programs else 0 for name in (GUARDS, CLOCKS))
+        return Kinks(guards, clocks, self.layout.switching) if any(self.layout.switching) else None
 
     @property
     def switch_address(self) -> int:
@@ -275,12 +295,14 @@ class BoundSystem:
         return replace(self, p=p, h=h, forces=self.forces.case(i))
 
 
-def bind_system(equations: Equations, p: FloatArray, tau: Any, watched: Sequence[Expr], kept: str) -> BoundSystem:
+def bind_system(
+    equations: Equations, p: FloatArray, tau: Any, watched: Sequence[Expr], kept: str, resolved: Sequence[Expr] = ()
+) -> BoundSystem:
     """Compiled system for a run of *equations* with the parameters *p* under the forces *tau*, the *watched* events and the
-    treatment *kept* of constraints.
+    treatment *kept* of constraints; its steps end at kinks of *resolved* expressions, too.
     """
     acting = applied_forces(equations.system, tau)
-    return compile_system(equations, acting, watched, kept).bound(p, acting)
+    return compile_system(equations, acting, watched, kept, resolved).bound(p, acting)
 
 
 def projected_system(equations: Equations, run: BoundSystem) -> BoundSystem:
@@ -293,13 +315,15 @@ def stepped_system(equations: Equations, run: BoundSystem, watched: Sequence[Exp
     return compile_system(equations, run.forces, watched, STEPPED).bound(run.p, run.forces)
 
 
-def compile_system(equations: Equations, forces: AppliedForces, watched: Sequence[Expr], kept: str) -> CompiledSystem:
+def compile_system(
+    equations: Equations, forces: AppliedForces, watched: Sequence[Expr], kept: str, resolved: Sequence[Expr] = ()
+) -> CompiledSystem:
     """Compiled system of *equations* under *forces*, with the *watched* events; memoised with the equations."""
-    key = (CompiledSystem, forces.none, tuple(forces.expressions.items()), tuple(watched), kept)
+    key = (CompiledSystem, forces.none, tuple(forces.expressions.items()), tuple(watched), kept, tuple(resolved))
 
     def made() -> CompiledSystem:
-        if equations.like is None or watched or forces.expressions:
-            return CompiledSystem(*_run_programs(equations, forces, watched, kept), kept)
+        if equations.like is None or watched or forces.expressions or resolved:
+            return CompiledSystem(*_run_programs(equations, forces, watched, kept, resolved), kept)
         first, names = equations.like
         return compile_system(first, forces, (), kept).renamed(names)
 
@@ -307,16 +331,16 @@ def compile_system(equations: Equations, forces: AppliedForces, watched: Sequenc
 
 
 def _run_programs(
-    equations: Equations, forces: AppliedForces, watched: Sequence[Expr], kept: str
+    equations: Equations, forces: AppliedForces, watched: Sequence[Expr], kept: str, resolved: Sequence[Expr]
 ) -> tuple[StraightLineProgram, dict[str, StraightLineProgram], StateLayout]:
     """Setup program, programs by name, and state layout."""
     d = run_derivation(equations, kept)
-    if kept == FREE and "forward" in equations.method.loops:
+    if kept == FREE and not resolved and "forward" in equations.method.loops:
         try:
             return looped_run(d, forces, watched)
         except UnsuitedError:
             d = run_derivation(equations, kept)  # code does not depend on what was tried
-    found, layout = run_functions(d, forces, watched, stepped=kept == STEPPED)
+    found, layout = run_functions(d, forces, watched, resolved=resolved, stepped=kept == STEPPED)
     return *lowered(d, found, layout), layout
 
 

@@ -13,6 +13,7 @@ from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.op import Op
 from kineta.expr.program import StraightLineProgram
 from kineta.expr.walk import reachable
+from kineta.integration.loop_abi import CLOCK
 from kineta.mechanics.constraints import projection
 from kineta.mechanics.constraints.rows import Row
 from kineta.mechanics.contact import guards, mode_dynamics
@@ -28,12 +29,15 @@ from kineta.model.dimensions import multiplier_units
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
 from kineta.passes.hoist import hoist
+from kineta.passes.nonsmooth_operations import kinks, switching_functions
 from kineta.passes.step_recorder import Hoisted, StepRecorder, UnsuitedError
 from kineta.passes.substitute import substitute
 from kineta.runtime.applied_forces import AppliedForces
 
 #: Names of the program of the block h, and of that of what switches set, their conditions and margins.
 SETUP, SWITCHES = "run_setup", "switches"
+#: Names of the functions that tell of kinks and steps of the rate.
+GUARDS, CLOCKS = "guards", "clocks"
 #: Periodic operations.
 PERIODIC = frozenset({Op.SIN, Op.COS, Op.TAN})
 
@@ -53,6 +57,8 @@ class StateLayout:
     gradients : numbers of programs and speeds
     edges, kinks : program of each quantity that vanishes where its gradient is undefined; number of quantities that change
         sign at a kink or step of a program
+    switching : numbers of functions that tell of kinks and steps of the rate: guards, and with five numbers each clocks and
+        paces, as in :class:`~kineta.integration.loop_abi.KinkData`
     carried : of time stepping, number of quantities of the last step behind all of these: accelerations, multipliers, contact
         forces, flags
     touches : all contacts; contact_terms : the terms of their contact problem, None without contacts
@@ -72,6 +78,7 @@ class StateLayout:
     edges: tuple[int, ...] = ()
     kinks: int = 0
     programs: tuple[int, ...] = ()
+    switching: tuple[int, int, int] = (0, 0, 0)
     carried: int = 0
     touches: tuple[UnilateralConstraint, ...] = ()
     contact_terms: ContactTermsArrays | None = None
@@ -98,10 +105,15 @@ class StateLayout:
 
 
 def run_functions(
-    d: Derivation, forces: AppliedForces, watched: Sequence[Expr], *, stepped: bool = False
+    d: Derivation,
+    forces: AppliedForces,
+    watched: Sequence[Expr],
+    *,
+    resolved: Sequence[Expr] = (),
+    stepped: bool = False,
 ) -> tuple[dict[str, Sequence[Ref]], StateLayout]:
     """Functions of every stage, of every record, and between steps; and the state layout. For time stepping without error
-    control and guards, with what the last step has found in the state.
+    control and guards, with what the last step has found in the state. Steps end at kinks of *resolved* expressions, too.
     """
     free, d = d, mode_dynamics.under_given_forces(d, stepped=stepped)
     system, power, shown = d.symbols.system, _power(d, forces), [] if stepped else _guard_rates(d)
@@ -112,7 +124,7 @@ def run_functions(
         *(mode_dynamics.levels(d) if d.contacts else ()),
     )
     levels = (*levels, *d["programs"].refs, *d["program_tops"].refs) if system.programs else levels
-    edges, kinks = (dynamics.edges(d), dynamics.kinks(d)) if system.programs else ([], [])
+    edges, bends = (dynamics.edges(d), dynamics.kinks(d)) if system.programs else ([], [])
     works = int(power != ZERO or bool(d.contacts) or bool(system.switches) or stepped)
     spent = d["control_power"].refs if system.programs else ()
     states = (*d["state_rate"].refs, *([power] * works), *spent, *(rate for _, rate in shown))
@@ -123,7 +135,15 @@ def run_functions(
     rate: Sequence[Ref] = (*states, *loaded, *pivots)
     carried = len(mode_dynamics.given(d)) if stepped else 0
     terms, slopes = step_terms(free, acting) if stepped else (contact_terms(free) if d.contacts else None, [])
+    changing: Sequence[Ref] = rate
+    if d.contacts:  # contacts have kinks of their own
+        changing = [*free["inverse"].refs, *(r.rest for r in free.rows), *free.symbols.qdot]
+    followed = [*changing, *d.expression(*resolved)]
+    if acting:
+        followed = [*substitute(d.graph, followed, acting), *acting.values()]
+    switching, watching = switching_of(d, [] if stepped else followed)
     layout = StateLayout(
+        switching=switching,
         works=works,
         controls=int(bool(system.programs)),
         guards=tuple(name for name, _ in shown),
@@ -135,7 +155,7 @@ def run_functions(
         multipliers=dict.fromkeys(labels, "") | multiplier_units(system, labels),
         gradients=(len(system.programs), len(d.symbols.v)),
         edges=tuple(k for k, _ in edges),
-        kinks=len(kinks),
+        kinks=len(bends),
         programs=_program_rows(d.programs.rows),
         touches=d.contacts,
         carried=carried,
@@ -145,6 +165,7 @@ def run_functions(
     found: dict[str, Sequence[Ref]] = {"rate": (*rate, *[ZERO] * carried)}
     found["observed"] = [*observed, *acting.values(), *multipliers, *levels]
     found |= _event_functions(d, watched, guarded=not stepped)
+    found |= watching
     if stepped:
         found |= {"slopes": slopes, "coordinate_rate": list(d.symbols.qdot)}
     if layout.contact_terms is not None:
@@ -160,7 +181,7 @@ def run_functions(
     if acting:
         found = {name: substitute(d.graph, refs, acting) for name, refs in found.items()}
     if system.programs:
-        found["regularity"] = [*d["regularity"].refs, *(x for _, x in edges), *kinks]
+        found["regularity"] = [*d["regularity"].refs, *(x for _, x in edges), *bends]
     return found, layout
 
 
@@ -175,6 +196,8 @@ def looped_run(
         raise UnsuitedError
     acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
     (power,) = substitute(g, [_power(d, forces)], acting)
+    if next(kinks(g, [*d.elements.forces, d.elements.potential, power, *acting.values(), *s.qdot]), None):
+        raise UnsuitedError
     works = int(power != ZERO)
     layout = StateLayout(works=works, gradients=(0, len(s.v)), sizes=(len(s.q) + len(s.v) + works, len(s.q), len(s.v)))
     hoisted = Hoisted(g, [*s.p, *s.tau])
@@ -200,6 +223,22 @@ def _energies(g: Graph, refs: Sequence[Ref]) -> list[Ref]:
     """Kinetic and potential energy from twice the one, the work of gravity, and what elements store."""
     twice, work, stored = refs
     return [g.mul(g.const(0.5), twice), g.sub(stored, work)]
+
+
+def switching_of(d: Derivation, refs: Sequence[Ref]) -> tuple[tuple[int, int, int], dict[str, Sequence[Ref]]]:
+    """Numbers and functions that tell of kinks and steps of *refs*, as in :class:`StateLayout`. The width of a clock stands in
+    the place of the first state.
+    """
+    g, s, system = d.graph, d.symbols, d.symbols.system
+    if not (refs and s.q):
+        return (0, 0, 0), {}
+    states = {x for k in range(d.programs.s if system.programs else 2) for x in s.level(k)}
+    constant = {g.symbol(n) for n in (*system.parameter_names, *(f"tau.{n}" for n in system.v_names))}
+    found = switching_functions(g, refs, s.t, s.q[0], states, constant - states)
+    functions: dict[str, Sequence[Ref]] = {GUARDS: found.guards} if found.guards else {}
+    if found.clocks or found.paces:
+        functions[CLOCKS] = [*found.clocks, *found.paces]
+    return (len(found.guards), len(found.clocks) // CLOCK, len(found.paces) // CLOCK), functions
 
 
 def _program_rows(rows: Sequence[Row]) -> tuple[int, ...]:

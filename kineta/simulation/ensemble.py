@@ -104,6 +104,8 @@ def _unfit(task: SimulationProblem) -> str:
         return f"the method {task.method}"
     if has_discrete_changes(task):
         return "contacts, switches or sampled forces"
+    if any(task.made.code.layout.switching):
+        return "forces or rates of states with kinks or steps"
     return "constraints" if task.system.constraints else "events" if task.watched else ""
 
 
@@ -115,7 +117,8 @@ def _run(task: SimulationProblem, problem: Ensemble, grid: FloatArray) -> Ensemb
         from kineta.kernels.device_ensemble import DeviceEnsembleRun
 
         return DeviceEnsembleRun(tableau, task.made.code.ensemble_rate.program, device(), problem, grid, **control)
-    loop = ensemble_loop(tableau, problem.lanes, projecting=problem.problem.manifold is not None)
+    own = problem.problem
+    loop = ensemble_loop(tableau, problem.lanes, projecting=own.manifold is not None, kinked=own.kinks is not None)
     return EnsembleRun(tableau, loop, problem, grid, **control)
 
 
@@ -147,6 +150,7 @@ def _problem(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
             integrals=code.layout.integrals,
             events=event_record(task.watched, events.lanes_address if events else 0),
             manifold=own,
+            kinks=code.ensemble_kinks,
         ),
         lanes=code.ensemble_rate.lanes,
         h=np.atleast_2d(h),

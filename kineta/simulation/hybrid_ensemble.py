@@ -64,7 +64,11 @@ def run_natively(task: SimulationProblem, found: Solution, bar: Progress) -> lis
     tableau = TABLEAUX[task.method]
     switching = bool(task.system.switches or task.made.forces.sampled)
     loop = hybrid_ensemble_loop(
-        tableau, projecting=code.treatment == PROJECTED, touching=code.contacts is not None, switching=switching
+        tableau,
+        projecting=code.treatment == PROJECTED,
+        touching=code.contacts is not None,
+        switching=switching,
+        kinked=any(code.layout.switching),
     )
     runs = EnsembleRun(tableau, loop, ensemble, grid, **vars(task.control))
     with suppress(KeyboardInterrupt):

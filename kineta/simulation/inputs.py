@@ -23,7 +23,8 @@ from kineta.threads import memo
 @dataclass(frozen=True, eq=False)
 class RunInputs:
     """Coordinates *q*, speeds *v* and parameters *p* at the start, each with a leading axis of cases or without; the *forces*
-    that act beside the model's, the *watched* events, and what was given as derivatives of the speeds, *levels*.
+    that act beside the model's, the *watched* events, and what was given as derivatives of the speeds, *levels*. Steps end at
+    kinks of the *resolved* expressions, too.
 
     Inputs without arguments are made once for a model, so that no array may be changed; they are *common* to its runs.
     """
@@ -34,6 +35,7 @@ class RunInputs:
     forces: AppliedForces
     watched: Sequence[Event]
     levels: Any = None
+    resolved: Sequence[Expr] = ()
     common: bool = False
 
     @property

@@ -41,6 +41,7 @@ from kineta.runtime.mass_matrix_rank import singular_mass_matrix, vanished_inert
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection, manifold
 from kineta.runtime.recorder import Recorder, resized
+from kineta.simulation.kink_watch import KinkWatch
 from kineta.simulation.progress import Progress
 from kineta.simulation.solution import Solution, one_motion
 
@@ -195,7 +196,12 @@ class RunFunctions:
     def loop(self, tableau: Tableau) -> Callable[[RunData], int]:
         """The compiled loop of a tableau."""
         touching = bool(self.task.made.code.layout.touches)
-        return integration_loop(tableau, projecting=self.problem.manifold is not None, touching=touching)
+        return integration_loop(
+            tableau,
+            projecting=self.problem.manifold is not None,
+            touching=touching,
+            kinked=self.problem.kinks is not None,
+        )
 
     def rate(self, h: FloatArray) -> Rate:
         """The rate with the memory of a block *h*."""
@@ -208,6 +214,11 @@ class RunFunctions:
     def implicit(self) -> Implicit:
         """The differential-algebraic form."""
         return dae_residual(self.task.equations, self.control.made)
+
+    def kinks(self, problem: Problem, h: FloatArray) -> KinkWatch | None:
+        """Kinks and steps of the rate with the memory of a block *h*."""
+        own = problem.kinks
+        return None if own is None else KinkWatch(problem, own, self.task.made.code.guards, h)
 
     def stepping(self) -> tuple[SteppingData, Callable[[SteppingData], int], Sequence[tuple[str, str]]]:
         """Memory of time stepping, its compiled loop, names and units of contacts."""
@@ -282,6 +293,7 @@ def problem_of(task: SimulationProblem, code: CompiledSystem, h: FloatArray) -> 
         integrals=code.layout.integrals,
         events=event_record(task.watched, code.event_address, len(task.system.switches), touches),
         manifold=manifold(task, task.made, task.y0),
+        kinks=code.kinks,
     )
 
 

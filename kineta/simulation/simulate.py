@@ -214,9 +214,14 @@ def simulation_problem(
     grid: FloatArray | None,
     *,
     dense_output: bool,
+    resolved: Sequence[Expr] = (),
 ) -> SimulationProblem:
-    """The problem that the arguments of :func:`simulate` describe, from a consistent start; *given* are q, v, p, tau, levels."""
+    """The problem that the arguments of :func:`simulate` describe, from a consistent start; *given* are q, v, p, tau, levels. Its
+    steps end at kinks of *resolved* expressions, too.
+    """
     inputs = run_inputs(equations.system, given, events, method)
+    if resolved:
+        inputs = replace(inputs, resolved=tuple(resolved), common=False)
     settings = RunSettings(span, (control.rtol, control.atol, control.max_step), control.max_steps, grid)
     return _problem(equations, inputs, method, settings, dense_output=dense_output)
 
@@ -277,7 +282,9 @@ def _found_start(equations: Equations, given: RunInputs, t0: float, method: str)
     values, model = given.p, equations.system
     start = consistent(equations, t0, given.q, given.v, values)
     own, q0, v0 = start.equations, start.q, start.v
-    made = bind_system(own, values, given.forces, [e.value for e in given.watched], treatment(own, method))
+    made = bind_system(
+        own, values, given.forces, [e.value for e in given.watched], treatment(own, method), given.resolved
+    )
     higher, said = np.empty((*v0.shape[:-1], 0)), tuple[str, ...]()
     if model.programs:
         from kineta.programs.start_arguments import program_start

@@ -25,6 +25,7 @@ from kineta.integration.loop_abi import (
 from kineta.kernels.event_location import note_jumps
 from kineta.kernels.event_start import look_at_start
 from kineta.kernels.integrate import integrate
+from kineta.kernels.kinks import begin_kinks
 from kineta.kernels.language import copysign, fabs, kernel
 from kineta.kernels.runge_kutta import first_step, interpolate
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
@@ -118,6 +119,8 @@ def begin(method: RunMethod, m: StandaloneRun) -> int:
     run.t, run.just_rejected, run.rejected, run.evaluations, run.anew = m.t0, False, 0, 0, False
     set_tolerances(run, m.rtol, m.atol)
     copy(m.start, run.y, run.n)
+    if method.loop.kinked:
+        begin_kinks(run)
     for k in range(m.n_quaternions):
         make_unit(run.y[m.quaternions[k] :])
     if method.loop.touching or method.switching:

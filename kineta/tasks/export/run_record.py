@@ -16,7 +16,7 @@ from kineta.errors import SimulationError
 from kineta.hybrid.switches import loop_switches
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
 from kineta.integration.loop_abi import CHATTER, SPARE
-from kineta.integration.problem import Contacts, Manifold, Problem
+from kineta.integration.problem import Contacts, Kinks, Manifold, Problem
 from kineta.integration.run_memory import run_memory, set_contacts, set_switches
 from kineta.kernels.contact import motion as contact_motion
 from kineta.kernels.contact.transition import transit
@@ -31,7 +31,7 @@ from kineta.numerics.tableaux import TABLEAUX
 from kineta.programs.controllability_watch import PROGRESS
 from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.events import event_record
-from kineta.runtime.functions import SETUP, SWITCHES
+from kineta.runtime.functions import CLOCKS, GUARDS, SETUP, SWITCHES
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import velocity_steps
 from kineta.tasks.export.memory_image import Piece, pieces
@@ -39,7 +39,7 @@ from kineta.tasks.export.memory_image import Piece, pieces
 #: Functions of a run; those that there are have numbers in this order, from 1 on.
 FUNCTIONS = (
     *(SETUP, "rate", "observed", "position", "velocity", "events"),
-    *("terms", "gaps", "free", "residuals", "retraction", "regularity"),
+    *("terms", "gaps", "free", "residuals", "retraction", "regularity", GUARDS, CLOCKS),
 )
 #: With contacts: functions of the contact motion, and its transition, whose numbers follow.
 CONTACT_KERNELS = {
@@ -98,7 +98,16 @@ def _kernels(method: RunMethod, touching: bool) -> list[KernelTree]:
 def loop_method(task: SimulationProblem) -> RunMethod:
     """What the loop of *task* is translated for: nothing is fused, so that all languages give the same bits."""
     code = task.made.code
-    loop = LoopMethod(TABLEAUX[task.method], False, code.treatment == PROJECTED, bool(code.layout.touches))
+    touching, kinked = bool(code.layout.touches), any(code.layout.switching)
+    loop = LoopMethod(
+        TABLEAUX[task.method],
+        False,
+        code.treatment == PROJECTED,
+        touching,
+        sampling=False,
+        switching=False,
+        kinked=kinked,
+    )
     return RunMethod(loop, bool(task.system.switches), bool(task.system.programs))
 
 
@@ -128,6 +137,9 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
         events=event_record(
             task.watched, numbers.get(f"{above}events", 0), len(system.switches), code.layout.touch_events
         ),
+        kinks=Kinks(numbers.get(GUARDS, 0), numbers.get(CLOCKS, 0), code.layout.switching)
+        if any(code.layout.switching)
+        else None,
         manifold=Manifold(
             numbers[f"{above}position"],
             numbers[f"{above}velocity"],

@@ -50,14 +50,14 @@ class Variations:
 @dataclass(frozen=True)
 class LinearisedMotion:
     """A motion of the ``tangent``'s equations over its ``pieces``, to be varied; ``solution`` is its record, ``passed`` are times
-    of steps of forces that variations have passed.
+    at which forces, rates of states or integrands step that variations have passed, and what does.
     """
 
     tangent: ModeTangent
     pieces: tuple[MotionPiece, ...]
     solution: Solution
     accuracy: Accuracy
-    passed: list[float] = field(default_factory=list, compare=False, repr=False)
+    passed: list[tuple[float, str]] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def stopped(self) -> bool:
@@ -145,6 +145,8 @@ class LinearisedMotion:
             for at, moved in propagated(self.tangent, piece, ahead, X, self.accuracy):
                 X = moved
                 yield at, X
+            for at in nodes[(nodes > a) & (nodes <= b)].tolist():
+                yield at, X
             X = self._bent(piece, a, b, bent, X, salt)
             start = b
         if start < nodes[-1]:
@@ -204,16 +206,26 @@ class LinearisedMotion:
         size = float(np.abs([old.f, new.f]).max(initial=1.0))
         if np.abs(new.f - old.f).max(initial=0.0) <= tolerances.WRITTEN_TOLERANCE * size:
             return X
-        guards = [Guard("a step of a force", old.slopes[k]) for k in bent if self._passes(old, new, k)]
+        guards = [Guard("a step", old.slopes[k]) for k in bent if self._passes(old, new, k)]
         if not guards:
             raise SimulationError(
-                f"at t = {b:.6g} s forces step, and nothing tells when, so that there is no derivative"
+                f"at t = {b:.6g} s {self._stepping(old, new)} steps, and nothing tells when, so that there is no derivative"
             )
         dt = salt.delay(old, guards, X)
-        self.passed.append(b)
+        self.passed.append((b, f"{self._stepping(old, new)} steps"))
         Y = X.copy()
         Y[: self.tangent.states] += np.outer(old.f - new.f, dt)
         return Y
+
+    def _stepping(self, old: End, new: End) -> str:
+        """What steps between two ends: a force, else the rate of a first-order state, else what is integrated."""
+        F, system = self.tangent.functions, self.tangent.equations.system
+        least = tolerances.WRITTEN_TOLERANCE * float(np.abs([old.f, new.f]).max(initial=1.0))
+        moved = np.abs(new.f - old.f) > least
+        if moved[F.nq : F.nq + F.nv].any():
+            return "a force"
+        states = [name for name, own in zip(system.q_names, moved[: F.nq], strict=True) if own]
+        return f"the rate of '{states[0]}'" if states else "an integrand"
 
     def _passes(self, old: End, new: End, k: int) -> bool:
         """Whether the watched value *k* passes zero between two ends, and does not step itself."""
@@ -257,8 +269,8 @@ class LinearisedMotion:
     @property
     def changes(self) -> list[str]:
         """What changes along the motion, in order and in words."""
-        steps, until = [(t, "a force steps") for t in self.passed], float(self.end.t[-1])
-        known = sorted([*self.solution.changes[0], *steps], key=lambda change: change[0])
+        until = float(self.end.t[-1])
+        known = sorted([*self.solution.changes[0], *self.passed], key=lambda change: change[0])
         return [f"{what} at {t:.6g} s" for t, what in known if t <= until]
 
     @property
@@ -307,6 +319,7 @@ def linearised_motion(
         StepControl(rtol, atol, np.inf, run_arguments.steps(max_steps, kept)),
         None,
         dense_output=True,
+        resolved=goals,
     )
     with Progress(*span, shown=False) as bar:
         solution = solve(problem, bar)

@@ -187,7 +187,7 @@ def carried(
     symbols = [name for name in map(by.symbol, by.names) if name is not None]
     if span[1] < span[0]:
         raise ArgumentError(
-            f"Model '{model.name}': derivatives go through contacts, switches and steps of forces forwards in time only; t falls "
+            f"Model '{model.name}': derivatives go through contacts, switches and steps forwards in time only; t falls "
             f"from {span[0]:g} s."
         )
     try:

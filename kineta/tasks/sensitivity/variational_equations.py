@@ -22,7 +22,7 @@ from kineta.model.system import System
 from kineta.passes.differentiate import forward
 from kineta.runtime.compiled import CompiledSystem
 from kineta.runtime.constraint_treatment import FREE, PROJECTED
-from kineta.runtime.functions import StateLayout, state_programs
+from kineta.runtime.functions import StateLayout, state_programs, switching_of
 from kineta.runtime.independent_states import state_names
 
 
@@ -108,9 +108,11 @@ def _code(equations: Equations, by: Varied, goals: Sequence[Expr], shown: Sequen
     for direction, change in zip(directions, changes, strict=True):
         moved = forward(g, [*s.qdot, *integrands], direction)
         rate += [*moved[: len(s.q)], *change, *moved[len(s.q) :]]
+    switching, watching = switching_of(d, [*s.qdot, *vdot, *integrands])
     pivots = projection.pivots(d) if d.watched else []
     every = [*states, *(direction[x] for direction in directions for x in states)]
     functions: dict[str, Sequence[Ref]] = {"rate": [*rate, *pivots], "observed": _with_changes(g, outputs, directions)}
+    functions |= watching
     if d.watched:
         rest = [g.symbol(f"pivot {i}") for i in range(len(pivots))]
         position = [*projection.position(d), *states[len(s.q) :]]
@@ -120,7 +122,7 @@ def _code(equations: Equations, by: Varied, goals: Sequence[Expr], shown: Sequen
         every += rest
     constant = (*s.system.parameter_names, *(f"tau.{n}" for n in s.names))
     setup, programs = state_programs(d, functions, {"y": every}, constant, "varied")
-    return CompiledSystem(setup, programs, StateLayout(works=0, pivots=len(pivots)), kept)
+    return CompiledSystem(setup, programs, StateLayout(works=0, pivots=len(pivots), switching=switching), kept)
 
 
 def _direction(g: Graph, by: Varied, name: str, states: Sequence[Ref]) -> Direction:

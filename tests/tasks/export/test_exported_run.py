@@ -141,6 +141,28 @@ def test_a_run_in_c_is_that_of_simulate_to_the_last_bit(
     np.testing.assert_allclose(result.y, kn.simulate(equations, end, samples=21, method=method).y, rtol=1e-7, atol=1e-8)
 
 
+#: Pulses of the time and of a place, a short contact, and a table, of parameters.
+PULSES = """
+model pulses;
+parameters a = 0.5, w = 0.01, k = 1e6;
+coordinates x;
+Car | Sx(x) = 1;
+state z : z' = if(x > 0.2 and x < 0.2003, 100, 0) + table(t; (0, 0), (1, 0), (1.001, 9), (1.002, 0));
+force f = if(t > a and t < a + w, 10, 0) + max(0, -k*(x - 0.1)) + if(mod(t, 0.3) < 0.001, 5, 0) on x;
+initial x = 0.15, x' = -0.4;
+"""
+
+
+@pytest.mark.parametrize("method", ["dop853", "dopri5"])
+def test_kinks_in_c_are_those_of_simulate(tmp_path: Path, method: str) -> None:
+    """Steps end at the same kinks, at other parameters, too."""
+    equations = kn.derive(kn.loads(PULSES))
+    with unfused():
+        result = kn.simulate(equations, 1.5, samples=21, method=method)
+    run = InC(tmp_path, kn.export_run(equations, 1.5, method=method), "pulses")
+    same(run, run.simulate(21), result)
+
+
 def test_an_event_ends_a_run(tmp_path: Path) -> None:
     equations = kn.derive(kn.load(EXAMPLES / "double_pendulum.kin"))
     events = [kn.event(q1, terminal=2), q2]

@@ -26,3 +26,12 @@ def test_a_force_by_a_state_whose_rate_jumps() -> None:
     found = kn.sensitivity(kn.loads(f"{CAR} state z : z' = step(x - c); force f = z on x;"), 2.0, ["c"], samples=2)
     assert found["z"][-1] == pytest.approx([-1.0], abs=1e-8)
     assert found["x"][-1] == pytest.approx([-1.125], abs=1e-8)
+
+
+def test_measurements_at_a_jump_count() -> None:
+    """A fit whose times are those at which forces jump."""
+    text = "A | Sx(x) = 1; coordinates x; parameters w = 0.3, P = 4; force f = if(mod(t, 1) < w, P, 0) - x on x; initial x' = 1;"
+    system, t = kn.loads(text), np.linspace(0.0, 3.0, 13)
+    seen = kn.simulate(system, 3.0, t_eval=t)
+    found = kn.fit(system, {"x": seen["x"]}, ["w", "P"], t=t, p={"w": 0.27, "P": 4.4})
+    assert [found.values[n] for n in ("w", "P")] == pytest.approx([0.3, 4.0], abs=1e-7)

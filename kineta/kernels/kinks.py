@@ -1,0 +1,409 @@
+"""Kinks and steps of the rate: steps end in front of them, and go on behind.
+
+A kink that depends on the time alone is known before the step: a quantity that is a distance d from where it jumps, has the rate
+u and a second derivative of at most M is not there before d = u s + M s^2 / 2. These times are added up, each from where the
+last has led; near a kink they are Newton's steps. A kink of the state is a change of the sign of a guard over a step that is
+tried. The step is then made anew up to a little before it, and once more, and the rest is passed with the rate before the kink,
+which is so short that its square counts for nothing.
+"""
+
+from __future__ import annotations
+
+from kineta import tolerances
+from kineta.integration.loop_abi import CLOCK, LOOKS, KinkData, RunData
+from kineta.kernels.language import copysign, fabs, kernel, sqrt
+from kineta.kernels.runge_kutta import next_step, state_at
+from kineta.kernels.stage_evaluation import LoopMethod
+from kineta.memory import Reals
+
+#: What is far from any kink.
+_FAR = 1e299
+#: Rounding errors of times, in units of roundoff, within which a kink may lie.
+_ROUNDED = 4.0
+#: Places of a search for a kink of the time in a step, and halvings of an interval with one.
+_PLACES, _HALVINGS = 400, 200
+#: Turns of the search for a change of sign in a step.
+_TURNS = 60
+#: Part of a window that is free of kinks where their bound is unknown.
+_UNKNOWN = 1.0 / 64.0
+#: Distance from a kink, relative to the step that met it, at which a step ends for the first time; and at which it is passed.
+_BEFORE, CLOSE = 1e-3, 1e-8
+#: Part of a distance by which a kink is passed.
+_HAIR = 1e-6
+#: Distance in front of a kink that was found beyond the end of a step, relative to that from there.
+_SLACK = 1e-4
+#: Time between two passings of a guard, relative to a step, that is soon; how many of these in a row mute the guard; for how
+#: many long steps without it.
+_SOON, _MANY, _REST = 1e-5, 8, 8
+#: Largest part of a step, beyond its end, in which its interpolant is believed.
+_BEYOND = 0.5
+
+
+# -- kinks that depend on the time alone ----------------------------------------------------------------------------------
+
+
+@kernel
+def read_clocks(k: KinkData, block: Reals, t: float, width: float, out: Reals) -> None:
+    """The numbers of all clocks at the time t, for a time *width* from there on."""
+    k.moment[0], k.width[0] = t, width
+    k.clocks(k.moment, k.width, block, out)
+
+
+@kernel
+def least_time(gap: float, rate: float, bend: float, unknown: float) -> float:
+    """The least time in which a *gap* may close at a *rate* that changes by at most *bend* a second."""
+    if not gap < _FAR:
+        return float("inf")
+    if not bend < _FAR:
+        return unknown
+    root = sqrt(rate * rate + 2.0 * bend * gap)
+    if rate > 0.0:
+        return 2.0 * gap / (root + rate)
+    return (root - rate) / bend if bend > 0.0 else float("inf")
+
+
+@kernel
+def free_time(k: KinkData, way: float, first: int, behind: int) -> float:
+    """A time without a kink of the clocks from number *first* to *behind*, from ``here`` in the direction *way*."""
+    found, unknown = float("inf"), fabs(k.width[0]) * _UNKNOWN
+    for i in range(first, behind):
+        rate, bend = way * k.here[CLOCK * i + 3], k.here[CLOCK * i + 4]
+        up = least_time(k.here[CLOCK * i + 1], rate, bend, unknown)
+        down = least_time(k.here[CLOCK * i + 2], -rate, bend, unknown)
+        found = min(found, min(up, down))
+    return found
+
+
+@kernel
+def is_changed(k: KinkData) -> bool:
+    """Whether a kink lies between ``here`` and ``there``."""
+    for i in range(k.n_clocks):
+        if k.here[CLOCK * i] < k.there[CLOCK * i] or k.here[CLOCK * i] > k.there[CLOCK * i]:
+            return True
+    return False
+
+
+@kernel
+def move_there(k: KinkData) -> None:
+    """Make ``there`` the place from which a search goes on."""
+    for i in range(CLOCK * (k.n_clocks + k.n_paces)):
+        k.here[i] = k.there[i]
+
+
+@kernel
+def enclose(k: KinkData, block: Reals, a: float, b: float, size: float) -> None:
+    """Find the times before and behind the first kink between a and b, for a step of this *size*."""
+    left, way, going = _HALVINGS, copysign(1.0, b - a), True
+    rounding = tolerances.EPS * max(fabs(a), max(fabs(b), fabs(size)))
+    while going and left > 0:
+        middle = a + 0.5 * (b - a)
+        read_clocks(k, block, middle, 0.0, k.there)
+        changed = is_changed(k)
+        if changed:
+            b = middle
+        else:
+            a = middle
+        left -= 1
+        going = fabs(b - a) > rounding and middle != a + 0.5 * (b - a)
+    k.stop, k.right, k.found = a - way * _ROUNDED * rounding, b + way * _ROUNDED * rounding, True
+
+
+@kernel
+def find_stop(k: KinkData, block: Reals, t: float, h: float) -> None:
+    """Find the first kink that depends on the time alone in a step h from the time t on, and the longest step on its way."""
+    k.found, k.pace = False, fabs(h)
+    way, end, x, left = copysign(1.0, h), t + h, t, _PLACES
+    read_clocks(k, block, t, h, k.here)
+    if k.n_paces > 0:
+        k.pace = free_time(k, way, k.n_clocks, k.n_clocks + k.n_paces)
+        if k.pace < fabs(h):
+            end = t + way * k.pace
+    least = _ROUNDED * tolerances.EPS * max(fabs(t), fabs(h))
+    creep = least
+    while left > 0 and x != end:
+        free = free_time(k, way, 0, k.n_clocks)
+        creep = 2.0 * creep if free < creep else least
+        more = free * (1.0 + 1e-9) + creep
+        y = x + way * more if more < fabs(end - x) else end
+        read_clocks(k, block, y, end - y, k.there)
+        changed = is_changed(k)
+        if changed:
+            enclose(k, block, x, y, h)
+            left = 0
+        else:
+            move_there(k)
+            x = y
+            left -= 1
+    if not k.found:
+        k.pace = min(k.pace, fabs(x - t))
+
+
+# -- kinks of the state ---------------------------------------------------------------------------------------------------
+
+
+@kernel
+def begin_kinks(run: RunData) -> None:
+    """No kink has been passed so far."""
+    k = run.kinks
+    k.at, k.ahead, k.due, k.passed = run.t, 0.0, 0.0, 0
+    for i in range(k.n):
+        k.last[i], k.quick[i], k.muted[i] = -float("inf"), 0, 0
+
+
+@kernel
+def evaluate_guards(method: LoopMethod, run: RunData, t: float, y: Reals, out: Reals) -> None:
+    """The guards of kinks at the time t in the state y."""
+    run.time[0] = t
+    if method.touching:
+        run.kinks.guards(run.time, y, run.contacts.motion.block, out)
+    else:
+        run.kinks.guards(run.time, y, run.block, out)
+
+
+@kernel
+def guard_at(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, i: int, x: float) -> float:
+    """Guard i at the fraction x of the step."""
+    k = run.kinks
+    state_at(method, run, dense, x, k.within)
+    evaluate_guards(method, run, t + x * h, k.within, k.tried)
+    return k.tried[i]
+
+
+@kernel
+def evaluate_looks(
+    method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, first: float, last: float
+) -> None:
+    """The guards at equidistant places of the step between two fractions."""
+    k = run.kinks
+    for j in range(LOOKS + 1):
+        x = first + (last - first) * (float(j) / float(LOOKS))
+        state_at(method, run, dense, x, k.within)
+        evaluate_guards(method, run, t + x * h, k.within, k.values[j * k.n :])
+
+
+@kernel
+def seek_crossing(
+    method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, first: float, last: float
+) -> None:  # fmt: skip
+    """Find the first change of the sign of a guard between two fractions of the step."""
+    k = run.kinks
+    evaluate_looks(method, run, dense, t, h, first, last)
+    k.cross = 2.0
+    for i in range(k.n):
+        if k.muted[i] == 0:
+            seek_one(method, run, dense, t, h, i, first, last)
+
+
+@kernel
+def seek_one(
+    method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, i: int, first: float, last: float
+) -> None:  # fmt: skip
+    """Find the first change of the sign of guard i between two fractions, if it comes before those known."""
+    k = run.kinks
+    step, before, seeking = (last - first) / float(LOOKS), k.values[i], True
+    for j in range(1, LOOKS + 1):
+        x, value = first + step * float(j), k.values[j * k.n + i]
+        if seeking and x - step < k.cross:
+            if before == 0.0 and value != 0.0 and first == 0.0:
+                k.cross, k.which, seeking = 0.0, i, False
+            elif before == 0.0:
+                before = value
+            elif before * value < 0.0:
+                narrow_crossing(method, run, dense, t, h, i, x - step, x, before)
+                seeking = False
+            elif j < LOOKS and before * k.values[(j + 1) * k.n + i] > 0.0:
+                low = dip(method, run, dense, t, h, i, j, x, step)
+                if low < 2.0:
+                    narrow_crossing(method, run, dense, t, h, i, x - step, low, before)
+                    seeking = False
+
+
+@kernel
+def dip(
+    method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, i: int, j: int, x: float, step: float
+) -> float:  # fmt: skip
+    """A place near that number j, at the fraction x, at which guard i comes to the other side; 2 for none."""
+    k, found = run.kinks, 2.0
+    a, b, c = fabs(k.values[(j - 1) * k.n + i]), fabs(k.values[j * k.n + i]), fabs(k.values[(j + 1) * k.n + i])
+    if b <= a and b <= c:
+        bend, slope = a - 2.0 * b + c, 0.5 * (c - a)
+        if bend > 0.0 and 2.0 * slope * slope > b * bend:
+            place = x - step * (slope / bend)
+            value = guard_at(method, run, dense, t, h, i, place)
+            if value * k.values[j * k.n + i] < 0.0:
+                found = place
+    return found
+
+
+@kernel
+def narrow_crossing(
+    method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, i: int, a: float, b: float, before: float
+) -> None:  # fmt: skip
+    """Put the place between the fractions a and b up to which guard i keeps the sign that it had *before*."""
+    k = run.kinks
+    fa, fb = guard_at(method, run, dense, t, h, i, a), guard_at(method, run, dense, t, h, i, b)
+    turn = 0
+    while turn < _TURNS and b - a > tolerances.EPS * b:
+        share = fa / (fa - fb)
+        if turn % 3 == 2 or not (share > 0.0 and share < 1.0):
+            share = 0.5
+        x = a + share * (b - a)
+        if x <= a or x >= b:
+            x = a + 0.5 * (b - a)
+        value = guard_at(method, run, dense, t, h, i, x)
+        if value * before > 0.0:
+            a, fa, fb = x, value, 0.5 * fb
+        else:
+            b, fb, fa = x, value, 0.5 * fa
+        turn += 1
+        if value == 0.0:
+            a, turn = max(a, x - _ROUNDED * tolerances.EPS), _TURNS
+    if a < k.cross:
+        k.cross, k.which = a, i
+
+
+@kernel
+def crosses(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float) -> bool:
+    """Whether a step that is accurate crosses a kink; it is then to be made anew up to a little before it, or, close to it, the
+    kink is due.
+    """
+    k = run.kinks
+    seek_crossing(method, run, dense, t, h, 0.0, 1.0)
+    if k.cross > 1.0:
+        return False
+    if k.at != t or k.ahead == 0.0:
+        k.size = fabs(h)
+    come_near(run, t, k.cross * fabs(h), _BEFORE * fabs(h))
+    return True
+
+
+@kernel
+def come_near(run: RunData, t: float, distance: float, margin: float) -> None:
+    """Go on from the time t up to a kink at a *distance*, but for a *margin*; or pass it, where it is close."""
+    k = run.kinks
+    k.at, k.ahead, k.due = t, 0.0, 0.0
+    if distance <= CLOSE * k.size + 16.0 * tolerances.EPS * fabs(t):
+        k.due = max(distance, tolerances.EPS * max(fabs(t), k.size))
+    else:
+        run.size = max(0.5 * distance, distance - margin)
+        k.ahead = distance - run.size
+
+
+@kernel
+def shorten(method: LoopMethod, run: RunData, h: float) -> None:
+    """Shorten a step that was rejected, and crosses a kink, to what lies in front of it; or leave the kink at its start."""
+    k, share = run.kinks, 1.0
+    if k.n > 0:
+        evaluate_guards(method, run, run.t, run.y, k.values)
+        evaluate_guards(method, run, run.t + h, run.new, k.tried)
+    for i in range(k.n):
+        a, b = k.values[i], k.tried[i]
+        if k.muted[i] == 0 and a == 0.0 and b != 0.0:
+            share, k.which = 0.0, i
+        elif k.muted[i] == 0 and a * b < 0.0:
+            share = min(share, a / (a - b))
+    if share == 0.0:
+        k.size = fabs(h)
+        come_near(run, run.t, 0.0, 0.0)
+    elif share < 1.0:
+        run.size = max(run.size, 0.9 * share * fabs(h))
+        k.at, k.ahead, k.due, k.size = run.t, fabs(h), 0.0, run.size
+
+
+@kernel
+def note_free_step(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, end: float) -> None:
+    """After a step without a kink: look how far the one ahead is, and listen again to guards that have kept their sign."""
+    k = run.kinks
+    for i in range(k.n):
+        if k.muted[i] > 0:
+            keeps = fabs(h) >= _SOON * k.size
+            for j in range(1, LOOKS + 1):
+                keeps = keeps and k.values[i] * k.values[j * k.n + i] > 0.0
+            k.muted[i] = k.muted[i] - 1 if keeps else _REST
+    if k.n > 0 and k.at == t and k.ahead > 0.0:
+        beyond = min(_BEYOND, 3.0 * k.ahead / fabs(h))
+        seek_crossing(method, run, dense, t, h, 1.0, 1.0 + beyond)
+        k.ahead = 0.0
+        if k.cross <= 1.0 + beyond:
+            distance = (k.cross - 1.0) * fabs(h)
+            come_near(run, end, distance, max(0.5 * CLOSE * k.size, _SLACK * distance))
+
+
+@kernel
+def guard_along(method: LoopMethod, run: RunData, gap: float) -> float:
+    """The guard of the kink that is due after a time *gap*, with its sign, at the present rate."""
+    k = run.kinks
+    for j in range(run.n):
+        k.within[j] = run.y[j] + gap * run.k[j]
+    evaluate_guards(method, run, run.t + gap, k.within, k.tried)
+    return k.tried[k.which]
+
+
+@kernel
+def distance_over(method: LoopMethod, run: RunData, way: float) -> float:
+    """The time in which a kink that is due is passed at the present rate, 0 where it is not there."""
+    k, left, over = run.kinks, 40, False
+    rounding = _ROUNDED * tolerances.EPS * fabs(run.t)
+    gap, most = k.due * (1.0 + _HAIR) + rounding, 100.0 * (k.due + CLOSE * k.size)
+    before, behind = guard_along(method, run, 0.0), 0.0
+    while not over and left > 0 and gap <= most:
+        behind = guard_along(method, run, way * gap)
+        over = behind != 0.0 and not behind * before > 0.0
+        if not over:
+            gap, left = 1.5 * gap, left - 1
+    if not over:
+        return 0.0
+    near = gap * (before / (before - behind)) * (1.0 + _HAIR) + rounding
+    if near < gap:
+        behind = guard_along(method, run, way * near)
+        if behind != 0.0 and not behind * before > 0.0:
+            gap = near
+    return gap
+
+
+@kernel
+def note_passing(run: RunData, i: int) -> None:
+    """Note that guard i is passed at the time of the run; one that is passed again and again is not looked at for a while."""
+    k = run.kinks
+    soon = fabs(run.t - k.last[i]) <= _SOON * k.size
+    k.quick[i] = k.quick[i] + 1 if soon else 0
+    k.last[i] = run.t
+    if k.quick[i] >= _MANY:
+        k.quick[i], k.muted[i] = 0, _REST
+
+
+@kernel
+def look_ahead(method: LoopMethod, run: RunData) -> float:
+    """Look for what ends the next step; the time, with its sign, in which a kink is passed instead, or 0."""
+    k, h = run.kinks, next_step(run)
+    way = copysign(1.0, h)
+    if k.n > 0 and k.due > 0.0 and k.at == run.t:
+        gap = distance_over(method, run, way)
+        k.due = 0.0
+        note_passing(run, k.which)
+        if gap > 0.0:
+            run.size = k.size
+            return way * min(gap, fabs(run.t_end - run.t))
+    if k.n_clocks + k.n_paces > 0:
+        if method.touching:
+            find_stop(k, run.contacts.motion.block, run.t, h)
+        else:
+            find_stop(k, run.block, run.t, h)
+        near = tolerances.EPS * (10.0 * fabs(run.t) + 16.0 * fabs(h)) + tolerances.LEAST_DIVISOR
+        if k.found and way * (k.stop - run.t) <= near:
+            return way * min(way * (k.right - run.t), fabs(run.t_end - run.t))
+    return 0.0
+
+
+@kernel
+def is_cut(run: RunData) -> bool:
+    """Whether the next step is to end in front of a kink that depends on the time alone, or at its pace."""
+    k = run.kinks
+    return k.n_clocks + k.n_paces > 0 and (k.found or k.pace < fabs(next_step(run)))
+
+
+@kernel
+def cut_step(run: RunData) -> float:
+    """The next step up to there."""
+    k, h = run.kinks, next_step(run)
+    return k.stop - run.t if k.found else copysign(k.pace, h)

@@ -1,0 +1,210 @@
+"""Runs through kinks and steps of forces and of rates of states, against closed forms."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.integration.external import CVODE, IDA, SCIPY
+
+CAR = "Car | Sx(x) = m; coordinates x; parameters m = 1 kg; "
+#: A force of the time, a time, and the impulse up to it.
+FORCES_OF_TIME = [
+    ("if(t > 5 and t < 5.2, 10, 0)", 10.0, 2.0),
+    ("10*step(t - 5)*step(5.2 - t)", 5.2, 2.0),
+    ("if(t >= 5, 1, 0)", 5.0, 0.0),
+    ("if(t > 5, 0, 1)", 5.0, 5.0),
+    ("if(mod(t, 1) < 0.01, 1, 0)", 10.5, 0.11),
+    ("sign(sin(2*pi*50*t))", 1.005, 0.005),
+    ("floor(3*t)", 10.0, 145.0),
+    ("step(sin(t) - 0.999999)", 10.0, 2 * 2 * np.arccos(0.999999)),
+    ("if(exp(-t) < 0.5 and exp(-t) > 0.4999, 1000, 0)", 5.0, 1000 * np.log(0.5 / 0.4999)),
+    ("table(t; (0, 0), (5, 0), (5.001, 100), (5.002, 0), (10, 0))", 10.0, 0.1),
+    ("table(t; monotone; (0, 0), (4, 0), (5, 0), (5.001, 100), (5.002, 0), (6, 0), (9, 0))", 10.0, 0.1),
+    ("table(t; periodic; (0, 0), (0.25, 1), (0.5, 0), (0.75, -1), (1, 0))", 10.5, 0.25),
+    ("step(t*(t - 1)*(t - 1.00001))", 2.0, 1.99999),
+]
+
+
+@pytest.mark.parametrize(("force", "end", "impulse"), FORCES_OF_TIME)
+@pytest.mark.parametrize("on", ["force", "state"])
+def test_the_impulse_of_a_force_of_the_time(force: str, end: float, impulse: float, on: str) -> None:
+    """m v(T) is the integral of the force, and z(T) that of a rate."""
+    what = f"force f = {force} on x;" if on == "force" else f"state z : z' = {force};"
+    found = kn.simulate(kn.loads(CAR + what), end)
+    assert found.success
+    assert found["x'" if on == "force" else "z"][-1] == pytest.approx(impulse, rel=1e-9, abs=1e-12)
+
+
+def _pulses(seed: int, end: float) -> tuple[str, float]:
+    """A train of pulses of random places, lengths and heights, and its impulse."""
+    rng = np.random.default_rng(seed)
+    places = np.sort(rng.uniform(0.0, end, 16)).round(6)
+    heights = rng.normal(size=8).round(3)
+    force = " + ".join(
+        f"if(t > {a} and t < {b}, {h}, 0)" for (a, b), h in zip(places.reshape(8, 2), heights, strict=True)
+    )
+    return force, float(np.diff(places.reshape(8, 2))[:, 0] @ heights)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_trains_of_pulses(seed: int) -> None:
+    """Forwards, backwards, and by the other native method."""
+    force, impulse = _pulses(seed, 20.0)
+    system = kn.loads(f"{CAR}force f = {force} on x;")
+    for method in ("dop853", "dopri5"):
+        found = kn.simulate(system, 20.0, method=method)
+        assert found["x'"][-1] == pytest.approx(impulse, abs=1e-12)
+        assert abs(found.energy_balance) < 1e-12
+    assert kn.simulate(system, (20.0, 0.0))["x'"][-1] == pytest.approx(-impulse, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_tables(seed: int) -> None:
+    """Tables linear between knots: trapezia."""
+    rng = np.random.default_rng(seed)
+    t, y = np.sort(rng.uniform(0.0, 9.0, 30)).round(6), rng.normal(size=30).round(3)
+    points = ", ".join(f"({a}, {b})" for a, b in zip(t, y, strict=True))
+    area = sum((b - a) * (c + d) / 2 for (a, b), (c, d) in zip(pairwise(t), pairwise(y), strict=True))
+    exact = area + y[0] * t[0] + y[-1] * (10.0 - t[-1])
+    found = kn.simulate(kn.loads(f"{CAR}force f = table(t; {points}) on x;"), 10.0)
+    assert found["x'"][-1] == pytest.approx(exact, abs=1e-12)
+    assert found.steps < 2.5 * len(t)
+
+
+@pytest.mark.parametrize("method", [*SCIPY, *CVODE, IDA])
+def test_other_methods_stop_too(method: str) -> None:
+    """Methods that know nothing of kinks are restarted at them."""
+    if method in (*CVODE, IDA):
+        pytest.importorskip("sksundae")
+    text = f"{CAR}state z : z' = if(x > 1 and x < 1.001, 100, 0); force f = if(t > 5 and t < 5.01, 10, 0) on x; initial x' = 0.3;"
+    found = kn.simulate(kn.loads(text), 8.0, method=method)
+    assert found["x'"][-1] == pytest.approx(0.4, abs=1e-7)
+    assert found["z"][-1] == pytest.approx(0.1 / 0.3, abs=1e-6)
+
+
+def test_cases_of_an_ensemble_have_kinks_of_their_own() -> None:
+    """Each lane stops at its own times, and gives the numbers of a run alone."""
+    text = "parameters a = 1, w = 1, p = 1; Car | Sx(x) = 1; coordinates x; initial x' = 1;"
+    force = "force f = if(t > a and t < a + w, p, 0) + if(x > 30 and x < 30.5, p, 0) on x;"
+    system, rng = kn.loads(f"{text} {force}"), np.random.default_rng(3)
+    p = np.stack([rng.uniform(0, 9, 19), 10.0 ** rng.uniform(-4, 0, 19), rng.uniform(-0.5, 1, 19)], axis=1)
+    found = kn.simulate(system, 10.0, p=p)
+    for i in range(0, 19, 6):
+        alone = kn.simulate(system, 10.0, p=p[i])
+        np.testing.assert_array_equal(found["x'"][i][-1], alone["x'"][-1])
+    short = found["x"][:, -1] < 30
+    inside = np.minimum(p[:, 0] + p[:, 1], 10.0) - p[:, 0]
+    np.testing.assert_allclose(found["x'"][short, -1], 1 + (p[:, 2] * inside)[short], atol=1e-12)
+
+
+# -- kinks of the state -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [1e-2, 1e-4, 1e-7])
+def test_a_force_in_a_window_of_places(width: float) -> None:
+    """The work of a force over a short way: v^2 = 1 + 2 F w."""
+    system = kn.loads(f"{CAR}force f = if(x > 1 and x < 1 + {width!r}, {0.1 / width!r}, 0) on x; initial x' = 1;")
+    found = kn.simulate(system, 3.0)
+    assert found["x'"][-1] == pytest.approx(np.sqrt(1.2), abs=3e-15 / width + 1e-10)
+
+
+@pytest.mark.parametrize("k", [1e2, 1e6, 1e10])
+def test_a_short_contact_with_a_spring(k: float) -> None:
+    """An elastic stop gives the speed back, and the time of half an oscillation later."""
+    found = kn.simulate(kn.loads(f"{CAR}force f = max(0, -{k!r}*x) on x; initial x = 1, x' = -1;"), 3.0)
+    assert found["x'"][-1] == pytest.approx(1.0, abs=2e-9)
+    assert found["x"][-1] == pytest.approx(2.0 - np.pi / np.sqrt(k), abs=2e-8)
+
+
+def test_a_force_of_constant_size_towards_a_place() -> None:
+    """-sign(x) from a start on its step: parabolas of the period 4 v0."""
+    found = kn.simulate(kn.loads(f"{CAR}force f = -sign(x) on x; initial x' = 1;"), 101.0)
+    assert found["x"][-1] == pytest.approx(0.5, abs=1e-8)
+    assert found["x'"][-1] == pytest.approx(0.0, abs=1e-8)
+    assert found.steps < 500
+
+
+def test_a_rectifier() -> None:
+    """z' = max(0, sin(10 t))."""
+    found = kn.simulate(kn.loads(f"{CAR}state z : z' = max(0, sin(10*t));"), float(np.pi))
+    assert found["z"][-1] == pytest.approx(1.0, abs=1e-9)
+
+
+def test_friction_by_sign_goes_on_as_far_as_before() -> None:
+    """A force that turns the motion back at its own step: after some passings the guard rests, and the run says where it ends."""
+    found = kn.simulate(kn.loads(f"{CAR}force f = -10*x - 2*sign(x') on x; initial x = 5;"), 3.0)
+    assert found.success
+    stuck = kn.simulate(kn.loads(f"{CAR}force f = -sign(x') on x; initial x' = 1;"), 3.0, max_steps=3000)
+    assert stuck["x'"][-1] == pytest.approx(0.0, abs=1e-6)
+    assert "a force or a rate of a state jumps (sign, step)" in stuck.message
+
+
+def test_a_rest_on_a_kink_costs_nothing() -> None:
+    """max(0, x) at x = 0."""
+    found = kn.simulate(kn.loads(f"{CAR}force f = max(0, -9*x) on x;"), 10.0)
+    assert found["x"][-1] == 0.0
+    assert found.steps < 20
+
+
+def test_contacts_feel_pulses() -> None:
+    """A box that rests with friction is pushed for 0.2 s: v = (30 - 5) 0.2 - 5 0.4."""
+    text = "Car | Sx(x), Sz(z) = 1; coordinates x, z; gravity (0, 0, -10);"
+    push = "force f = if(t > 5 and t < 5.2, 30, 0) on x; contact c : point between Car and ground axis (0, 0, 1), friction = 0.5;"
+    found = kn.simulate(kn.loads(f"{text} {push}"), 5.6)
+    assert found["x'"][-1] == pytest.approx(3.0, abs=1e-11)
+    assert [what for _, what in found.changes] == ["c slips"]
+    many = kn.simulate(kn.loads(f"{text} {push}"), 5.6, q=np.zeros((3, 2)))
+    np.testing.assert_allclose(many["x'"][:, -1], 3.0, atol=1e-11)
+
+
+def test_a_closed_mechanism_feels_pulses() -> None:
+    """A bead on a circle, by a constraint: speed and angle after a short moment."""
+    text = "B | Sx(x), Sy(y) = 1; coordinates x, y; constraint c : x^2 + y^2 = 1; initial x = 1, y = 0;"
+    found = kn.simulate(
+        kn.loads(
+            f"{text} force a = -y*if(t > 3 and t < 3.001, 500, 0) on x; force b = x*if(t > 3 and t < 3.001, 500, 0) on y;"
+        ),
+        5.0,
+    )
+    assert np.hypot(found["x'"][-1], found["y'"][-1]) == pytest.approx(0.5, abs=1e-8)
+
+
+# -- smooth models, tables ----------------------------------------------------------------------------------------------
+
+
+def test_a_smooth_table_costs_few_steps() -> None:
+    """Knots of a spline that is well resolved end no steps."""
+    t = np.linspace(0.0, 10.0, 100)
+    points = ", ".join(f"({a!r}, {b!r})" for a, b in zip(t.tolist(), np.sin(t / 2).tolist(), strict=True))
+    found = kn.simulate(kn.loads(f"{CAR}force f = table(t; natural; {points}) on x;"), 10.0)
+    assert found["x'"][-1] == pytest.approx(2 * (1 - np.cos(5.0)), abs=1e-4)
+    assert found.steps < 40
+
+
+def test_integrals_of_goals_resolve_their_steps() -> None:
+    """Integrands that no force contains."""
+    system = kn.loads("A | Sx(x) = 1; coordinates x; parameters a = 0.5, b = 0.51; initial x' = 1;")
+    x, a, b, t = kn.symbols("x a b t")
+    goals: list[tuple[Any, float]] = [
+        (kn.step(x - a), 1.5),
+        (kn.step(t - a) * kn.step(b - t), 0.01),
+        (kn.step(x - a) * kn.step(b - x), 0.01),
+        (abs(x - a), 1.25),
+    ]
+    for goal, exact in goals:
+        value, gradient = (one := kn.objective(system, 2.0, ["a"], integral=goal)).value_and_gradient(one.x0)
+        assert value == pytest.approx(exact, abs=1e-12)
+        assert gradient == pytest.approx([-1.0], abs=1e-9)
+
+
+def test_derivatives_through_pulses_of_rates_say_what_steps() -> None:
+    """z = A w."""
+    text = "A | Sx(x) = 1; coordinates x; parameters a = 0.5, w = 0.01, A = 7; state z : z' = if(t > a and t < a + w, A, 0);"
+    found = kn.sensitivity(kn.loads(text), 2.0, ["a", "w", "A"], samples=2)
+    np.testing.assert_allclose(found["z"][-1], [0.0, 7.0, 0.01], atol=1e-9)
+    assert "the rate of 'z' steps at 0.5 s" in found.notes[0]
