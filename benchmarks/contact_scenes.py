@@ -259,6 +259,101 @@ def peer_pile(count: int) -> Callable[[float], str]:
     return model
 
 
+# A wall of whole bricks, a quarter beside those below, that stands, or that a ball strikes; boxes that fall into a pit.
+ROWS, ACROSS = 5, 4
+SIDES = (0.1, 0.09, 0.08)
+
+
+def bricks() -> list[tuple[float, float]]:
+    """Places of the bricks of a wall along it and above the ground."""
+    a, _, c = BRICK
+    return [(2.005 * a * (i + 0.25 * (k % 2)), c * (2 * k + 1)) for k in range(ROWS) for i in range(ACROSS)]
+
+
+def brick_wall(speed: float | None) -> Callable[[], str]:
+    def text() -> str:
+        a, b, c = BRICK
+        said = f"{GRAVITY}constants N = {ROWS * ACROSS};\n"
+        said += f"for i in 1..N : B[i] | Free(b[i]) = 3, {b * b + c * c}, {a * a + c * c}, {a * a + b * b};\n"
+        struck = ""
+        if speed is not None:
+            said += f"Ball | Free(f) = 5, 0.03, 0.03, 0.03; initial f.x = 0.3, f.y = -1, f.z = 0.3, f.vy = {speed};\n"
+            struck = " and ball = 0.12 among Ball"
+        said += f"contact wall : box = {2 * a}, {2 * b}, {2 * c} among B[1..N]{struck}"
+        said += " and plane among ground axis (0, 0, 1), friction = 0.6;\n"
+        for i, (x, z) in enumerate(bricks(), 1):
+            said += f"initial b[{i}].x = {x}, b[{i}].z = {z};\n"
+        return said
+
+    return text
+
+
+def peer_brick_wall(speed: float | None) -> Callable[[float], str]:
+    def model(step: float) -> str:
+        size = " ".join(map(str, BRICK))
+        body = f'<freejoint/><geom type="box" size="{size}" mass="3"/>'
+        bodies = "".join(f'<body pos="{x} 0 {z}">{body}</body>' for x, z in bricks())
+        q = [number for x, z in bricks() for number in (x, 0, z, 1, 0, 0, 0)]
+        v = [0.0] * 6 * len(bricks())
+        if speed is not None:
+            bodies += '<body pos="0.3 -1 0.3"><freejoint/><geom type="sphere" size="0.12" mass="5"/></body>'
+            q, v = [*q, 0.3, -1, 0.3, 1, 0, 0, 0], [*v, 0, speed, 0, 0, 0, 0]
+        return world(step, 0.6, bodies, key(q, v))
+
+    return model
+
+
+def box_places(count: int) -> tuple[float, list[tuple[float, float, float]]]:
+    """Half the width of a pit, and the places of boxes over it."""
+    side = max(2, round((count / 3) ** (1 / 3)))
+    found = []
+    for i in range(count):
+        layer, place = divmod(i, side * side)
+        x, y = divmod(place, side)
+        shake = 0.01 * sin(12.9898 * i), 0.01 * sin(78.233 * i)
+        centre = (side - 1) / 2
+        found.append((0.16 * (x - centre) + shake[0], 0.16 * (y - centre) + shake[1], 0.1 + 0.17 * layer))
+    return 0.08 * side + 0.025, found
+
+
+def box_pile(count: int) -> Callable[[], str]:
+    def text() -> str:
+        wide, places = box_places(count)
+        a, b, c = SIDES
+        J = f"{(b * b + c * c) / 12}, {(a * a + c * c) / 12}, {(a * a + b * b) / 12}"
+        said = f"{GRAVITY}constants N = {count};\nfor i in 1..N : B[i] | Free(b[i]) = 1, {J};\n"
+        sides = "".join(
+            f", ground at ({-wide * u}, {-wide * v}, 0) axis ({u}, {v}, 0)"
+            for u, v in ((1, 0), (-1, 0), (0, 1), (0, -1))
+        )
+        said += f"contact pile : box = {a}, {b}, {c} among B[1..N]"
+        said += f" and plane among ground axis (0, 0, 1){sides}, friction = 0.5;\n"
+        for i, (x, y, z) in enumerate(places, 1):
+            said += (
+                f"initial b[{i}].x = {x}, b[{i}].y = {y}, b[{i}].z = {z}, b[{i}].wx = {sin(i)}, b[{i}].wz = {cos(i)};\n"
+            )
+        return said
+
+    return text
+
+
+def peer_box_pile(count: int) -> Callable[[float], str]:
+    def model(step: float) -> str:
+        wide, places = box_places(count)
+        size = " ".join(str(s / 2) for s in SIDES)
+        body = f'<freejoint/><geom type="box" size="{size}" mass="1"/>'
+        walls = "".join(
+            f'<geom type="plane" size="99 99 1" pos="{-wide * u} {-wide * v} 0" zaxis="{u} {v} 0"/>'
+            for u, v in ((1, 0), (-1, 0), (0, 1), (0, -1))
+        )
+        bodies = "".join(f'<body pos="{x} {y} {z}">{body}</body>' for x, y, z in places)
+        q = [number for place in places for number in (*place, 1, 0, 0, 0)]
+        v = [number for i in range(1, count + 1) for number in (0, 0, 0, sin(i), 0, cos(i))]
+        return world(step, 0.5, walls + bodies, f'{key(q, v)}<size memory="200M"/>')
+
+    return model
+
+
 # A table on four sprung feet, pushed aside.
 FEET = [(0.0, 0.5), (0.0, -0.5), (1.5, 0.5), (1.5, -0.5)]
 
@@ -376,6 +471,9 @@ SCENES = {
     "stack of 3": Scene(1.0, stack(3), gaps("C0_0", "C0_1", "C0_2", "C0_3"), peer_stack(3)),
     "wall of 20 bricks": Scene(1.5, wall(0.0)),
     "rows of a wall slide": Scene(0.5, wall(-1.0)),
+    "wall of whole bricks": Scene(1.5, brick_wall(None), (), peer_brick_wall(None)),
+    "wall that a ball strikes": Scene(1.5, brick_wall(8.0), (), peer_brick_wall(8.0)),
+    **{f"pile of {n} boxes": Scene(2.0, box_pile(n), (), peer_box_pile(n)) for n in (12, 25, 50)},
     "pile of 50 balls": Scene(2.0, pile(50), (), peer_pile(50)),
     "pile of 666 balls": Scene(1.0, pile(666), (), peer_pile(666)),
     "sprung table": Scene(4.0, table, gaps("F0", "F1", "F2", "F3"), peer_table, driven=True),

@@ -162,7 +162,12 @@ class IslandWork(Record):
     place : (speeds,) indices of the speeds in the island; own : (blocks,) blocks of the island
     step : (speeds,) the solution of the linear equations; change : (speeds,) a step of the speeds
     force : (3 contacts,) impulses so far; toward : (3 contacts,) a step of them; cones : (9 contacts,) derivatives of the laws
-    delassus : (9 m m,) where it is less than n n; hessian : (n (n + 2),) the matrix of the linear equations
+    delassus : (9 m m,) where it is less than n n; hessian : (n (n + 2),) the matrix of the linear equations, or its
+        ``entries`` by blocks
+    sparse : number of blocks of an island whose factors have a pattern, 0 for others; sequence, position : (blocks,) its blocks
+        in the order of elimination, and places in it; later_start, later : (blocks + 1,), (most_later,) places of those that each
+        is joined to then; links : (sparse, sparse) where the entries of pairs begin, at most ``most_links``; degree, turn :
+        (blocks,) working memory; most_entries : room in ``hessian``
     compliance : of contacts, relative to their Delassus operators
     """
 
@@ -179,6 +184,18 @@ class IslandWork(Record):
     cones: Reals
     delassus: Reals
     hessian: Reals
+    sparse: int
+    entries: int
+    most_entries: int
+    most_later: int
+    most_links: int
+    sequence: Integers
+    position: Integers
+    later_start: Integers
+    later: Integers
+    links: Integers
+    degree: Integers
+    turn: Integers
 
 
 class ContactMotion(Record):
@@ -348,7 +365,7 @@ class SteppingData(Record):
     count, near : number and (contacts,) indices of contacts that take part; taking : (contacts,) 1 for these; gaps : (contacts,)
     times, states, middles : rows (steps,), (steps, n_extended) and (steps, n) of the steps since the last pause
     depths : (contacts,) largest penetrations; bounded, plainly, unsolved : numbers of islands solved with less restitution,
-        without any only, and not at all
+        without any only, and not at all; resting, pause : steps that leave Newton's method out of large islands, still and in all
     culprit : contact whose law is none, plus 1; 0 where there is none
     impacts : (room, IMPACT_NUMBERS) impacts since the last pause, ``struck`` of them, each with the number of its step; hears :
         whether each is a pause
@@ -394,6 +411,8 @@ class SteppingData(Record):
     bounded: int
     plainly: int
     unsolved: int
+    resting: int
+    pause: int
     culprit: int
     room: int
     struck: int

@@ -73,6 +73,10 @@ def contact_kernel(name: str) -> CompiledKernel:
     )[name]
 
 
+#: Numbers of the factors of a large island at most, and its blocks; of each of them those that are eliminated later.
+MOST_ENTRIES, MOST_BLOCKS, LATER = 1 << 20, 1024, 64
+
+
 class ContactFunction:
     """A function of time, state and block h that depends on contacts: a kernel over compiled functions."""
 
@@ -318,10 +322,15 @@ def _mode_work(p: ContactProblem, m: int) -> ModeWork:
 
 def _island_work(p: ContactProblem, m: int, inertia: int, largest: int) -> IslandWork:
     n = p.speeds
+    entries = max(largest * (largest + 2), min(n * (n + 2), MOST_ENTRIES))
     sizes = {"inertia": inertia, "step": n, "change": n, "force": 3 * m, "toward": 3 * m, "cones": 9 * m}
-    sizes |= {"hessian": largest * (largest + 2), "delassus": largest * largest}
-    memory = {name: np.zeros(size) for name, size in sizes.items()}
-    return IslandWork(n=0, blocks=0, compliance=0.0, place=_zeros(n), own=_zeros(p.blocks), **memory)
+    sizes |= {"hessian": entries, "delassus": largest * largest}
+    later, links = (min(p.blocks, MOST_BLOCKS) * k for k in (LATER, min(p.blocks, MOST_BLOCKS)))
+    places = {"place": _zeros(n), "later": _zeros(later), "links": _zeros(links), "later_start": _zeros(p.blocks + 1)}
+    places |= {name: _zeros(p.blocks) for name in ("own", "sequence", "position", "degree", "turn")}
+    numbers = {"n": 0, "blocks": 0, "compliance": 0.0, "sparse": 0, "entries": 0}
+    numbers |= {"most_entries": entries, "most_later": later, "most_links": links}
+    return IslandWork(**numbers, **{name: np.zeros(size) for name, size in sizes.items()}, **places)
 
 
 def _problem(found: ContactTermsArrays, nv: int, touches: Sequence[UnilateralConstraint]) -> ContactProblem:

@@ -17,6 +17,10 @@ TRIANGLES, LEAST = 24_000, 150
 KEPT = 512
 
 
+#: Packages with which trimesh guesses the encoding of a file that is neither the binary form of its format nor text.
+GUESSING = ("charset_normalizer", "chardet")
+
+
 class MeshError(Exception):
     """A mesh that cannot be drawn, with the reason."""
 
@@ -41,6 +45,8 @@ def mesh(path: Path, triangles: int) -> Surface:
         vertices, faces = np.asarray(found.vertices, np.float64), np.asarray(found.faces, np.int64)
         closed = bool(found.is_watertight and found.is_winding_consistent)
     except Exception as error:  # whatever readers of foreign files raise
+        if isinstance(error, ImportError) and error.name in GUESSING:
+            raise MeshError(f"'{path}' is damaged: its content is not that of a {path.suffix or 'mesh'} file") from None
         raise MeshError(f"'{path}' cannot be read ({type(error).__name__}: {error})") from None
     if not len(faces) or not np.isfinite(vertices).all():
         raise MeshError(f"'{path}' holds no triangles")

@@ -49,7 +49,7 @@ PAIRS, FEATURES, MORE_PAIRS = 16, 48, 64
 #: Numbers that the steps of a segment may have.
 SEGMENT_NUMBERS = 1 << 21
 #: Speeds of the largest island for Newton's method.
-LARGEST_ISLAND = 126
+LARGEST_ISLAND = 60
 #: What is kept of the features of the last step, and numbers of the memory of features.
 LAST = ("pair", "feature", "pressed", "stuck")
 WORK = 42

@@ -13,6 +13,7 @@ from kineta.codegen import numpy as interpreter
 from kineta.scene.construction import pieces
 from kineta.scene.height_fields import along_field, field_surface, fields, on_field, waves
 from kineta.scene.machine import Machine
+from kineta.scene.meshes import MeshError, mesh
 from kineta.scene.surfaces import SOLIDS, Surface, bar, coil, hull, rod
 from kineta.scene.system_scene import scene
 from tests.support import EXAMPLES, ROOT
@@ -272,3 +273,11 @@ def test_sizes_that_no_solid_has(statement: str, given: dict[str, float], text: 
     system = kn.loads(f"model m;\nparameters a = 1;\nB | Rz(q), Sx(a) = 1;\n{statement}\n")
     with pytest.raises(kn.SimulationError, match=text):
         system.picture(p=given)
+
+
+def test_a_damaged_mesh_is_told_as_such(tmp_path: Path) -> None:
+    pytest.importorskip("trimesh")
+    broken = tmp_path / "broken.stl"
+    broken.write_bytes(b"solid x\xff\xfe\x80\x81 garbage\x00\x01")
+    with pytest.raises(MeshError, match=r"broken\.stl' is damaged: its content is not that of a \.stl file"):
+        mesh(broken, 100)

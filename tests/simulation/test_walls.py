@@ -25,11 +25,13 @@ def wall(rows: int, across: int, more: str = "", shapes: str = "") -> kn.System:
     return kn.loads(WALL.format(rows=rows, across=across, inertia=BRICK, more=more, shapes=shapes))
 
 
-def test_a_wall_stands() -> None:
+def test_a_wall_stands_and_does_not_creep() -> None:
     run = kn.simulate(wall(5, 4), 0.3, samples=4)
     assert run.method == "moreau"
-    assert np.abs(run.v[-1]).max() < 1e-11
-    assert np.abs(run.q[-1] - run.q[0]).max() < 1e-11
+    assert np.abs(run.q[-1] - run.q[0]).max() < 1e-12 * 0.3
+    assert (
+        np.abs(run.v).max() < 1e-10
+    )  # residuals of impulses are 1e-11 of the largest velocity, which counts as 1 m/s at least
     assert not any("approximately" in note for note in run.notes)
 
 

@@ -13,6 +13,7 @@ from kineta.integration.contact_records import ContactProblem, ContactSolution, 
 from kineta.kernels.contact.block_inertia import factor, push, rates_along, substitute
 from kineta.kernels.contact.friction_cone import kinetic_friction
 from kineta.kernels.contact.island_equations import assemble_matrix, collect_island, compliance, couple_contacts
+from kineta.kernels.contact.sparse_factors import assemble_sparse, factor_sparse, substitute_sparse
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import maximum
 from kineta.memory import Integers, Reals
@@ -24,6 +25,8 @@ SCALE = 10.0
 #: Newton steps for each repetition of c, and repetitions; the change of velocities, relative to the tolerance, at which these end
 #: where one leaves more than a part of the change before: undetermined impulses that no rigid motion meets wander.
 STEPS, REPETITIONS, ENOUGH, SLOW = 30, 12, 1e4, 0.25
+#: Newton steps for each repetition over a large island, where sweeps take turns.
+STEPS_IN_TURN = 12
 #: Steps after which as many are halved: steps run in circles of two.
 DAMPED = 8
 
@@ -136,7 +139,11 @@ def step_over_speeds(
 ) -> None:
     """The *change* of the speeds in a step, from an equation of the speeds."""
     d, place = work.step, work.place
-    assemble_matrix(problem, terms, solution, work, active, count)
+    if work.sparse > 0:
+        assemble_sparse(problem, terms, solution, work, active, count)
+        factor_sparse(problem, work)
+    else:
+        assemble_matrix(problem, terms, solution, work, active, count)
     for i in range(work.n):
         d[i] = 0.0
     for a in range(count):
@@ -146,7 +153,10 @@ def step_over_speeds(
         speeds, W, f = problem.row_speeds[start:], terms.jacobian[3 * start :], work.toward[3 * c :]
         for j in range(size):
             d[place[speeds[j]]] -= W[j] * f[0] + W[size + j] * f[1] + W[2 * size + j] * f[2]
-    substitute(work.hessian, work.n, d)
+    if work.sparse > 0:
+        substitute_sparse(problem, work, d)
+    else:
+        substitute(work.hessian, work.n, d)
     for k in range(work.blocks):
         for i in range(problem.block_start[work.own[k]], problem.block_start[work.own[k] + 1]):
             speed = problem.block_speeds[i]
@@ -232,7 +242,7 @@ def solve_laws(
     """
     collect_island(problem, work, active, count)
     work.compliance = compliant
-    over_impulses = 3 * count < work.n
+    over_impulses = work.sparse == 0 and 3 * count < work.n
     if over_impulses:
         couple_contacts(problem, terms, solution, work, active, count)
     for a in range(count):
@@ -241,7 +251,7 @@ def solve_laws(
     turns, moved, found, wanders = 0, 2.0 * tolerance, True, False
     while turns < REPETITIONS and moved > tolerance and found and not wanders:
         before, steps, off = moved, 0, linearise(problem, terms, solution, work, active, count, v, smooth)
-        while steps < STEPS and off > tolerance:
+        while steps < (STEPS_IN_TURN if work.sparse > 0 else STEPS) and off > tolerance:
             if over_impulses:
                 step_over_impulses(solution, work, active, count)
             else:

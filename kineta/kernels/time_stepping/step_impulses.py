@@ -7,6 +7,7 @@ from kineta.kernels.contact.alart_curnier import COMPLIANCE, SOFT, solve_laws
 from kineta.kernels.contact.block_inertia import push
 from kineta.kernels.contact.gauss_seidel import sweep
 from kineta.kernels.contact.impact import contacts_first, gains_energy
+from kineta.kernels.contact.sparse_factors import order_blocks
 from kineta.kernels.language import kernel
 from kineta.kernels.vectors import copy
 from kineta.memory import Integers, Reals
@@ -21,7 +22,9 @@ HALVINGS = 12
 QUICK = 0.3
 #: Sweeps before Newton's method takes over, and those in which it fails.
 SWEEPS, LAST_SWEEPS = 5, 200
-#: Sweeps over islands that are too large for Newton's method, and the factor of the change of a velocity at which they end.
+#: Turns of sweeps and Newton's method, sweeps in later turns, and the most steps that leave Newton's method out of large islands.
+TURNS, MORE_SWEEPS, LONGEST_PAUSE = 4, 15, 7
+#: Sweeps over large islands where Newton's method fails, and the factor of the change of a velocity at which they end.
 MANY_SWEEPS, ROUGH = 200, 100.0
 #: Sweeps with impulses of a least size, as by Poisson's law, for which Newton's method has no form.
 SWEEPS_ALONE = 2000
@@ -145,7 +148,7 @@ def count_speeds(run: SteppingData, active: Integers, count: int) -> int:
 @kernel
 def solve_once(run: SteppingData, active: Integers, count: int, share: float, tolerance: float) -> bool:
     """Impulses of an island with this *share* of the restitution: by sweeps, else by Newton's method, at first from the impulses
-    so far, then from none; whether there are any.
+    so far, then from none, then in turns with sweeps, which leave its circles; whether there are any.
     """
     tries, found = 0, False
     twice = aim_island(run, active, count, share)
@@ -156,9 +159,11 @@ def solve_once(run: SteppingData, active: Integers, count: int, share: float, to
         smooth = max(smooth, run.motion.terms.law[4 * active[a] + 3])
     if smooth <= 0.0:  # sweeps have Coulomb's friction
         found = sweeps(run, active, count, SWEEPS, QUICK, FINEST * tolerance)
-    while tries < 2 and not found:
-        if tries > 0:
+    while tries < TURNS and not found:
+        if tries == 1:
             begin_cold(run, run.free, active, count)
+        if tries > 1 and smooth <= 0.0:
+            sweeps(run, active, count, MORE_SWEEPS, 1.0, FINEST * tolerance)
         moved = solve_laws(
             run.motion.problem,
             run.motion.terms,
@@ -190,18 +195,78 @@ def gains(run: SteppingData, active: Integers, count: int) -> bool:
 
 
 @kernel
-def solve_many(run: SteppingData, active: Integers, count: int, tolerance: float) -> None:
-    """Impulses of an island that is too large for Newton's method, by sweeps alone: without restitution where it would gain
-    energy.
+def solve_sparsely(run: SteppingData, active: Integers, count: int, tolerance: float) -> bool:
+    """Impulses of a large island by sweeps and Newton's method in turns; whether there are any. After a failure the next steps,
+    one, then three and seven, leave Newton's method out: piles that roll and slide fail again.
     """
-    turns, found, gained = 0, False, True
+    motion, found, turns = run.motion, False, 0
+    if run.resting > 0:
+        run.resting -= 1
+        return False
+    while turns < TURNS and not found:
+        found = sweeps(run, active, count, SWEEPS if turns == 0 else MORE_SWEEPS, 1.0, FINEST * tolerance)
+        if not found:
+            moved = solve_laws(
+                motion.problem,
+                motion.terms,
+                motion.solution,
+                motion.island,
+                active,
+                count,
+                run.tried,
+                FINER * tolerance,
+                COMPLIANCE if turns == 0 else SOFT,
+                True,
+            )
+            found = moved >= 0.0
+        turns += 1
+    run.pause = 0 if found else min(2 * run.pause + 1, LONGEST_PAUSE)
+    run.resting = run.pause
+    return found
+
+
+@kernel
+def keep_impulses(run: SteppingData, active: Integers, count: int) -> None:
+    """Keep the impulses of an island from the last step."""
+    solution = run.motion.solution
+    for a in range(count):
+        for i in range(3):
+            solution.compression[3 * active[a] + i] = solution.impulse[3 * active[a] + i]
+
+
+@kernel
+def begin_kept(run: SteppingData, active: Integers, count: int) -> None:
+    """Begin with the impulses that were kept."""
+    problem, solution = run.motion.problem, run.motion.solution
+    begin_cold(run, run.free, active, count)
+    for a in range(count):
+        x, kept = solution.impulse[3 * active[a] :], solution.compression[3 * active[a] :]
+        for i in range(3):
+            x[i] = kept[i]
+        push(problem, solution, active[a], x[0], x[1], x[2], run.tried)
+
+
+@kernel
+def solve_many(run: SteppingData, active: Integers, count: int, tolerance: float) -> None:
+    """Impulses of a large island: by Newton's method where its factors have room, else by sweeps alone, and without restitution
+    where it would gain energy.
+    """
+    motion, turns, found, gained = run.motion, 0, False, True
+    fits = order_blocks(motion.problem, motion.island, active, count)
+    keep_impulses(run, active, count)
     while turns < 2 and gained:
         aim_island(run, active, count, 1.0 if turns == 0 else 0.0)
         if turns > 0:
             run.bounded += 1
-        found = sweeps(run, active, count, MANY_SWEEPS, 1.0, tolerance)
+        found = False
+        if fits:
+            found = solve_sparsely(run, active, count, tolerance)
+        if not found:
+            begin_kept(run, active, count)
+            found = sweeps(run, active, count, MANY_SWEEPS, 1.0, ROUGH * tolerance)
         gained = gains(run, active, count)
         turns += 1
+    motion.island.sparse = 0
     run.unsolved += 0 if found else 1
 
 
@@ -211,7 +276,7 @@ def solve_contacts(run: SteppingData, active: Integers, count: int, tolerance: f
     restitution and without taking penetrations back.
     """
     if count_speeds(run, active, count) > run.largest:
-        solve_many(run, active, count, ROUGH * tolerance)
+        solve_many(run, active, count, tolerance)
         return
     found = solve_once(run, active, count, 1.0, tolerance)
     if found:

@@ -202,7 +202,9 @@ def solved(p: RandomProblem) -> tuple[bool, ContactMode, ModeWork, np.ndarray]:
 def island_work(p: RandomProblem) -> IslandWork:
     """Working memory of Newton's method."""
     n, m = len(p.K), len(p.mu)
+    whole = {"sequence", "position", "later_start", "later", "links", "degree", "turn"}
     return IslandWork(
+        **{name: np.zeros(0, dtype=np.int64) for name in whole},
         n=0,
         blocks=0,
         compliance=0.0,
