@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kineta.algebra.expression import Expr
+from kineta.algebra.expression import Expr, symbol
 from kineta.model.axis import directions
 from kineta.model.body import GROUND, Body, Point, topological_order
 from kineta.model.bounds import Bound
@@ -103,6 +103,12 @@ class Description:
     def state_names(self) -> tuple[str, ...]:
         """Names of the first-order states, in order."""
         return tuple(own.name for own in self.states)
+
+    @once
+    def recorded(self) -> tuple[Output, ...]:
+        """What runs record beside coordinates, speeds and energies: the outputs, then all other rates of first-order states."""
+        taken, rates = {own.name for own in self.outputs}, [f"{name}'" for name in self.state_names]
+        return (*self.outputs, *(Output(name, symbol(name)) for name in rates if name not in taken))
 
     @once
     def v_names(self) -> tuple[str, ...]:

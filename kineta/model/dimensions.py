@@ -40,8 +40,8 @@ _WEAK, _ANGLE = QuantityKind(NUMBER, weak=True), QuantityKind(NUMBER, angle=True
 
 
 def output_units(system: System) -> dict[str, str]:
-    """Units of the outputs of *system* by name, where they follow; ``''`` for a number without dimension."""
-    return expression_units(system, {o.name: o.value for o in system.expanded.outputs})
+    """Units of what runs of *system* record by name, where they follow; ``''`` for a number without dimension."""
+    return expression_units(system, {o.name: o.value for o in system.expanded.recorded})
 
 
 def expression_units(system: System, values: Mapping[str, Expr]) -> dict[str, str]:

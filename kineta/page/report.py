@@ -68,11 +68,12 @@ def _accounts(run: Result) -> Iterable[tuple[str, str]]:
 
 
 def _values(run: Result) -> str:
-    """Parameters, and first and last values of coordinates and speeds."""
+    """Parameters, and first and last values of coordinates, speeds and rates of states."""
     assert run.system is not None
     unit = {p.name: "" if p.dimension is None else units.symbol(p.dimension) for p in run.system.parameters}
     given = [(n, f"{float(x):.6g}", unit.get(n, "")) for n, x in run.parameters.items()]
-    states = [(n, f"{run[n][0]:.6g}", f"{run[n][-1]:.6g}", run.units.get(n, "")) for n in (*run.q_names, *run.v_names)]
+    names = (*run.q_names, *run.v_names, *(f"{n}'" for n in run.system.state_names))
+    states = [(n, f"{run[n][0]:.6g}", f"{run[n][-1]:.6g}", run.units.get(n, "")) for n in names]
     parameters = f"<h3>Parameters</h3>{_table(('', 'value', ''), given)}" if given else ""
     return f"{parameters}<h3>State</h3>{_table(('', 'start', 'end', ''), states)}"
 

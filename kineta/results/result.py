@@ -50,10 +50,10 @@ def force_name(speed: str) -> str:
 
 def series_names(equations: Equations) -> tuple[str, ...]:
     """Names of the series that a run of *equations* has: coordinates, speeds, energies, parameters that switches set, outputs,
-    multipliers of constraints, forces of contacts.
+    rates of first-order states, multipliers of constraints, forces of contacts.
     """
     system = equations.system
-    shown = (*system.switched, *(o.name for o in system.outputs))
+    shown = (*system.switched, *(o.name for o in system.recorded))
     named = (*system.q_names, *system.v_names, *_ENERGIES, *shown, *equations.multipliers)
     return tuple(dict.fromkeys((*named, *(f"{MULTIPLIER}{n}" for n in contact_rows(system)))))
 
@@ -70,7 +70,8 @@ class Result:
     nfev, status, message, success : as in SciPy: status 0 at the end, 1 at a terminal event, -1 after a failure, 2 after an
         interruption, 3 where tolerances do not explain the energy balance or the residual of constraints, 4 out of steps
     q_names, v_names, units : what the rows of y are; level_names: derivatives of the speeds that follow there under programs
-    outputs : name to (k,) values of the outputs of the model, of parameters that switches set, and of forces
+    outputs : name to (k,) values of the outputs of the model, of rates of first-order states, of parameters that switches set,
+        and of forces
     kinetic_energy, potential_energy, work : (k,) [J]; work is that of all that is not conservative
     energy_balance : largest deviation of energy - work from its value at the start, relative to the energies at play
     residual : by how much constraints, and rates of those on the position, were missed at most

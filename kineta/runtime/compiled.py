@@ -270,11 +270,11 @@ class BoundSystem:
         return parts[:, 0], parts[:, 1], found[:, rest : rest + len(layout.edges)], found[:, rest + len(layout.edges) :]
 
     def observed_names(self, system: System) -> list[str]:
-        """Names of what is observed behind the two energies: parameters that switches set, outputs, forces given as
-        expressions, multipliers.
+        """Names of what is observed behind the two energies: parameters that switches set, outputs, rates of first-order
+        states, forces given as expressions, multipliers.
         """
         acting = (force_name(n) for n in self.forces.expressions)
-        return [*system.switched, *(o.name for o in system.outputs), *acting, *self.code.layout.multipliers]
+        return [*system.switched, *(o.name for o in system.recorded), *acting, *self.code.layout.multipliers]
 
     def with_forces(self, constant: FloatArray) -> BoundSystem:
         """The system bound to other constant forces (nv,)."""

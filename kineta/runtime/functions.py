@@ -128,7 +128,7 @@ def run_functions(
     works = int(power != ZERO or bool(d.contacts) or bool(system.switches) or stepped)
     spent = d["control_power"].refs if system.programs else ()
     states = (*d["state_rate"].refs, *([power] * works), *spent, *(rate for _, rate in shown))
-    outputs = d.expression(*map(symbol, system.switched), *(o.value for o in system.outputs))
+    outputs = d.expression(*map(symbol, system.switched), *(o.value for o in system.recorded))
     observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
     acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
     loaded = [] if stepped else _monitored_loads(free, acting)
@@ -207,7 +207,7 @@ def looped_run(
     motion += accelerations(rate, [acting.get(str(g.name(x)), x) for x in s.tau])
     motion += rate.recorder.evaluated([power]) if works else ()
     seen = LinkLoops(d, inputs, hoisted)
-    shown = substitute(g, d.expression(*(o.value for o in system.outputs)), acting)
+    shown = substitute(g, d.expression(*(o.value for o in system.recorded)), acting)
     stored = seen.recorder.evaluated([g.sub(d.elements.potential, d.mechanism.gravity.dot(d.mechanism.ground.c))])
     observed = seen.recorder.call("sums of energies", _energies, [*energies(seen), *stored])
     observed += seen.recorder.evaluated([*shown, *acting.values()])

@@ -62,7 +62,7 @@ def joined_result(
         q_names=system.q_names,
         v_names=system.v_names,
         units={n: u for run in each for n, u in run.units.items() if n not in gone}
-        | (output_units(over) if over.outputs else {}),
+        | (output_units(over) if over.recorded else {}),
         outputs=outputs,
         kinetic_energy=series.kinetic,
         potential_energy=series.potential,
@@ -207,10 +207,10 @@ _ENERGIES = ("kinetic_energy", "potential_energy", "work")
 
 def _ordered(system: System, given: RunInputs, names: Iterable[str]) -> list[str]:
     """*names* of outputs in the order of a run in one piece, without what parts contribute to outputs over several: parameters
-    that switches set, outputs, forces given as expressions, multipliers, forces given as numbers.
+    that switches set, outputs, rates of first-order states, forces given as expressions, multipliers, forces given as numbers.
     """
     records = (f"{MULTIPLIER}{r.name}" for r in (*system.expanded.constraints, *system.expanded.contacts))
-    told, acting = (*system.switched, *system.outputs.keys()), map(force_name, given.forces.expressions)
+    told, acting = (*system.switched, *(o.name for o in system.recorded)), map(force_name, given.forces.expressions)
     places = {
         name: i for i, name in enumerate(dict.fromkeys((*told, *acting, *records, *map(force_name, system.v_names))))
     }

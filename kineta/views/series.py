@@ -61,10 +61,10 @@ def plot(result: Result | Series, *names: str, ax: Any = None) -> Any:
 def figure(result: Result | Series, path: str | Path, *names: str) -> None:
     """Write a picture of the run to a file.
 
-    With *names* it has one panel of these series for each unit. Without, it has such panels of the coordinates, the speeds
-    and the outputs of the model, and one each of the energies and of how well their balance holds; of other series those that
-    are not zero. Raises :class:`ArgumentError` for an unknown series, for a kind of file that Matplotlib does not know, and
-    for a file that cannot be written.
+    With *names* it has one panel of these series for each unit. Without, it has such panels of the coordinates, the speeds,
+    the rates of first-order states and the outputs of the model, and one each of the energies and of how well their balance
+    holds; of other series those that are not zero. Raises :class:`ArgumentError` for an unknown series, for a kind of file
+    that Matplotlib does not know, and for a file that cannot be written.
     """
     if isinstance(result, Series):
         panels, title = _chosen(result, names) if names else _moving(result), repr(result)[1:-1]
@@ -120,12 +120,13 @@ class _Panel:
 
 def _overview(result: Result) -> list[_Panel]:
     """Return the default panels: coordinates beside their speeds, then all other series."""
+    rates = [rate for n in result.q_names if (rate := f"{n}'") in result.outputs]
     states = [
         (_rank(unit), _panel(result, kind, unit, names))
-        for kind, series in (("coordinates", result.q_names), ("speeds", result.v_names))
+        for kind, series in (("coordinates", result.q_names), ("speeds", result.v_names), ("rates", rates))
         for unit, names in _by_unit(result, series)
     ]
-    outputs = _by_unit(result, [n for n in result.outputs if n not in _ENERGIES])
+    outputs = _by_unit(result, [n for n in result.outputs if n not in (*_ENERGIES, *rates)])
     return [
         *(panel for _, panel in sorted(states, key=lambda s: s[0])),
         *(_panel(result, "outputs", unit, names) for unit, names in outputs),

@@ -213,6 +213,28 @@ def test_time_stepping_and_ensembles_carry_states() -> None:
     assert several.case(1).y[:, -1] == pytest.approx(alone.y[:, -1], rel=1e-8, abs=1e-9)
 
 
+def test_runs_record_the_rates_of_states() -> None:
+    run = kn.simulate(kn.loads(MOTOR), 0.5, dense_output=True)
+    assert list(run.series)[-3:] == ["power", "rate", "i'"]
+    assert run["i'"].tolist() == run["rate"].tolist()
+    assert run.units["i'"] == "A/s"
+    at = run.at([0.1, 0.2])
+    assert at["i'"] == pytest.approx((12 - 2 * at["i"] - 0.5 * at["phi'"]) / 0.5, rel=1e-12)
+    system = kn.loads(BOUNCER)
+    for run in (kn.simulate(system, 0.7), kn.simulate(system, 0.7, method="moreau", max_step=1e-2)):
+        assert run["w'"] == pytest.approx(-run["w"] / 0.5 + run["h'"] + 0.1 * run["mode"], rel=1e-12)
+    several = kn.simulate(system, 0.7, q={"w": [0.0, 0.3]})
+    assert several["w'"] == pytest.approx(-several["w"] / 0.5 + several["h'"] + 0.1 * several["mode"], rel=1e-12)
+
+
+def test_runs_of_parts_record_the_rates_of_their_states() -> None:
+    parts = "".join(f"B{n} | Sx({n}) = 1; state z{n} : z{n}' = {n} - z{n}; " for n in ("x", "y"))
+    run = kn.simulate(kn.loads(f"{parts} coordinates x, y; spring s = 3 on x; initial x = 1, y = 2; output zy';"), 1.0)
+    assert list(run.outputs) == ["zy'", "zx'"]
+    for n in ("x", "y"):
+        assert run[f"z{n}'"] == pytest.approx(run[n] - run[f"z{n}"], rel=1e-12)
+
+
 def test_quasi_velocities_stand_in_rates() -> None:
     text = """
     Rod | Sx(x), Sy(y), Rz(phi) = m(2), Jz(0.08);

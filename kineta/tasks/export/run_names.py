@@ -139,7 +139,7 @@ def run_names(task: SimulationProblem) -> RunNames:
     """The names of *task*."""
     system, layout = task.system, task.made.code.layout
     known = units_of(task)
-    observed = [*ENERGIES[:2], *system.switched, *(o.name for o in system.outputs), *layout.multipliers]
+    observed = [*ENERGIES[:2], *system.switched, *(o.name for o in system.recorded), *layout.multipliers]
     free = [p for p in system.parameters if not p.fixed]
     levels = [name for name, *_ in task.levels]
     return RunNames(
