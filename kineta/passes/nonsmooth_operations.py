@@ -79,6 +79,11 @@ def switching_functions(
             told.add((label, up, down))
             to += _clock(g, quantity, label, up, down, time, span)
 
+    def tell_sign(z: Ref) -> None:
+        far = g.const(UNBOUNDED)
+        up, down = (g.choice(g.call(Op.STEP, x), g.pair(x, far)) for x in (neg(z), z))
+        tell(clocks, z, g.call(Op.SIGN, z), up, down)
+
     for i in order:
         op, a, b = g.op[i], g.lhs[i], g.rhs[i]
         if op in LEAVES:
@@ -86,6 +91,8 @@ def switching_functions(
             continue
         own = depends.get(a >> 1, _OTHER)
         depends[i] = own if op in UNARY else own | depends.get(b >> 1, 0)
+        if op == Op.ATAN2 and depends[i] == _TIME:
+            tell_sign(a)
         if op not in _ZEROS:
             continue
         on = depends[i] if op in (Op.MIN, Op.MAX) else own
@@ -109,9 +116,7 @@ def switching_functions(
         else:
             z = _ZEROS[op](g, a, b)
             assert z is not None
-            far = g.const(UNBOUNDED)
-            up, down = (g.choice(g.call(Op.STEP, x), g.pair(x, far)) for x in (neg(z), z))
-            tell(clocks, z, g.call(Op.SIGN, z), up, down)
+            tell_sign(z)
     return SwitchingFunctions(tuple(guards), tuple(clocks), tuple(paces))
 
 

@@ -40,6 +40,27 @@ def test_the_impulse_of_a_force_of_the_time(force: str, end: float, impulse: flo
     assert found["x'" if on == "force" else "z"][-1] == pytest.approx(impulse, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("force", "impulse"),
+    [
+        ("step(exp(-(t-5)^2*10) - 0.5)", 2 * np.sqrt(np.log(2) / 10)),
+        ("step(exp(-(t-5)^2*1e5) - 0.5)", 2 * np.sqrt(np.log(2) / 1e5)),
+        ("step(1/(1 + 1e8*(t-5)^2) - 0.5)", 2e-4),
+        ("step(cosh(t-5)^(-40) - 0.9)", 2 * np.arccosh(0.9 ** (-1 / 40))),
+        ("if(atan2(sin(t), cos(t)) > 3.14, 100, 0)", 200 * (np.pi - 3.14)),
+        ("if(atan2(sin(t), cos(t)) < -3.14, 100, 0)", 200 * (np.pi - 3.14)),
+        ("if(tan(t) > 10, 1000, 0)", 3000 * (np.pi / 2 - np.arctan(10))),
+        ("if(asin(sin(t)) > 1.5, 100, 0)", 400 * (np.pi / 2 - 1.5)),
+        ("if(acos(cos(t)) > 3.1, 100, 0)", 400 * (np.pi - 3.1)),
+    ],
+)
+def test_pulses_of_functions_with_wide_bounds(force: str, impulse: float) -> None:
+    """Pulses at which curvatures vary by orders of magnitude in a step, and where they have no bound."""
+    found = kn.simulate(kn.loads(f"{CAR}force f = {force} on x;"), 10.0)
+    assert found["x'"][-1] == pytest.approx(impulse, abs=1e-10)
+    assert found.steps < 30
+
+
 def _pulses(seed: int, end: float) -> tuple[str, float]:
     """A train of pulses of random places, lengths and heights, and its impulse."""
     rng = np.random.default_rng(seed)
