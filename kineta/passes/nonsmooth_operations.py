@@ -99,9 +99,8 @@ def switching_functions(
         if on == 0 or on & _OTHER:
             continue
         if on != _TIME:
-            zero = _ZEROS[op](g, a, b)
-            if zero is not None:
-                guards[zero & -2] = None
+            zeros = tables.pieces(g, a, b) if op == Op.TABLE else (_ZEROS[op](g, a, b),)
+            guards.update((zero & -2, None) for zero in zeros if zero is not None)
         elif op == Op.TABLE:
             table, knots = tables.table_of(g, b), tables.stops(g, b)
             if knots:

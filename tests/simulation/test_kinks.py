@@ -134,6 +134,24 @@ def test_a_force_in_a_window_of_places(width: float) -> None:
     assert found["x'"][-1] == pytest.approx(np.sqrt(1.2), abs=3e-15 / width + 1e-10)
 
 
+@pytest.mark.parametrize("width", [0.1, 0.01, 3e-3, 1e-3, 1e-4, 1e-6])
+@pytest.mark.parametrize("more", ["", "(0, 0), ", "(-9, 0), (0, 0), (1, 0), (4, 0), "])
+def test_a_hump_between_knots_of_a_place(width: float, more: str) -> None:
+    """A linear table whose hump lies within a small part of a step: v^2 = 1 + 2 F w."""
+    table = f"table(x; {more}(5, 0), ({5 + width!r}, {0.1 / width!r}), ({5 + 2 * width!r}, 0))"
+    found = kn.simulate(kn.loads(f"{CAR}force f = {table} on x; initial x' = 1;"), 10.0)
+    assert found["x'"][-1] == pytest.approx(np.sqrt(1.2), abs=3e-15 / width + 1e-9)
+
+
+def test_knots_of_a_periodic_table_of_an_angle() -> None:
+    """Teeth that a wheel passes, each a small part of a step wide: the work of a turn is 0.1."""
+    table = "table(x; periodic; (0, 0), (0.5, 0), (0.501, 100), (0.502, 0), (1, 0))"
+    found = kn.simulate(kn.loads(f"{CAR}force f = {table} on x; initial x' = 10;"), 2.0)
+    turns = int(found["x"][-1] + 0.49)
+    assert turns > 19
+    assert found["x'"][-1] == pytest.approx(np.sqrt(100 + 0.2 * turns), abs=1e-9)
+
+
 @pytest.mark.parametrize("k", [1e2, 1e6, 1e10])
 def test_a_short_contact_with_a_spring(k: float) -> None:
     """An elastic stop gives the speed back, and the time of half an oscillation later."""
