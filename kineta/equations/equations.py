@@ -263,8 +263,10 @@ class Equations:
         name = self._known(quantity)
 
         def made() -> tuple[StraightLineProgram, StraightLineProgram]:
-            looped = self.method.looped(self.alone(), name)
-            if looped is not None:
+            if (
+                self.method.loops_suit(self.system, name)
+                and (looped := self.method.looped(self.alone(), name)) is not None
+            ):
                 return looped
             shown = self.formulas(name)
             return _lowered(shown.symbols, name, shown.array)

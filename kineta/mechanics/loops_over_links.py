@@ -33,6 +33,7 @@ from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.elements import inertia_elements
 from kineta.mechanics.kinematics.sweeps import Level, accelerated, acceleration_matrix, inertia_wrench, moved, turned
 from kineta.mechanics.kinematics.tree import Link, Rate
+from kineta.model.system import System
 from kineta.passes.step_recorder import Hoisted, Operand, Shape, StepRecorder, UnsuitedError, Write, rebuilt
 from kineta.spatial.inertia import Moments, symmetric
 from kineta.spatial.vector import Matrix, Vector, identity, skew
@@ -47,6 +48,11 @@ REPEATED = 4
 
 #: The program of the parameters, and that of the quantity.
 Programs = tuple[StraightLineProgram, LoopProgram]
+
+
+def many_links(system: System) -> bool:
+    """Whether a tree has so many coordinates that loops over its links are tried."""
+    return len(system.q_names) >= LONG
 
 
 class LinkLoops:

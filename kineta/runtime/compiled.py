@@ -335,7 +335,7 @@ def _run_programs(
 ) -> tuple[StraightLineProgram, dict[str, StraightLineProgram], StateLayout]:
     """Setup program, programs by name, and state layout."""
     d = run_derivation(equations, kept)
-    if kept == FREE and not resolved and "forward" in equations.method.loops:
+    if kept == FREE and not resolved and equations.method.loops_suit(equations.system, "forward"):
         try:
             return looped_run(d, forces, watched)
         except UnsuitedError:

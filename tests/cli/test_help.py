@@ -84,7 +84,7 @@ def test_examples_of_the_help_run(kineta: Command, here: Path, name: str) -> Non
         ("examples copy spinn", ["spinning_top"]),
         ("simulate a.kin --me", ["--method"]),
         ("simulate a.kin --method dop", ["dop853", "dopri5"]),
-        ("eval a.kin --quantity mass_m", ["mass_matrix"]),
+        ("eval a.kin --quantity mass_m", ["mass_matrix", "mass_matrix_by_q"]),
         ("derive a.kin --formalism newt", ["newton_euler"]),
         ("check dou", []),
     ],

@@ -12,7 +12,7 @@ from kineta.mechanics.constraints import projection
 from kineta.mechanics.derivation import Derivation, Rule, derivation
 from kineta.mechanics.formalisms import hamilton, routh
 from kineta.mechanics.from_residual import following
-from kineta.mechanics.loops_over_links import Programs
+from kineta.mechanics.loops_over_links import Programs, many_links
 from kineta.mechanics.narration import Step, Steps, told
 from kineta.model.checks.scaling_check import scaling_diagnosis
 from kineta.model.system import System
@@ -59,10 +59,12 @@ class Formalism:
         rules = {**COMMON, **following(self.residual), **SHARED, **self.rules}
         return derivation(system, rules, parametric, exact=exact)
 
+    def loops_suit(self, system: System, quantity: str) -> bool:
+        """Whether loops over the links of *system* are tried for a *quantity*."""
+        return quantity in self.loops and many_links(system)
+
     def looped(self, derivation: Derivation, quantity: str) -> Programs | None:
         """The program of the parameters and that of a *quantity* in loops over the links; None where loops do not suit."""
-        if quantity not in self.loops:
-            return None
         try:
             with scaling_diagnosis(derivation.symbols.system):
                 return self.loops[quantity](derivation)
