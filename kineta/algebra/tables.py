@@ -4,6 +4,7 @@ quantities ``kn.table((x, y), [(0, 1), (0, 5, 6), (1, 7, 9)])``.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -23,8 +24,10 @@ PERIODIC = {"linear": 2, "monotone": 3, "cubic": 3, "quintic": 4, "hermite": 2}
 #: What a table does beyond its ends.
 OUTSIDE = ("hold", "extrapolate")
 
-#: An equation of slopes: coefficients by unknown, and of the values at the knots by point.
-_Row = tuple[dict[int, float], dict[int, float]]
+#: A linear combination: factors by the number of what they multiply.
+_Combination = dict[int, float]
+#: An equation: a combination of unknowns, and one of the values at the knots.
+_Row = tuple[_Combination, _Combination]
 
 
 def table(
@@ -35,8 +38,7 @@ def table(
     periodic: bool = False,
     outside: str = "hold",
 ) -> Expr:
-    """The value at *x* of the function through *points*, rows (x, y) of numbers x that rise and of numbers or expressions of
-    parameters y.
+    """The value at *x* of the function through *points*, rows (x, y) of numbers x that rise and of numbers or expressions y.
 
     x : a quantity, or two, (x, y), of which *points* are a grid: a row of places (y0, y1, ...), and a row (x0, f(x0, y0),
         f(x0, y1), ...) for each place of the first one. Splines are then those by both (tensor products)
@@ -180,11 +182,12 @@ def _slopes(kind: str, knots: Sequence[float], y: Sequence[Expr], periodic: bool
         return []
     if kind == "monotone":
         return [_monotone(h, y, periodic)]
-    n, order = len(knots), 2 if kind == "quintic" else 1
-    rows = _quintic(h, periodic) if kind == "quintic" else _cubic(h, natural=kind == "natural", periodic=periodic)
-    free = n - 1 if periodic else n
-    found = _solved(rows, order * free, y, wrap=free if periodic else None)
-    columns = [found[k::order] for k in range(order)]
+    rows = (
+        [_cubic(h, y, natural=kind == "natural", periodic=periodic)]
+        if kind != "quintic"
+        else _quintic(knots, y, periodic)
+    )
+    columns = [_combined(column, y) for column in rows]
     return [[*column, column[0]] if periodic else column for column in columns]
 
 
@@ -226,7 +229,12 @@ def _at_end(h: float, k: float, d: Expr, e: Expr) -> Expr:
 # -- splines ----------------------------------------------------------------------------------------------------------
 
 
-def _cubic(h: Sequence[float], *, natural: bool, periodic: bool) -> list[_Row]:
+def _cubic(h: Sequence[float], y: Sequence[Expr], *, natural: bool, periodic: bool) -> list[_Combination]:
+    """The slopes of a spline with continuous curvature."""
+    return _solved(_cubic_rows(h, natural=natural, periodic=periodic), y, periodic)
+
+
+def _cubic_rows(h: Sequence[float], *, natural: bool, periodic: bool) -> list[_Row]:
     """Equations of the slopes of a spline with continuous curvature."""
     pieces = len(h)
 
@@ -260,84 +268,101 @@ def _one_cubic(h: float, k: float, a: int, b: int, c: int) -> _Row:
     return left, _row((a, -2 * s / h), (b, 2 * s / h + 2 * t / k), (c, -2 * t / k))
 
 
-def _quintic(h: Sequence[float], periodic: bool) -> list[_Row]:
-    """Equations of slopes and second derivatives of a spline of degree 5 with four continuous derivatives. Unknown 2 i is the
-    slope at point i, 2 i + 1 the second derivative.
+def _quintic(
+    knots: Sequence[float], y: Sequence[Expr], periodic: bool
+) -> tuple[list[_Combination], list[_Combination]]:
+    """Slopes and second derivatives of the spline of degree 5 with four continuous derivatives.
+
+    Its coefficients by B-splines are found first (de Boor, A Practical Guide to Splines, ch. XIII): their equations stay well
+    conditioned where places are uneven, as those for slopes and second derivatives do not. The derivatives are differences of
+    coefficients (ch. X).
     """
-    pieces = len(h)
-
-    def ends(piece: int, order: int, *, right: bool) -> tuple[dict[int, float], dict[int, float]]:
-        """A derivative at an end of a piece, by unknowns and by values."""
-        i, j, s = piece, piece + 1, h[piece]
-        near, far, side = (j, i, -1.0) if right else (i, j, 1.0)
-        # Of y, m, w at the near and the far end, seen from the near end towards the far one.
-        own, other = _ENDS[order]
-        factor = side**order
-        unknown = _row(
-            (2 * near, factor * own[1] * side / s ** (order - 1)),
-            (2 * near + 1, factor * own[2] / s ** (order - 2)),
-            (2 * far, factor * other[1] * side / s ** (order - 1)),
-            (2 * far + 1, factor * other[2] / s ** (order - 2)),
-        )
-        return unknown, _row((near, factor * own[0] / s**order), (far, factor * other[0] / s**order))
-
-    def continuous(left: int, right: int, order: int) -> _Row:
-        (a, y), (b, z) = ends(left, order, right=True), ends(right, order, right=False)
-        unknown, known = dict(a), dict(y)
-        for row, more, sign in ((unknown, b, -1.0), (known, z, -1.0)):
-            for key, value in more.items():
-                row[key] = row.get(key, 0.0) + sign * value
-        return unknown, {key: -value for key, value in known.items()}
-
     if periodic:
-        return [continuous((i - 1) % pieces, i, order) for i in range(pieces) for order in (3, 4)]
-    rows = [[continuous(i - 1, i, order) for order in (3, 4)] for i in range(1, pieces)]
-    first, last = ([continuous(i - 1, i, 5) for i in pair] for pair in ((1, 2), (pieces - 2, pieces - 1)))
-    return [*first, *(row for pair in rows for row in pair), *last]
+        places, period = knots[:-1], knots[-1] - knots[0]
+        free = len(places)
+        t = [places[j % free] + period * (j // free) for j in range(-5, free + 6)]
+    else:
+        places, free = knots, len(knots)
+        t = [knots[0]] * 6 + list(knots[3:-3]) + [knots[-1]] * 6
+    pieces = [min(bisect_right(t, x) - 1, len(t) - 7) for x in places]
+    rows = [
+        (_row(*((j % free, b) for j, b in _b_splines(t, 5, piece, x))), {i: 1.0})
+        for i, (piece, x) in enumerate(zip(pieces, places, strict=True))
+    ]
+    solved = _solved(rows, y, periodic)
+    coefficients = dict(enumerate(solved[j % free] for j in range(len(t) - 6)))
+    columns = []
+    for degree in (4, 3):
+        coefficients = {
+            j: _sum(((f, c), (-f, coefficients[j - 1])))
+            for j, c in coefficients.items()
+            if j - 1 in coefficients
+            for f in [(degree + 1) / (t[j + degree + 1] - t[j])]
+        }
+        columns.append(
+            [
+                _sum((b, coefficients[j]) for j, b in _b_splines(t, degree, piece, x))
+                for piece, x in zip(pieces, places, strict=True)
+            ]
+        )
+    return columns[0], columns[1]
 
 
-#: Derivatives 3, 4 and 5 at the near end of a piece of length 1, by y, m and w at the near end and at the far end.
-_ENDS = {
-    3: ((-60.0, -36.0, -9.0), (60.0, -24.0, 3.0)),
-    4: ((360.0, 192.0, 36.0), (-360.0, 168.0, -24.0)),
-    5: ((-720.0, -360.0, -60.0), (720.0, -360.0, 60.0)),
-}
+def _b_splines(t: Sequence[float], degree: int, piece: int, x: float) -> list[tuple[int, float]]:
+    """The B-splines on the knots *t* that are not 0 on the *piece* from one of them to the next, by their number, and their
+    values at *x* there.
+    """
+    found = [1.0]
+    for k in range(1, degree + 1):
+        carried, values = 0.0, []
+        for j, value in enumerate(found):
+            low, high = t[piece + 1 - k + j], t[piece + 1 + j]
+            part = value / (high - low)
+            values.append(carried + (high - x) * part)
+            carried = (x - low) * part
+        found = [*values, carried]
+    return list(enumerate(found, piece - degree))
 
 
-def _row(*entries: tuple[int, float]) -> dict[int, float]:
-    found: dict[int, float] = {}
+def _row(*entries: tuple[int, float]) -> _Combination:
+    found: _Combination = {}
     for key, value in entries:
         found[key] = found.get(key, 0.0) + value
     return found
 
 
-def _solved(rows: Sequence[_Row], size: int, y: Sequence[Expr], wrap: int | None) -> list[Expr]:
-    """The unknowns of *rows*, which are linear in the values *y*. Points from *wrap* on are the first ones again."""
-    order = size // (wrap if wrap is not None else len(y))
+def _sum(terms: Iterable[tuple[float, _Combination]]) -> _Combination:
+    """A sum of multiples."""
+    return _row(*((k, factor * v) for factor, own in terms for k, v in own.items()))
 
-    def point(i: int) -> int:
-        return i if wrap is None else i % wrap
 
+def _solved(rows: Sequence[_Row], y: Sequence[Expr], periodic: bool) -> list[_Combination]:
+    """The unknowns of *rows*, by the values *y*; where all of these are numbers, as the number 0: v. Unknowns and values of a
+    period repeat.
+    """
+    size = len(rows)
     values = [e.value for e in y]
     plain = all(v is not None for v in values)
-    work: list[tuple[dict[int, float], dict[int, float]]] = []
+    work: list[tuple[_Combination, _Combination]] = []
     for unknown, known in rows:
-        left = _row(*((point(k // order) * order + k % order, v) for k, v in unknown.items()))
-        row = _row(*((point(k), v) for k, v in known.items()))
-        right = {0: sum(v * (values[k] or 0.0) for k, v in row.items())} if plain else row
-        work.append((left, right))
-    solution = _eliminated(work, size)
-    if plain:
-        return [expr(row.get(0, 0.0)) for row in solution]
+        left, row = (_row(*((k % size if periodic else k, v) for k, v in side.items())) for side in (unknown, known))
+        work.append((left, {0: sum(v * (values[k] or 0.0) for k, v in row.items())} if plain else row))
+    return _eliminated(work, size)
+
+
+def _combined(rows: Sequence[_Combination], y: Sequence[Expr]) -> list[Expr]:
+    """The expressions that the combinations *rows* of the values *y* are."""
+    if all(e.value is not None for e in y):
+        return [expr(row.get(0, 0.0)) for row in rows]
     found = []
-    for row in solution:
+    for row in rows:
         most = max(map(abs, row.values()), default=0.0)
         terms = [v * y[k] for k, v in sorted(row.items()) if abs(v) > tolerances.EPS / 8 * most]
         found.append(sum(terms, expr(0)))
     return found
 
 
-def _eliminated(work: list[tuple[dict[int, float], dict[int, float]]], size: int) -> list[dict[int, float]]:
+def _eliminated(work: list[tuple[_Combination, _Combination]], size: int) -> list[_Combination]:
     """Gauss's elimination with rows sought for the largest pivot; the rows are sparse."""
     for k in range(size):
         best = max((i for i in range(k, size)), key=lambda i: abs(work[i][0].get(k, 0.0)))
@@ -351,7 +376,7 @@ def _eliminated(work: list[tuple[dict[int, float], dict[int, float]]], size: int
                     for j, v in source.items():
                         if row is not left or j != k:
                             row[j] = row.get(j, 0.0) - factor * v
-    solution: list[dict[int, float]] = [{}] * size
+    solution: list[_Combination] = [{}] * size
     for k in range(size - 1, -1, -1):
         left, right = work[k]
         total = dict(right)

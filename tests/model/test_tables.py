@@ -23,6 +23,7 @@ from kineta.model.dimensions import output_units
 from kineta.model.elements.generalized import GeneralizedForce
 from kineta.passes.differentiate import gradient
 from kineta.passes.evaluate import evaluate
+from kineta.tolerances import EPS
 
 X, Y, A, B = kn.symbols("x y a b")
 
@@ -64,6 +65,35 @@ def test_kinds_are_those_of_scipy_with_their_derivatives(kind: str, periodic: bo
         turned = inside + 3 * (rows[-1, 0] - rows[0, 0])
         e = kn.table(X, rows.tolist(), kind, periodic=True)
         assert np.allclose(values(e, x=turned), expected(inside), rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-5])
+@pytest.mark.parametrize("periodic", [False, True])
+def test_quintic_splines_keep_their_digits_between_places_near_each_other(periodic: bool, gap: float) -> None:
+    rows = points(9, 4, periodic)
+    rows[3, 0] = rows[2, 0] + gap
+    expected = KINDS["quintic", periodic](*rows.T)
+    inside = np.linspace(rows[0, 0], rows[-1, 0], 203)[1:-1]
+    wanted = expected(inside)
+    given: list[list[Any]] = rows.tolist()
+    given[2][1], given[3][1] = A, B
+    of_numbers = values(kn.table(X, rows.tolist(), "quintic", periodic=periodic), x=inside)
+    of_parameters = values(kn.table(X, given, "quintic", periodic=periodic), x=inside, a=rows[2, 1], b=rows[3, 1])
+    # The length of the gap is known to eps/gap only, and so is the spline that follows from the slope across it.
+    allowed = 8 * EPS / gap * np.abs(wanted).max()
+    assert np.allclose(of_numbers, wanted, rtol=0, atol=allowed)
+    assert np.allclose(of_parameters, wanted, rtol=0, atol=allowed)
+
+
+def test_quintic_splines_of_two_quantities_keep_their_digits_between_places_near_each_other() -> None:
+    x, y, known, _ = grid(8, 7, 5)
+    x[3], y[3] = x[2] + 1e-3, y[2] + 1e-3
+    rows: list[tuple[Any, ...]] = [tuple(y), *((a, *row) for a, row in zip(x, known, strict=True))]
+    rng = np.random.default_rng(0)
+    at, beside = rng.uniform(x[0], x[-1], 40), rng.uniform(y[0], y[-1], 40)
+    wanted = make_interp_spline(x, make_interp_spline(y, known, 5, axis=1)(beside), 5)(at)[range(40), range(40)]
+    found = values(kn.table((X, Y), rows, "quintic"), x=at, y=beside)
+    assert np.allclose(found, wanted, rtol=0, atol=8 * EPS / 1e-3 * np.abs(wanted).max())
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
@@ -217,6 +247,8 @@ def test_the_values_of_a_table_are_fitted_to_a_motion() -> None:
         "table(x'; monotone, extrapolate; (-1, 0), (0, F), (1, G), (2, 1))",
         "table(x, x'; (0, 1), (-1, F, 2), (0.5, G, 1), (2, F*2, 3))",
         "table(x, x'; cubic; (0, 1), (-1, F, 2), (0.5, G, 1), (5, F*2, 3))",
+        "table(t; cubic; (0, F), (0.5, G - x'), (1, t - x^2), (2, F*x))",
+        "table(x; quintic; (-1, F), (0, G), (1, -x'), (2, t*x'), (3, 1 - x), (4, F*x))",
     ],
 )
 def test_sensitivities_by_values_are_differences_of_motions(force: str) -> None:
@@ -277,6 +309,7 @@ def test_columns_of_a_file_are_chosen_by_their_headings(tmp_path: Path) -> None:
         ),
         ('x; "f.csv"; b', "a, b [Nmm]\n0, 1\n1, 2\n", "f.csv: in the heading 'b [Nmm]': Expected a unit, found 'Nmm'."),
         ('1 m; "f.csv"', "a [s], b\n0, 1\n1, 2\n", "place 1 of the table must be a length [m], found a time [s]."),
+        ('t; "f.csv"', "w [m], b\n0, 1\n1, 2\n", "place 1 of the table must be a time [s], found a length [m]."),
         ('x; "f.csv"; b', "a, b, c\n0, 1\n", "f.csv:2: expected 3 numbers, found '0, 1'."),
         (
             'x, t; "f.csv"',
@@ -333,6 +366,8 @@ def test_files_that_are_no_tables(tmp_path: Path, content: str, said: str) -> No
         ),
         ("table(x; (0, 0), (1, 1, 1))", "point 2 of a table has 3 entries, expected 2: x and y."),
         ("table(1 kg; (0 m, 0), (1 m, 1))", "place 1 of the table must be a mass [kg], found a length [m]."),
+        ("table(t; (0 m, 0), (1 m, 1))", "place 1 of the table must be a time [s], found a length [m]."),
+        ("table(x/t; (0 m, 0), (1 m, 1))", "place 1 of the table must be a velocity [m/s], found a length [m]."),
         (
             "table(x; (0, 1 N), (1, 1 m))",
             "value 2 of the table must be, as those before, a force [kg*m/s^2], found a length [m].",

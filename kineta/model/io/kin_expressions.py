@@ -34,6 +34,7 @@ from kineta.model.io.kin_quantities import (
 )
 from kineta.model.io.kin_tables import TABLE, ReadPoints
 from kineta.model.io.kin_vectors import DimensionedVector, Operand
+from kineta.model.reserved_symbols import TIME
 from kineta.model.units import NUMBER, Dimension
 from kineta.vocabulary import meaning
 
@@ -180,7 +181,9 @@ class Reader:
         return True
 
     def rate(self, name: str) -> Dimension | None:
-        """The dimension of a coordinate, a speed, a component of a point, or a derivative of these, where that is known."""
+        """The dimension of the time, a coordinate, a speed, a component of a point, or a derivative of these, where known."""
+        if name == TIME:
+            return units.TIME
         own = name
         while own not in self.moving and own.endswith("'"):
             own = own[:-1]
