@@ -17,7 +17,7 @@ def lsp() -> None:
     """Serve an editor with what kineta knows of models.
 
     It speaks the language server protocol on standard input and output: errors while a text is written, meanings of names, what
-    may stand at a place, and names that change in all files of a model.
+    may stand at a place, names that change in all files of a model, and formatting.
     """
     from kineta.editors.language_server import serve
 

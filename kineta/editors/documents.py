@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from kineta.algebra.expression import symbol
 from kineta.editors import words
 from kineta.editors.diagnostics import Diagnosis, diagnose, parsed
 from kineta.editors.names import (
@@ -25,7 +26,7 @@ from kineta.editors.names import (
 )
 from kineta.errors import KinetaError, KinetaWarning, ModelError
 from kineta.model import units, vectors
-from kineta.model.dimensions import variable_units
+from kineta.model.dimensions import expression_units
 from kineta.model.io import kin_reader
 from kineta.model.io.text_file import read_text
 from kineta.model.reserved_symbols import LETTER, MULTIPLIER
@@ -224,9 +225,9 @@ class Documents:
             if not line and (told := self._told(path, name)):
                 line = f"**{told[0] or 'part'}** `{name}`{told[1]}"
             return (start, end, line) if line else None
-        whole = (
-            text[word[0] : found.end] if word is not None and word[0] <= found.start else text[found.start : found.end]
-        )
+        start = word[0] if word is not None and word[0] <= found.start else found.start
+        end = found.end + len(text[found.end :]) - len(text[found.end :].lstrip("'"))
+        whole = text[start:end]
         kind, value = self._told(path, whole) or self._told(Path(found.entity.file), found.entity.name) or ("", "")
         lines = [f"**{kind or found.entity.kind}** `{whole}`{value}"]
         described = self._description(found.entity)
@@ -235,7 +236,7 @@ class Documents:
             statement = " ".join(self.text(own)[where.start : where.end].split())
             file = "" if own == _resolved(path) else f"\n\nin `{own.name}`"
             lines.append(f"```kin\n{statement[:_SHOWN]}{' ...' * (len(statement) > _SHOWN)}\n```{file}")
-        return found.start, found.end, "\n\n".join(lines)
+        return found.start, end, "\n\n".join(lines)
 
     def _told(self, path: Path, name: str) -> tuple[str, str] | None:
         """What the *name* is in the model of a file, and its unit and value; None where the model does not know it."""
@@ -307,14 +308,23 @@ def _told(system: System, name: str) -> tuple[str, str] | None:
             "constant" if parameter.fixed else "parameter",
             f" = {value}{f' {unit}' if unit not in ('', '1') else ''}",
         )
-    if name in (*system.q_names, *system.speeds):
-        unit = variable_units(system).get(name, "")
-        return "coordinate" if name in system.q_names else "speed", f" [{unit}]" if unit else ""
+    kind = _motion(system, name)
+    if kind:
+        unit = expression_units(system, {name: symbol(name)}).get(name, "")
+        return kind, f" [{unit}]" if unit else ""
     let = next((x for x in system.lets if x.name == name), None)
     if let is not None:
         return "named expression", f" = {let.value}"
     body = next((b for b in system.bodies if b.name == name), None)
     return None if body is None else ("", f" on `{body.base}`")
+
+
+def _motion(system: System, name: str) -> str:
+    """The kind of a variable of the motion of a *system*, "" for another *name*."""
+    states = system.state_names
+    kinds = {"state": states, "rate": [f"{n}'" for n in states], "coordinate": system.q_names, "speed": system.speeds}
+    kinds |= {"acceleration": [f"{n}'" for n in system.speeds]}
+    return next((kind for kind, names in kinds.items() if name in names), "")
 
 
 def _counts(system: System) -> tuple[int, ...]:

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from kineta import __version__
 from kineta.editors import names
 from kineta.editors.documents import Documents
+from kineta.editors.formatting import formatted
 from kineta.editors.positions import Lines
 from kineta.errors import KinetaError, MissingPackageError
 
@@ -36,7 +37,6 @@ _COMPLETIONS = {
     names.FUNCTIONS: "Function",
     names.PREFIXES: "Module",
 }
-T = TypeVar("T")
 
 
 def serve() -> None:
@@ -65,12 +65,16 @@ class _Server:
         #: Addresses of open texts, as the editor writes them.
         self.addresses: dict[Path, str] = {}
         self.told: dict[str, set[str]] = {}
+        notices: dict[str, Callable[..., Any]] = {
+            types.TEXT_DOCUMENT_DID_OPEN: self.opened,
+            types.TEXT_DOCUMENT_DID_CHANGE: self.changed,
+            types.TEXT_DOCUMENT_DID_SAVE: self.saved,
+            types.TEXT_DOCUMENT_DID_CLOSE: self.closed,
+            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self.files_changed,
+        }
+        for method, heard in notices.items():
+            self.server.feature(method)(partial(heard))  # which takes the marks that pygls puts on it
         answers: dict[str, tuple[Callable[..., Any], Any]] = {
-            types.TEXT_DOCUMENT_DID_OPEN: (self.opened, None),
-            types.TEXT_DOCUMENT_DID_CHANGE: (self.changed, None),
-            types.TEXT_DOCUMENT_DID_SAVE: (self.saved, None),
-            types.TEXT_DOCUMENT_DID_CLOSE: (self.closed, None),
-            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: (self.files_changed, None),
             types.TEXT_DOCUMENT_HOVER: (self.hover, None),
             types.TEXT_DOCUMENT_COMPLETION: (self.completion, types.CompletionOptions(trigger_characters=["."])),
             types.TEXT_DOCUMENT_DEFINITION: (self.definition, None),
@@ -78,9 +82,10 @@ class _Server:
             types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: (self.symbols, None),
             types.TEXT_DOCUMENT_PREPARE_RENAME: (self.nameable, None),
             types.TEXT_DOCUMENT_RENAME: (self.rename, types.RenameOptions(prepare_provider=True)),
+            types.TEXT_DOCUMENT_FORMATTING: (self.formatting, None),
         }
         for method, (answer, options) in answers.items():
-            self.server.feature(method, options)(partial(answer))  # which takes the marks that pygls puts on it
+            self.server.feature(method, options)(partial(_said, answer))
 
     def start(self) -> None:
         """Read from standard input, and write to standard output."""
@@ -224,10 +229,11 @@ class _Server:
     def symbols(self, params: Any) -> Any:
         """What a text describes."""
         path, kinds = _path(params.text_document.uri), self.types.SymbolKind
-        lines = self._lines(self.documents.text(path))
+        text = self.documents.text(path)
+        lines = self._lines(text)
         return [
             self.types.DocumentSymbol(
-                own.entity.name,
+                text[own.at[0] : own.written],
                 getattr(kinds, _SYMBOLS[own.entity.group]),
                 self._range(lines, min(own.start, own.at[0]), max(own.end, own.at[1])),
                 self._range(lines, *own.at),
@@ -239,26 +245,34 @@ class _Server:
     def nameable(self, params: Any) -> Any:
         """The range of the name at a place."""
         path, offset = self._asked(params)
-        found = self._said(lambda: self.documents.nameable(path, offset))
+        found = self.documents.nameable(path, offset)
         return self._range(self._lines(self.documents.text(path)), found.start, found.end)
 
     def rename(self, params: Any) -> Any:
         """The changes that give what is named at a place another name."""
-        edits = self._said(lambda: self.documents.renamed(*self._asked(params), params.new_name))
+        edits = self.documents.renamed(*self._asked(params), params.new_name)
         changes = {}
         for path, own in edits.items():
             lines = self._lines(self.documents.text(path))
             changes[self._uri(path)] = [self.types.TextEdit(self._range(lines, e.start, e.end), e.text) for e in own]
         return self.types.WorkspaceEdit(changes=changes)
 
-    def _said(self, compute: Callable[[], T]) -> T:
-        """What *compute* gives; its error is the answer to the request."""
-        from pygls.exceptions import JsonRpcInvalidParams
+    def formatting(self, params: Any) -> Any:
+        """The changes by which a text is formatted: one of the whole, or none."""
+        path = _path(params.text_document.uri)
+        text = self.documents.text(path)
+        found = formatted(text, str(path))
+        return [] if found == text else [self.types.TextEdit(self._range(self._lines(text), 0, len(text)), found)]
 
-        try:
-            return compute()
-        except KinetaError as error:
-            raise JsonRpcInvalidParams(str(error)) from None
+
+def _said(answer: Callable[[Any], Any], params: Any) -> Any:
+    """The *answer* to a request; a sentence where there is none."""
+    from pygls.exceptions import JsonRpcInvalidParams
+
+    try:
+        return answer(params)
+    except KinetaError as error:
+        raise JsonRpcInvalidParams(str(error)) from None
 
 
 def _path(uri: str) -> Path:

@@ -57,12 +57,13 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A statement that describes an *entity*: from *start* to *end*, with its name at *at*."""
+    """A statement that describes an *entity*: from *start* to *end*, with its name at *at*, whose indices end at *written*."""
 
     entity: Entity
     start: int
     end: int
     at: tuple[int, int]
+    written: int
 
 
 #: The names of the text in a file that another uses; None where it cannot be read.
@@ -162,7 +163,7 @@ class Names:
         self._note(start, bare, entity, defines=True)
         meta = statement.meta
         first = getattr(meta, "start_pos", start)
-        self.descriptions.append(Declaration(entity, first, getattr(meta, "end_pos", end), (start, bare)))
+        self.descriptions.append(Declaration(entity, first, getattr(meta, "end_pos", end), (start, bare), end))
 
     def _note(self, start: int, end: int, entity: Entity, *, defines: bool = False) -> None:
         known = self._found.get((start, end))

@@ -302,6 +302,28 @@ def test_names_and_words_have_meanings(files: Path, mark: str, start: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("mark", "start"),
+    [
+        ("= (U - ^i", "**state** `i` [A]\n\n```kin\nstate i in A : i' ="),
+        (": ^i' =", "**rate** `i'` [A/s]\n\n```kin\nstate i in A : i' ="),
+        ("output ^q1'", "**speed** `q1'` [rad/s]"),
+        ("output q1^'", "**speed** `q1'` [rad/s]"),
+        ("a = ^q1''", "**acceleration** `q1''` [rad/s^2]"),
+        ("on ^q1;", "**coordinate** `q1` [rad]"),
+    ],
+)
+def test_variables_of_the_motion_have_meanings(mark: str, start: str) -> None:
+    text = """parameters m = 2 kg, R = 2 V/A, L = 0.01 V*s/A, k = 0.8 N*m/A, U = 10 V;
+        Boom | Ry(-q1) = Jy(m*1 m^2); state i in A : i' = (U - i*R - k*q1')/L;
+        force motor = k*i on q1; output q1', a = q1'';"""
+    path, documents = Path("m.kin"), Documents()
+    documents.put(path, text)
+    found = documents.hover(path, spot(text, mark))
+    assert found is not None
+    assert found[2].startswith(start)
+
+
+@pytest.mark.parametrize(
     ("line", "some", "not_some"),
     [
         ("", {"force", "Trunk", "M", "sin", "leg", "reach", "t"}, {"kg"}),

@@ -170,6 +170,38 @@ def test_names_change_in_all_files_of_a_model(editor: Editor, tmp_path: Path) ->
     editor.close(whole)
 
 
+def test_texts_are_formatted_and_repeated_bodies_stand_in_the_outline(editor: Editor, tmp_path: Path) -> None:
+    path = tmp_path / "d.kin"
+    text = "parameters m=1 ;\r\nfor i in 1..2 : {\r\nLeg[i] | Sx(q[i]) = m; # 😀 ;x=\r\n}"
+    editor.open(path, text)
+    document = types.TextDocumentIdentifier(path.as_uri())
+    asked = types.DocumentFormattingParams(document, types.FormattingOptions(tab_size=4, insert_spaces=True))
+    (edit,) = editor.run(editor.client.text_document_formatting_async(asked))
+    assert span(edit) == (0, 0, 3, 1)
+    assert edit.new_text == "parameters m = 1;\r\nfor i in 1..2 : {\r\n    Leg[i] | Sx(q[i]) = m; # 😀 ;x=\r\n}\r\n"
+    editor.type(path, edit.new_text)
+    assert not editor.run(editor.client.text_document_formatting_async(asked))
+    own = types.DocumentSymbolParams(document)
+    symbols = editor.run(editor.client.text_document_document_symbol_async(own))
+    assert [s.name for s in symbols] == ["m", "Leg[i]"]
+    editor.type(path, "parameters m = ;")
+    with pytest.raises(Exception, match="only a text without errors can be formatted"):
+        editor.run(editor.client.text_document_formatting_async(asked))
+    editor.close(path)
+
+
+@pytest.mark.parametrize("method", ["hover", "completion", "definition", "references", "prepare_rename"])
+def test_files_that_were_never_opened_are_read_or_missed_by_a_sentence(
+    editor: Editor, tmp_path: Path, method: str
+) -> None:
+    path = tmp_path / "e.kin"
+    if method in ("hover", "completion"):  # what does without names reads the text
+        with pytest.raises(Exception, match=r"e\.kin: there is no such file"):
+            editor.ask(method, path, 0, 11)
+    path.write_text(TEXT, encoding="utf-8")
+    assert editor.ask(method, path, 0, 11)
+
+
 def test_used_files_are_told_of_while_they_are_typed_and_when_they_disappear(editor: Editor, tmp_path: Path) -> None:
     leg, whole = tmp_path / "leg.kin", tmp_path / "whole.kin"
     good = "parameters m = 1;\nThigh | Ry(hip), Sz(1) = m;\ncoordinates hip;\n"
