@@ -196,7 +196,12 @@ def functions(numbers: Numbers) -> dict[int, Callable[..., Any]]:
     }
     found_of[Op.TAN] = lambda x: found_of[Op.SIN](x) / found_of[Op.COS](x)
     found_of[Op.TANH] = lambda x: found_of[Op.SINH](x) / found_of[Op.COSH](x)
-    return found_of
+    return {op: _or_numbers(of, f.get(op, of)) for op, of in found_of.items()}
+
+
+def _or_numbers(of_series: Callable[..., Any], of_numbers: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of series, or that of numbers where all arguments are numbers."""
+    return lambda *x: (of_series if any(isinstance(s, TaylorSeries) for s in x) else of_numbers)(*x)
 
 
 def _by(

@@ -24,3 +24,14 @@ CAR = "Car | Sx(x) = 1; coordinates x; "
 def test_equations_with_choices_hold(text: str) -> None:
     certificate = kn.verify(kn.loads(text), states=4)
     assert certificate.holds, certificate.sentence
+
+
+@pytest.mark.parametrize(
+    "function", ["max({}, 1)", "min({}, 3)", "sign({})", "step({})", "floor({})", "abs({})", "sin({})"]
+)
+def test_functions_of_numbers_alone_hold(function: str) -> None:
+    """A table at a number is a number, not folded, without a course in time."""
+    value = function.format("table(1; (0, 1), (2, 4))")
+    text = f"{CAR}force b = -x*{value} on x; output a = x + {value};"
+    certificate = kn.verify(kn.loads(text), states=2)
+    assert certificate.holds, certificate.sentence
