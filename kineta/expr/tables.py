@@ -298,30 +298,6 @@ def bend(graph: Graph, x: Ref, data: Ref) -> Ref | None:
     return node(graph, x, Table("hermite", 0, period, False, knots, ((ZERO,) * len(knots), signs)))
 
 
-def pieces(graph: Graph, x: Ref, data: Ref) -> Iterator[Ref]:
-    """Functions of the quantity whose signs tell between which knots, where the table bends or jumps, it lies: the digits of a
-    Gray code of the piece, of which each knot changes one; of a periodic table over two periods. None for a smooth table.
-    """
-    table = table_of(graph, data)
-    if not bends(graph, data):
-        return
-    knots = (table.knots[0], table.knots[-1]) if table.continuity > 0 else table.knots
-    if table.period:
-        knots = (*knots[:-1], *(k + table.period for k in knots[:-1]))
-    codes = [k ^ (k >> 1) for k in range(len(knots) + (not table.period))]
-    flips = [a ^ b for a, b in pairwise([codes[-1], *codes] if table.period else codes)]
-    for digit in range(max(codes).bit_length()):
-        own = [k for k, flip in zip(knots, flips, strict=True) if flip >> digit & 1]
-        if len(own) == 1:
-            yield graph.sub(x, graph.const(own[0]))
-            continue
-        if table.period:
-            own.append(own[0] + 2 * table.period)
-        signs = tuple(ONE if k % 2 == 0 else neg(ONE) for k in range(len(own)))
-        period = 2 * table.period if table.period else 0.0
-        yield node(graph, x, Table("hermite", 0, period, False, tuple(own), ((ZERO,) * len(own), signs)))
-
-
 def bends(graph: Graph, data: Ref) -> bool:
     """Whether the slope of a table, or its value, jumps at a knot."""
     table = table_of(graph, data)

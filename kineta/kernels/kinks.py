@@ -2,8 +2,7 @@
 
 A kink that depends on the time alone is known before the step: a quantity that is a distance d from where it jumps, has the rate
 u and a second derivative of at most M is not there before d = u s + M s^2 / 2. These times are added up, each from where the
-last has led; near a kink they are Newton's steps. A bound M that is
-far too large is told anew for a shorter time. A kink of the state is a change of the sign of a guard over a step that is
+last has led; near a kink they are Newton's steps. A kink of the state is a change of the sign of a guard over a step that is
 tried. The step is then made anew up to a little before it, and once more, and the rest is passed with the rate before the kink,
 which is so short that its square counts for nothing.
 """
@@ -25,10 +24,8 @@ _ROUNDED = 4.0
 _PLACES, _HALVINGS = 400, 200
 #: Turns of the search for a change of sign in a step.
 _TURNS = 60
-#: Part of a step that is passed at once where there is no bound.
-_UNKNOWN = 1.0 / 128.0
-#: Part of the time to a kink at the present rate, and of the window of the bound, that is enough for a bound.
-_ENOUGH = 0.25
+#: Part of a window that is free of kinks where their bound is unknown.
+_UNKNOWN = 1.0 / 64.0
 #: Distance from a kink, relative to the step that met it, at which a step ends for the first time; and at which it is passed.
 _BEFORE, CLOSE = 1e-3, 1e-8
 #: Part of a distance by which a kink is passed.
@@ -66,13 +63,11 @@ def least_time(gap: float, rate: float, bend: float, unknown: float) -> float:
 
 
 @kernel
-def free_time(k: KinkData, way: float, first: int, behind: int, unknown: float, bent: float) -> float:
-    """A time without a kink of the clocks from number *first* to *behind*, from ``here`` in the direction *way*; *unknown* where
-    one has no bound. With *bent* 0 that at the present rates.
-    """
-    found = float("inf")
+def free_time(k: KinkData, way: float, first: int, behind: int) -> float:
+    """A time without a kink of the clocks from number *first* to *behind*, from ``here`` in the direction *way*."""
+    found, unknown = float("inf"), fabs(k.width[0]) * _UNKNOWN
     for i in range(first, behind):
-        rate, bend = way * k.here[CLOCK * i + 3], bent * k.here[CLOCK * i + 4]
+        rate, bend = way * k.here[CLOCK * i + 3], k.here[CLOCK * i + 4]
         up = least_time(k.here[CLOCK * i + 1], rate, bend, unknown)
         down = least_time(k.here[CLOCK * i + 2], -rate, bend, unknown)
         found = min(found, min(up, down))
@@ -120,31 +115,25 @@ def find_stop(k: KinkData, block: Reals, t: float, h: float) -> None:
     way, end, x, left = copysign(1.0, h), t + h, t, _PLACES
     read_clocks(k, block, t, h, k.here)
     if k.n_paces > 0:
-        k.pace = free_time(k, way, k.n_clocks, k.n_clocks + k.n_paces, _UNKNOWN * fabs(h), 1.0)
+        k.pace = free_time(k, way, k.n_clocks, k.n_clocks + k.n_paces)
         if k.pace < fabs(h):
             end = t + way * k.pace
-    least, small = _ROUNDED * tolerances.EPS * max(fabs(t), fabs(h)), _UNKNOWN * fabs(h)
-    creep, window = least, fabs(h)
+    least = _ROUNDED * tolerances.EPS * max(fabs(t), fabs(h))
+    creep = least
     while left > 0 and x != end:
-        free = free_time(k, way, 0, k.n_clocks, window if window <= small else 0.0, 1.0)
-        enough = min(window, free_time(k, way, 0, k.n_clocks, window, 0.0))
-        left -= 1
-        if free < _ENOUGH * enough and window > 16.0 * creep:
-            window = max(0.125 * window, small) if window > small else 0.125 * window
-            read_clocks(k, block, x, way * window, k.here)
+        free = free_time(k, way, 0, k.n_clocks)
+        creep = 2.0 * creep if free < creep else least
+        more = free * (1.0 + 1e-9) + creep
+        y = x + way * more if more < fabs(end - x) else end
+        read_clocks(k, block, y, end - y, k.there)
+        changed = is_changed(k)
+        if changed:
+            enclose(k, block, x, y, h)
+            left = 0
         else:
-            creep = min(2.0 * creep, max(least, small)) if free < creep else least
-            more = min(free * (1.0 + 1e-9) + creep, window)
-            y = x + way * more if more < fabs(end - x) else end
-            window = min(4.0 * window, fabs(end - y))
-            read_clocks(k, block, y, way * window, k.there)
-            changed = is_changed(k)
-            if changed:
-                enclose(k, block, x, y, h)
-                left = 0
-            else:
-                move_there(k)
-                x = y
+            move_there(k)
+            x = y
+            left -= 1
     if not k.found:
         k.pace = min(k.pace, fabs(x - t))
 

@@ -79,11 +79,6 @@ def switching_functions(
             told.add((label, up, down))
             to += _clock(g, quantity, label, up, down, time, span)
 
-    def tell_sign(z: Ref) -> None:
-        far = g.const(UNBOUNDED)
-        up, down = (g.choice(g.call(Op.STEP, x), g.pair(x, far)) for x in (neg(z), z))
-        tell(clocks, z, g.call(Op.SIGN, z), up, down)
-
     for i in order:
         op, a, b = g.op[i], g.lhs[i], g.rhs[i]
         if op in LEAVES:
@@ -91,16 +86,15 @@ def switching_functions(
             continue
         own = depends.get(a >> 1, _OTHER)
         depends[i] = own if op in UNARY else own | depends.get(b >> 1, 0)
-        if op == Op.ATAN2 and depends[i] == _TIME:
-            tell_sign(a)
         if op not in _ZEROS:
             continue
         on = depends[i] if op in (Op.MIN, Op.MAX) else own
         if on == 0 or on & _OTHER:
             continue
         if on != _TIME:
-            zeros = tables.pieces(g, a, b) if op == Op.TABLE else (_ZEROS[op](g, a, b),)
-            guards.update((zero & -2, None) for zero in zeros if zero is not None)
+            zero = _ZEROS[op](g, a, b)
+            if zero is not None:
+                guards[zero & -2] = None
         elif op == Op.TABLE:
             table, knots = tables.table_of(g, b), tables.stops(g, b)
             if knots:
@@ -115,7 +109,9 @@ def switching_functions(
         else:
             z = _ZEROS[op](g, a, b)
             assert z is not None
-            tell_sign(z)
+            far = g.const(UNBOUNDED)
+            up, down = (g.choice(g.call(Op.STEP, x), g.pair(x, far)) for x in (neg(z), z))
+            tell(clocks, z, g.call(Op.SIGN, z), up, down)
     return SwitchingFunctions(tuple(guards), tuple(clocks), tuple(paces))
 
 
