@@ -45,10 +45,13 @@ def quick_but(values: Iterable[Any], long: Sequence[Any]) -> list[Any]:
     return [*(value for value in values if value not in long), *slow(long)]
 
 
-def examples(without: Iterable[str] = (), long: Iterable[str] = ()) -> list[Any]:
-    """Names of the examples, the :data:`LONG` and the *long* ones :func:`slow`; *without* some."""
-    names = {p.stem for p in EXAMPLES.glob("*.kin")} - {*without}
-    return quick_but(sorted(names), sorted(names & {*LONG, *long}))
+def examples(without: Iterable[str] = (), long: Iterable[str] = (), of: int = 1) -> list[Any]:
+    """Names of the examples, *without* some. One *of* some is quick; others, the :data:`LONG` and the *long* ones are
+    :func:`slow`.
+    """
+    names = sorted({p.stem for p in EXAMPLES.glob("*.kin")} - {*without})
+    later = {*LONG, *long, *(name for k, name in enumerate(names) if k % of)}
+    return quick_but(names, [name for name in names if name in later])
 
 
 def reads_back(system: kn.System) -> None:

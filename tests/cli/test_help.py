@@ -55,7 +55,9 @@ def test_the_list_of_verbs_is_not_cut_short(kineta: Command) -> None:
 ENDING = [name for name in VERBS if name not in ("play", "lsp")]
 
 
-@pytest.mark.parametrize("name", quick_but(ENDING, ["kinematics", "new", "servo", "simulate"]))
+@pytest.mark.parametrize(
+    "name", quick_but(ENDING, ["kinematics", "new", "periodic", "reactions", "report", "servo", "simulate"])
+)
 def test_examples_of_the_help_run(kineta: Command, here: Path, name: str) -> None:
     if name != "examples copy":  # which overwrites nothing
         for model in ("double_pendulum", "spinning_top", "fourbar", "crane_servo", "car_chain", "hopper"):

@@ -52,7 +52,7 @@ def expected(equations: kn.Equations, quantity: str, known: dict[str, float]) ->
 
 
 @without_warnings
-@pytest.mark.parametrize("name", examples())
+@pytest.mark.parametrize("name", examples(of=4))
 def test_text_can_be_computed_line_by_line(kineta: Command, name: str) -> None:
     model = EXAMPLES / f"{name}.kin"
     equations = kn.derive(kn.load(model)).settled()
@@ -92,7 +92,7 @@ def test_long_sums_go_on_in_the_next_line() -> None:
 
 
 @without_warnings
-@pytest.mark.parametrize("name", examples(long=("hopping_robot", "hopping_robot_stance")))
+@pytest.mark.parametrize("name", examples(long=("hopping_robot", "hopping_robot_stance"), of=4))
 def test_latex_reads_as_it_was_meant(kineta: Command, name: str) -> None:
     model = EXAMPLES / f"{name}.kin"
     equations = kn.derive(kn.load(model)).settled()
@@ -169,6 +169,7 @@ def test_names_in_latex(name: str, shown: str) -> None:
     assert latex.name(name) == shown
 
 
+@pytest.mark.slow
 def test_outputs_are_printed_by_their_names(kineta: Command) -> None:
     lines = kineta("derive", HOPPER, "--quantity", "outputs").out.splitlines()
     assert [line.split(" = ")[0] for line in lines][-4:] == ["Корпус.x", "Корпус.y", "Корпус.z", "energy"]

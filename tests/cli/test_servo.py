@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Command
 from tests.support import EXAMPLES
 
 
+@pytest.mark.slow
 def test_the_command_says_what_it_found(kineta: Command) -> None:
     said = kineta("servo", EXAMPLES / "car_chain.kin", "--to", 0.2, "--set", "c=5", "--json").json
     assert (said["index"], said["flat"], said["internal"], said["actuators"]) == (6, False, 3, ["x1'"])

@@ -21,6 +21,7 @@ COUNTED = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward
 # -- derive ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_unforced_equations_have_zeros_in_the_place_of_added_forces(kineta: Command) -> None:
     assert kineta("derive", CART, "--unforced").out.splitlines()[-1].startswith("0 = ")
     assert "[ 0 ]" in kineta("derive", CART, "--unforced", "--matrix").out
@@ -43,6 +44,7 @@ def test_names_and_terms_stand_in_the_order_asked_for(kineta: Command) -> None:
     )
 
 
+@pytest.mark.slow
 def test_derive_json_has_all_its_keys(kineta: Command) -> None:
     done = kineta("derive", CART, "--json")
     assert (done.code, done.err) == (0, "")
@@ -81,12 +83,14 @@ def test_derivations_are_told_in_every_form(kineta: Command, here: Path) -> None
         assert (here / name).read_text(encoding="utf-8") == form()
 
 
+@pytest.mark.slow
 def test_the_equations_of_motion_are_printed_as_matrices(kineta: Command) -> None:
     shown = kn.derive(kn.load(CART)).matrix_form()
     assert kineta("derive", CART, "--matrix").out == f"{shown}\n"
     assert kineta("derive", CART, "--matrix", "--latex").out == f"\\[\n{shown.latex()}\n\\]\n"
 
 
+@pytest.mark.slow
 def test_fixed_parameters_leave_the_equations(kineta: Command) -> None:
     plain, fixed = (kineta("derive", CART, "--json", *more).json for more in ([], ["--fix", "--set", "m1=3"]))
     assert fixed["parameters"] == []

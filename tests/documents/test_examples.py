@@ -16,6 +16,7 @@ def run(script: str, *arguments: str, cwd: Path) -> str:
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 def test_the_demo_derives_checks_moves_and_draws(tmp_path: Path) -> None:
     said = run("demo.py", cwd=tmp_path)
     assert "Нога | Rx(q1), Ry(q2), Sz(q3), Rz(q4) = m_n, J_nx, J_ny, J_nz ;" in said

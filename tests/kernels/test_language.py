@@ -24,6 +24,7 @@ from kineta.kernels.translation import translate, translate_unit
 from kineta.memory import CompiledFunction, Integers, LaneRecord, Reals, Record, Shared
 from kineta.numerics.tableaux import DOPRI5, Tableau
 from tests.kernels.wasm_machine import in_wasm
+from tests.support import quick_but
 
 Rate = Callable[[Reals, Reals, Reals, Reals], None]
 
@@ -218,7 +219,7 @@ def written(text: str, name: str) -> Any:
     return kernel(scope[name])
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", quick_but(range(25), range(8, 25)))
 def test_random_programs(seed: int, tmp_path: Path) -> None:
     writer = Writer(seed)
     f = written(writer.text(), writer.name)

@@ -51,7 +51,7 @@ def pages(program: str, files: Sequence[Path]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "names",
     [
-        ["fourbar", "bicycle"],
+        pytest.param(["fourbar", "bicycle"], marks=pytest.mark.slow),
         pytest.param([p.stem for p in sorted(EXAMPLES.glob("*.kin"))], marks=pytest.mark.slow),
     ],
     ids=["loop, rolling", "all"],

@@ -66,7 +66,7 @@ def test_a_crane_is_flat_and_its_forces_are_those_of_the_path() -> None:
 
 
 @pytest.mark.parametrize(
-    ("w", "lean"), [(3.0, 1.83), (3.0, 2.75), (4.0, 3.0), (8.0, 2.0), (8.0, 3.0), *slow([(12.0, 3.0)])]
+    ("w", "lean"), [(3.0, 1.83), (8.0, 2.0), *slow([(3.0, 2.75), (4.0, 3.0), (8.0, 3.0), (12.0, 3.0)])]
 )
 def test_a_path_that_is_fast_at_once_is_held_from_its_start(w: float, lean: float) -> None:
     """The rope leans by the acceleration, up to 72 degrees."""
