@@ -28,6 +28,8 @@ _WORDS = tuple(KINDS)
 UNSEEN = 1e-5
 #: Ratio of the lengths of two pieces that are very different.
 UNEVEN = 3.0
+#: Part of the largest value up to which each second of at least so many knots tells the others of a smooth table.
+ROUGH, MANY = 1e-2, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,14 +320,15 @@ def largest(graph: Graph, data: Ref) -> float | None:
 
 
 def stops(graph: Graph, data: Ref) -> tuple[float, ...]:
-    """The knots at which the slope of a table, or its value, jumps, and those between pieces of very different lengths; of a
-    periodic table with its ends.
+    """The knots at which the slope of a table, or its value, jumps, all of a smooth table of rough values, and those between
+    pieces of very different lengths; of a periodic table with its ends.
     """
     table = table_of(graph, data)
     inner = table.knots[1:-1]
     if table.continuity > 0:
         sizes = [b - a for a, b in pairwise(table.knots)]
-        inner = tuple(k for k, a, b in zip(inner, sizes, sizes[1:], strict=False) if max(a, b) > UNEVEN * min(a, b))
+        if not _is_rough(graph, table):
+            inner = tuple(k for k, a, b in zip(inner, sizes, sizes[1:], strict=False) if max(a, b) > UNEVEN * min(a, b))
     if table.period:
         return (table.knots[0], *inner, table.knots[-1]) if inner or table.continuity <= 0 else ()
     return (table.knots[0], *inner, table.knots[-1]) if table.holds else inner
@@ -343,6 +346,15 @@ def resolution(graph: Graph, data: Ref) -> int:
     while 8 * pieces < len(x) and _is_told(x, y, 2 * pieces, allowed):
         pieces *= 2
     return pieces
+
+
+def _is_rough(graph: Graph, table: Table) -> bool:
+    """Whether each second knot of many tells the others worse than up to :data:`ROUGH` of the largest value, as of noise."""
+    x, column = table.knots, table.columns[0]
+    if len(x) < MANY or any(graph.value(r) is None for r in column):
+        return False
+    y = [_number(graph, r) for r in column]
+    return not _is_told(x, y, 2, ROUGH * max(map(abs, y)))
 
 
 def _is_told(x: Sequence[float], y: Sequence[float], pieces: int, allowed: float) -> bool:

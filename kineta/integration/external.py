@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import KinetaError, MissingPackageError
 from kineta.integration.contact_records import SteppingData
@@ -37,6 +38,8 @@ _MAXIMUM_NORM = ("LSODA",)
 MULTISTEP = ("BDF", "LSODA", *CVODE, IDA)
 #: Tolerance of a state without error control: solvers divide by it and by its reciprocal.
 _ANY = 1e100
+#: Roundings of the time that the first step of IDA takes at least.
+_SEEN = 64.0
 #: The largest order of CVODE.
 _ORDER = 12
 
@@ -254,6 +257,11 @@ def _ida(run: ExternalRun, p: Problem) -> Iterator[Segment]:
         lstsq(np.array([x - free for x in pushed]).T, -free, what="the multipliers of the start") if m else np.empty(0)
     )
     options["atol"] = np.r_[options["atol"], np.full(m, _ANY)]
+    # The method's own first step, half of that in which states change by their tolerances, may be lost in the time.
+    pace = rate[:n] / (options["rtol"] * np.abs(p.y0) + options["atol"][:n])
+    seen = _SEEN * tolerances.EPS * abs(p.t0)
+    if 0.5 * np.sqrt(n + m) < seen * np.linalg.norm(pace):
+        options["first_step"] = np.copysign(min(seen, 0.1 * abs(p.t1 - p.t0)), p.t1 - p.t0)
     places = list(range(n, n + m)) or None
     solver = ida.IDA(counted, algebraic_idx=places, **_sundials(options))
     solver.init_step(p.t0, np.r_[p.y0, unknown], rate)

@@ -138,7 +138,8 @@ def run_functions(
     changing: Sequence[Ref] = rate
     if d.contacts:  # contacts have kinks of their own
         changing = [*free["inverse"].refs, *(r.rest for r in free.rows), *free.symbols.qdot]
-    followed = [*changing, *d.expression(*resolved)]
+    residuals = d["constraints"].refs if d.constraint_rows and not d.contacts else ()  # the rest of a step is zero
+    followed = [*changing, *residuals, *d.expression(*resolved)]
     if acting:
         followed = [*substitute(d.graph, followed, acting), *acting.values()]
     switching, watching = switching_of(d, [] if stepped else followed)

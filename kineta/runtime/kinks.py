@@ -35,6 +35,24 @@ def contact_kink(equations: Equations, p: FloatArray, t: float, y: FloatArray) -
     )
 
 
+def constraint_jump(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> str:
+    """Sentence on a constraint that jumps, or whose rate does, at the state *y* at *t*; ``''`` for none."""
+    system = equations.system.expanded
+    found = [(c.name, *one) for c in system.constraints for one in _nonsmooth_operations(c.expressions, system)]
+    if not found:
+        return ""
+    values = operand_values(equations, tuple(zero for _, _, zero in found))
+    n = equations.system.nq + equations.system.nv
+    off = np.abs(values(np.array([t]), y[:n], p))
+    if not off.min() <= tolerances.STALL_TOLERANCE * max(1.0, float(np.abs(y[:n]).max())):
+        return ""
+    name, operation, _ = found[int(off.argmin())]
+    return (
+        f"'{name}' has a kink or a step there, '{operation!r}', at which no finite force changes the speeds as it asks; "
+        "make it smooth over a short time or length"
+    )
+
+
 def passed_kinks(equations: Equations, p: FloatArray, t: FloatArray, y: FloatArray) -> tuple[str, ...]:
     """Sentences on kinks and steps of contacts that a motion with the states y (k, n) at the times t (k,) passes."""
     found = list(_contact_kinks(equations.system.expanded))

@@ -36,7 +36,7 @@ from kineta.runtime.contact_problem import contact_kernel
 from kineta.runtime.domain_watch import DomainWatch
 from kineta.runtime.events import EventWatch, event_record
 from kineta.runtime.implicit_methods import dae_residual, jacobian
-from kineta.runtime.kinks import contact_kink, passed_kinks
+from kineta.runtime.kinks import constraint_jump, contact_kink, passed_kinks
 from kineta.runtime.mass_matrix_rank import singular_mass_matrix, vanished_inertia
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection, manifold
@@ -234,7 +234,7 @@ def obstacle(task: SimulationProblem, t: float, y: FloatArray) -> str:
         return lost
     if depend := singular_configuration(task.equations, task.made.p, t, (y[:nq], y[nq : nq + nv]), task.regular):
         return f"{depend}: it may be that they cannot be met beyond"
-    return contact_kink(task.equations, task.made.p, t, y)
+    return contact_kink(task.equations, task.made.p, t, y) or constraint_jump(task.equations, task.made.p, t, y)
 
 
 def start_refusal(task: SimulationProblem, rate: FloatArray) -> str:

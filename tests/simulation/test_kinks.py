@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.interpolate
 
 import kineta as kn
 from kineta.integration.external import CVODE, IDA, SCIPY
@@ -74,6 +75,16 @@ def test_random_tables(seed: int) -> None:
     found = kn.simulate(kn.loads(f"{CAR}force f = table(t; {points}) on x;"), 10.0)
     assert found["x'"][-1] == pytest.approx(exact, abs=1e-12)
     assert found.steps < 2.5 * len(t)
+
+
+@pytest.mark.parametrize("width", [1e-3, 1e-6, 1e-7])
+def test_short_pulses_by_ida(width: float) -> None:
+    """Its own first step behind a jump would be less than a rounding of the time."""
+    pytest.importorskip("sksundae")
+    text = f"{CAR}force f = if(t > 5 and t < 5 + {width!r}, 1/{width!r}, 0) on x; initial x' = 1;"
+    found = kn.simulate(kn.loads(text), 10.0, method=IDA)
+    assert found.success
+    assert found["x'"][-1] == pytest.approx(2.0, abs=1e-6)
 
 
 @pytest.mark.parametrize("method", [*SCIPY, *CVODE, IDA])
@@ -174,6 +185,22 @@ def test_a_closed_mechanism_feels_pulses() -> None:
     assert np.hypot(found["x'"][-1], found["y'"][-1]) == pytest.approx(0.5, abs=1e-8)
 
 
+@pytest.mark.parametrize("speed", ["if(t > 2 and t < 3, 1, 0)", "if(x > 2, 1, 0)", "x'*step(t - 2)"])
+def test_a_constraint_whose_speed_jumps_ends_the_run(speed: str) -> None:
+    """No finite force follows it; the rest of the row, the rate of a step, is zero."""
+    text = f"B | Sx(x), Sy(y) = 1; coordinates x, y; constraint c : y' = {speed}; initial x' = 1;"
+    found = kn.simulate(kn.loads(text), 5.0)
+    assert not found.success
+    assert found.t[-1] == pytest.approx(2.0, abs=1e-9)
+    assert "'c' has a kink or a step there" in found.message
+
+
+def test_a_constraint_whose_speed_bends() -> None:
+    """y = 1.5."""
+    text = "B | Sx(x), Sy(y) = 1; coordinates x, y; constraint c : y' = table(t; (0, 0), (2, 1), (3, 0));"
+    assert kn.simulate(kn.loads(text), 5.0)["y"][-1] == pytest.approx(1.5, abs=1e-12)
+
+
 # -- smooth models, tables ----------------------------------------------------------------------------------------------
 
 
@@ -184,6 +211,18 @@ def test_a_smooth_table_costs_few_steps() -> None:
     found = kn.simulate(kn.loads(f"{CAR}force f = table(t; natural; {points}) on x;"), 10.0)
     assert found["x'"][-1] == pytest.approx(2 * (1 - np.cos(5.0)), abs=1e-4)
     assert found.steps < 40
+
+
+@pytest.mark.parametrize("kind", ["cubic", "monotone"])
+def test_a_smooth_table_of_rough_values_stops_at_knots(kind: str) -> None:
+    """Noise: the work of a run is that of a linear table, and as exact."""
+    t, rng = np.linspace(0.0, 10.0, 50), np.random.default_rng(3)
+    y = (np.sin(3 * t) + 0.3 * rng.normal(size=50)).round(6)
+    points = ", ".join(f"({a!r}, {b!r})" for a, b in zip(t.tolist(), y.tolist(), strict=True))
+    found = kn.simulate(kn.loads(f"{CAR}force f = table(t; {kind}; {points}) on x;"), 10.0)
+    spline = scipy.interpolate.CubicSpline if kind == "cubic" else scipy.interpolate.PchipInterpolator
+    assert found["x'"][-1] == pytest.approx(float(spline(t, y).integrate(0.0, 10.0)), abs=1e-13)
+    assert found.nfev < 1500
 
 
 def test_integrals_of_goals_resolve_their_steps() -> None:
