@@ -148,16 +148,8 @@ def next_step(run: RunData) -> float:
 
 @kernel
 def size_factor(method: LoopMethod, error: float) -> float:
-    """The step size factor: safety over the root of the error, of the order of the method."""
-    return _SAFETY / root(method, error)
-
-
-@kernel
-def root(method: LoopMethod, x: float) -> float:
-    """The root of x of the order of the method; the eighth by square roots, which all processors and browsers round alike."""
-    if method.tableau.error_order == 8:
-        return sqrt(sqrt(sqrt(x)))
-    return pow(x, 1.0 / float(method.tableau.error_order))
+    """The step size factor: safety times error to the power -1/order."""
+    return _SAFETY * pow(error, -1.0 / method.tableau.error_order)
 
 
 @kernel
@@ -207,7 +199,7 @@ def first_step(method: LoopMethod, run: RunData) -> float:
     run.evaluations += 1
     d2 = scaled_norm(run, second, k) / h0
     steepest = d1 if d1 >= d2 or d2 != d2 else d2
-    h1 = max(1e-6, h0 * 1e-3) if steepest <= 1e-15 else root(method, 0.01 / steepest)
+    h1 = max(1e-6, h0 * 1e-3) if steepest <= 1e-15 else pow(0.01 / steepest, 1.0 / float(method.tableau.error_order))
     if not fabs(h1) < _INFINITE:
         h1 = h0
     if not (h0 < _INFINITE and h0 > 0.0):
