@@ -137,7 +137,8 @@ def run_functions(
     terms, slopes = step_terms(free, acting) if stepped else (contact_terms(free) if d.contacts else None, [])
     changing: Sequence[Ref] = rate
     if d.contacts:  # contacts have kinks of their own
-        changing = [*free["inverse"].refs, *(r.rest for r in free.rows), *free.symbols.qdot]
+        limits = (x for touch in free.contacts for x in (touch.bound, touch.static))
+        changing = [*free["inverse"].refs, *(r.rest for r in free.rows), *free.symbols.qdot, *limits]
     residuals = d["constraints"].refs if d.constraint_rows and not d.contacts else ()  # the rest of a step is zero
     followed = [*changing, *residuals, *d.expression(*resolved)]
     if acting:

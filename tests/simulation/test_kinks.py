@@ -173,6 +173,27 @@ def test_contacts_feel_pulses() -> None:
     np.testing.assert_allclose(many["x'"][:, -1], 3.0, atol=1e-11)
 
 
+FRICTION_IN_PULSES = [
+    ("friction r = if(t > a and t < a + 0.001, 1000, 0) on x; initial x' = 5;", 4.0),
+    ("friction r = if(x > a and x < a + 0.01, 100, 0) on x; initial x' = 5;", np.sqrt(23.0)),
+    ("friction r = 1, static = 1 + if(t > a and t < a + 0.001, 0.1, 5) on x; force f = 3 on x;", 4.0),
+    (
+        "contact c : point between Car and ground axis (0, 0, 1), friction = if(t > a and t < a + 0.01, 10, 0); initial x' = 5;",
+        4.0,
+    ),
+]
+
+
+@pytest.mark.parametrize(("friction", "speed"), FRICTION_IN_PULSES)
+def test_dry_friction_that_jumps(friction: str, speed: float) -> None:
+    """Friction takes away its impulse, or its work, however short it acts; in ensembles, too."""
+    text = "parameters a = 1; Car | Sx(x), Sz(z) = 1; coordinates x, z; gravity (0, 0, -10);"
+    system = kn.loads(f"{text} constraint k : z = 0; {friction}" if "contact" not in friction else f"{text} {friction}")
+    assert kn.simulate(system, 3.0)["x'"][-1] == pytest.approx(speed, abs=1e-9)
+    many = kn.simulate(system, 3.0, p=[[1.0], [1.0]])
+    np.testing.assert_allclose(many["x'"][:, -1], speed, atol=1e-9)
+
+
 def test_a_closed_mechanism_feels_pulses() -> None:
     """A bead on a circle, by a constraint: speed and angle after a short moment."""
     text = "B | Sx(x), Sy(y) = 1; coordinates x, y; constraint c : x^2 + y^2 = 1; initial x = 1, y = 0;"
