@@ -135,7 +135,7 @@ def kinds(system: System, order: Iterable[str] = ()) -> Kinds:
     before others of their kind. Raises :class:`ArgumentError` for names that the equations do not have.
     """
     v = system.v_names
-    rows = (
+    rows: tuple[tuple[FactorKind, tuple[str, ...]], ...] = (
         (FactorKind.PARAMETER, system.parameter_names),
         (FactorKind.POSITION, ("t", *system.q_names)),
         (FactorKind.SPEED, (*v, *map(momentum, v))),
@@ -143,7 +143,7 @@ def kinds(system: System, order: Iterable[str] = ()) -> Kinds:
     )
     if wanted := {name: k for k, name in enumerate(checked_order(system, order))}:
         rank = {n: wanted.get(n, wanted.get(_bare(n), len(wanted))) for _, names in rows for n in names}
-        rows = tuple((kind, tuple(sorted(names, key=rank.__getitem__))) for kind, names in rows)  # type: ignore[assignment]
+        rows = tuple((kind, tuple(sorted(names, key=rank.__getitem__))) for kind, names in rows)
     return {name: (kind, k) for kind, names in rows for k, name in enumerate(names)}
 
 

@@ -339,9 +339,9 @@ def resolution(graph: Graph, data: Ref) -> int:
     all others up to :data:`UNSEEN` of the largest. 1 where columns are no numbers.
     """
     table = table_of(graph, data)
-    if any(graph.value(r) is None for r in table.columns[0]):
+    x, y = table.knots, _values(graph, table)
+    if y is None:
         return 1
-    x, y = table.knots, [_number(graph, r) for r in table.columns[0]]
     allowed, pieces = UNSEEN * max(map(abs, y)), 1
     while 8 * pieces < len(x) and _is_told(x, y, 2 * pieces, allowed):
         pieces *= 2
@@ -350,11 +350,15 @@ def resolution(graph: Graph, data: Ref) -> int:
 
 def _is_rough(graph: Graph, table: Table) -> bool:
     """Whether each second knot of many tells the others worse than up to :data:`ROUGH` of the largest value, as of noise."""
-    x, column = table.knots, table.columns[0]
-    if len(x) < MANY or any(graph.value(r) is None for r in column):
-        return False
-    y = [_number(graph, r) for r in column]
-    return not _is_told(x, y, 2, ROUGH * max(map(abs, y)))
+    y = _values(graph, table) if len(table.knots) >= MANY else None
+    return y is not None and not _is_told(table.knots, y, 2, ROUGH * max(map(abs, y)))
+
+
+def _values(graph: Graph, table: Table) -> list[float] | None:
+    """The values of a table at its knots; None where they are no numbers."""
+    if any(graph.value(r) is None for r in table.columns[0]):
+        return None
+    return [_number(graph, r) for r in table.columns[0]]
 
 
 def _is_told(x: Sequence[float], y: Sequence[float], pieces: int, allowed: float) -> bool:

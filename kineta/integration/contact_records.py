@@ -159,15 +159,16 @@ class IslandWork(Record):
     """Working memory of an island of n speeds with m contacts.
 
     inertia : blocks of the problem, before they are factored, with the R of the factors
-    place : (speeds,) indices of the speeds in the island; own : (blocks,) blocks of the island
+    place : (speeds,) indices of the speeds in the island; own, position : (blocks,) blocks of the island, and the number of each
+        among them
     step : (speeds,) the solution of the linear equations; change : (speeds,) a step of the speeds
     force : (3 contacts,) impulses so far; toward : (3 contacts,) a step of them; cones : (9 contacts,) derivatives of the laws
     delassus : (9 m m,) where it is less than n n; hessian : (n (n + 2),) the matrix of the linear equations, or its
         ``entries`` by blocks
-    sparse : number of blocks of an island whose factors have a pattern, 0 for others; sequence, position : (blocks,) its blocks
-        in the order of elimination, and places in it; later_start, later : (blocks + 1,), (most_later,) places of those that each
-        is joined to then; links : (sparse, sparse) where the entries of pairs begin, at most ``most_links``; degree, turn :
-        (blocks,) working memory; most_entries : room in ``hessian``
+    sparse : number of blocks of an island whose factors have a pattern, 0 for others; sequence : (blocks,) its blocks in the
+        order of elimination, in which ``position`` is the number there; later_start, later : (blocks + 1,), (most_later,) places
+        of those that each is joined to then; links : (sparse, sparse) where the entries of pairs begin, at most ``most_links``;
+        degree, turn : (blocks,) working memory; most_entries : room in ``hessian``
     compliance : of contacts, relative to their Delassus operators
     """
 

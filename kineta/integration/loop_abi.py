@@ -81,6 +81,9 @@ class EventData(Record, partial=True):
 CLOCK = 5
 #: Places in a step, beside its start, at which guards of kinks are looked at.
 LOOKS = 8
+#: How often in a row a guard is passed soon after the last time before it is no longer looked at, and for how many steps that it
+#: does not change its sign in.
+PASSINGS, REST = 8, 8
 
 
 class KinkData(Record, partial=True):

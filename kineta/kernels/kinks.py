@@ -10,7 +10,7 @@ which is so short that its square counts for nothing.
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.integration.loop_abi import CLOCK, LOOKS, KinkData, RunData
+from kineta.integration.loop_abi import CLOCK, LOOKS, PASSINGS, REST, KinkData, RunData
 from kineta.kernels.language import copysign, fabs, kernel, sqrt
 from kineta.kernels.runge_kutta import next_step, state_at
 from kineta.kernels.stage_evaluation import LoopMethod
@@ -32,9 +32,8 @@ _BEFORE, CLOSE = 1e-3, 1e-8
 _HAIR = 1e-6
 #: Distance in front of a kink that was found beyond the end of a step, relative to that from there.
 _SLACK = 1e-4
-#: Time between two passings of a guard, relative to a step, that is soon; how many of these in a row mute the guard; for how
-#: many long steps without it.
-_SOON, _MANY, _REST = 1e-5, 8, 8
+#: Time between two passings of a guard, relative to a step, that is soon.
+_SOON = 1e-5
 #: Largest part of a step, beyond its end, in which its interpolant is believed.
 _BEYOND = 0.5
 
@@ -319,7 +318,7 @@ def note_free_step(method: LoopMethod, run: RunData, dense: Reals, t: float, h: 
             keeps = fabs(h) >= _SOON * k.size
             for j in range(1, LOOKS + 1):
                 keeps = keeps and k.values[i] * k.values[j * k.n + i] > 0.0
-            k.muted[i] = k.muted[i] - 1 if keeps else _REST
+            k.muted[i] = k.muted[i] - 1 if keeps else REST
     if k.n > 0 and k.at == t and k.ahead > 0.0:
         beyond = min(_BEYOND, 3.0 * k.ahead / fabs(h))
         seek_crossing(method, run, dense, t, h, 1.0, 1.0 + beyond)
@@ -368,8 +367,8 @@ def note_passing(run: RunData, i: int) -> None:
     soon = fabs(run.t - k.last[i]) <= _SOON * k.size
     k.quick[i] = k.quick[i] + 1 if soon else 0
     k.last[i] = run.t
-    if k.quick[i] >= _MANY:
-        k.quick[i], k.muted[i] = 0, _REST
+    if k.quick[i] >= PASSINGS:
+        k.quick[i], k.muted[i] = 0, REST
 
 
 @kernel

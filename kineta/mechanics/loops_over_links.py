@@ -265,8 +265,7 @@ def accelerations(loops: LinkLoops, tau: Sequence[Ref]) -> list[Operand]:
 def _added(graph: Graph, refs: list[Ref]) -> list[Ref]:
     """What two links ask of their carrier, and their tests."""
     half = len(refs) // 2
-    sums = [graph.add(a, b) for a, b in zip(refs[: half - 1], refs[half:-1], strict=True)]
-    return [*sums, graph.guard(refs[half - 1], refs[-1])]
+    return [*_summed(graph, refs[: half - 1] + refs[half:-1]), graph.guard(refs[half - 1], refs[-1])]
 
 
 def _inwards(like: Link, shape: Shape, n: int, loaded: bool) -> Write:

@@ -19,26 +19,26 @@ from kineta.passes.nonsmooth_operations import kinks
 
 def contact_kink(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> str:
     """Sentence on the kink or step of a contact or limit at the state *y* at *t*; ``''`` for none."""
-    found = list(_contact_kinks(equations.system.expanded))
-    if not found:
-        return ""
-    zeros = tuple(zero for _, _, zero in found)
-    values = operand_values(equations, zeros)
-    n = equations.system.nq + equations.system.nv
-    off = np.abs(values(np.array([t]), y[:n], p))
-    if not off.min() <= tolerances.STALL_TOLERANCE * max(1.0, float(np.abs(y[:n]).max())):
-        return ""
-    name, operation, _ = found[int(off.argmin())]
+    found = _kink_there(equations, list(_contact_kinks(equations.system.expanded)), p, t, y)
     return (
-        f"'{name}' has a kink or a step there, '{operation!r}', at which what touches it can neither go on nor strike; "
-        "make it smooth over a short length"
+        found and f"{found}, at which what touches it can neither go on nor strike; make it smooth over a short length"
     )
 
 
 def constraint_jump(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> str:
     """Sentence on a constraint that jumps, or whose rate does, at the state *y* at *t*; ``''`` for none."""
     system = equations.system.expanded
-    found = [(c.name, *one) for c in system.constraints for one in _nonsmooth_operations(c.expressions, system)]
+    named = [(c.name, *one) for c in system.constraints for one in _nonsmooth_operations(c.expressions, system)]
+    found = _kink_there(equations, named, p, t, y)
+    return found and (
+        f"{found}, at which no finite force changes the speeds as it asks; make it smooth over a short time or length"
+    )
+
+
+def _kink_there(
+    equations: Equations, found: Sequence[tuple[str, Expr, Expr]], p: FloatArray, t: float, y: FloatArray
+) -> str:
+    """Words on the nearest of the kinks *found* (name, operation, and what vanishes there), if the state *y* at *t* is at one."""
     if not found:
         return ""
     values = operand_values(equations, tuple(zero for _, _, zero in found))
@@ -47,10 +47,7 @@ def constraint_jump(equations: Equations, p: FloatArray, t: float, y: FloatArray
     if not off.min() <= tolerances.STALL_TOLERANCE * max(1.0, float(np.abs(y[:n]).max())):
         return ""
     name, operation, _ = found[int(off.argmin())]
-    return (
-        f"'{name}' has a kink or a step there, '{operation!r}', at which no finite force changes the speeds as it asks; "
-        "make it smooth over a short time or length"
-    )
+    return f"'{name}' has a kink or a step there, '{operation!r}'"
 
 
 def passed_kinks(equations: Equations, p: FloatArray, t: FloatArray, y: FloatArray) -> tuple[str, ...]:

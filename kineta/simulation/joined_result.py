@@ -20,6 +20,7 @@ from kineta.passes.evaluate import evaluate
 from kineta.results.outcomes import balanced
 from kineta.results.result import Result, force_name
 from kineta.runtime.problem import SimulationProblem
+from kineta.simulation.energy_balance import Energies, joint_balance
 from kineta.simulation.independent_components import Parts
 from kineta.simulation.inputs import RunInputs
 from kineta.simulation.postprocess import SUMMARY, result, undefined_outputs
@@ -34,8 +35,10 @@ def joined_result(
     solved: Sequence[tuple[SimulationProblem, Solution]],
     *,
     dense_output: bool,
+    together: bool = False,
 ) -> Result:
-    """The result of a run of *system* with *given* inputs, of which the *parts* have been *solved*.
+    """The result of a run of *system* with *given* inputs, of which the *parts* have been *solved*: each by itself, or all
+    *together* in the same steps, where they act on each other.
 
     Of runs that keep every step, the times are those of the part that has most, and both sides of each change of the others.
     """
@@ -47,7 +50,12 @@ def joined_result(
     series = joint.series(t, [_spread(run, t) for run in each])
     worst = max(each, key=lambda run: list(SUMMARY).index(run.status))
     said = worst.message.removesuffix(balanced("", worst.energy_balance))
+    steps, evaluations = sum(run.steps for run in each), sum(run.nfev for run in each)
     balance = max(run.energy_balance for run in each)
+    if together:
+        steps, evaluations = steps // len(each), evaluations // len(each)
+        energies = Energies(np.stack([series.kinetic, series.potential], axis=-1), series.work)
+        balance = joint_balance(energies, max(1, steps))
     outputs = {name: series.outputs[name] for name in _ordered(system, given, series.outputs)}
     gone = series.outputs.keys() - outputs.keys()
     found = {int(i): (run, k) for run, own in zip(each, parts.events, strict=True) for k, i in enumerate(own)}
@@ -71,8 +79,8 @@ def joined_result(
         residual=max(run.residual for run in each),
         parameters=dict(zip(system.parameter_names, given.p.tolist(), strict=True)),
         message=balanced(said, balance),
-        nfev=sum(run.nfev for run in each),
-        steps=sum(run.steps for run in each),
+        nfev=evaluations,
+        steps=steps,
         rejected=sum(run.rejected for run in each),
         t_events=tuple(events),
         y_events=tuple(joint.states(at).T for at in events),

@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 from kineta import tolerances
-from kineta.arrays import FloatArray, Mask
+from kineta.arrays import FloatArray
 from kineta.codegen.llvm import NativeFunction
-from kineta.integration.loop_abi import BRIEF, LOOKS, KinkData
+from kineta.integration.loop_abi import BRIEF, LOOKS, PASSINGS, REST, KinkData
 from kineta.integration.problem import Kinks, Problem
 from kineta.integration.run_memory import kink_data
 from kineta.integration.segment import Segment
@@ -18,8 +18,16 @@ from kineta.kernels.kinks import find_stop
 from kineta.kernels.machine_code import machine_code
 from kineta.numerics.roots import root
 
-#: How often in a row a guard is passed within a brief time before it is no longer looked at, and for how many steps without it.
-_MANY, _REST = 8, 8
+
+def _dips(values: FloatArray) -> FloatArray:
+    """How far from the inner places, in distances between these, parabolas through guards (k, n) of one sign go beyond zero
+    and back, (k - 2, n); NaN for those that do not.
+    """
+    a, b, c = np.abs(values[:-2]), np.abs(values[1:-1]), np.abs(values[2:])
+    bend, slope = a - 2 * b + c, 0.5 * (c - a)
+    one_sided = (values[:-2] * values[1:-1] > 0) & (values[1:-1] * values[2:] > 0)
+    found = one_sided & (b <= a) & (b <= c) & (2 * slope**2 > b * bend)
+    return np.where(found, -slope / np.where(found, bend, 1.0), np.nan)
 
 
 class KinkWatch:
@@ -54,19 +62,20 @@ class KinkWatch:
         times = a + (b - a) * np.linspace(0.0, 1.0, LOOKS + 1)
         values = self._values(segment, times)
         quiet = np.all(values[1:] * values[:-1] > 0, axis=0)
-        self._muted[:] = np.where(quiet, np.maximum(self._muted - 1, 0), np.where(self._muted, _REST, 0))
+        self._muted[:] = np.where(quiet, np.maximum(self._muted - 1, 0), np.where(self._muted, REST, 0))
+        dips = _dips(values)
         found = [
             (at, i)
-            for i in np.flatnonzero(~quiet | self._nearly(values)).tolist()
-            for at in self._crossing(segment, times, i, values[:, i])
+            for i in np.flatnonzero(~quiet | np.isfinite(dips).any(axis=0)).tolist()
+            for at in self._crossing(segment, times, i, values[:, i], dips[:, i])
         ]
         if not found:
             return None
         at, i = min(found, key=lambda one: abs(one[0] - a))
         self._quick[i] = self._quick[i] + 1 if abs(at - self._last[i]) <= self._brief else 0
         self._last[i] = at
-        if self._quick[i] >= _MANY:
-            self._quick[i], self._muted[i] = 0, _REST
+        if self._quick[i] >= PASSINGS:
+            self._quick[i], self._muted[i] = 0, REST
         y = np.asarray(segment.solution(np.array([at])))[:, 0]
         return Segment(a, segment.y0, np.array([at]), y[None], segment.solution, None)
 
@@ -77,23 +86,15 @@ class KinkWatch:
         y = np.ascontiguousarray(np.asarray(segment.solution(t)).T)
         return np.asarray(self.guards.batch(t[:, None], y, self._h))
 
-    def _nearly(self, values: FloatArray) -> Mask:
-        """Guards that come near zero between places and go back."""
-        a, b, c = np.abs(values[:-2]), np.abs(values[1:-1]), np.abs(values[2:])
-        bend, slope = a - 2 * b + c, 0.5 * (c - a)
-        return np.asarray(((b <= a) & (b <= c) & (2 * slope**2 > b * bend)).any(axis=0))
-
-    def _crossing(self, segment: Segment, times: FloatArray, i: int, values: FloatArray) -> Iterator[float]:
+    def _crossing(
+        self, segment: Segment, times: FloatArray, i: int, values: FloatArray, dips: FloatArray
+    ) -> Iterator[float]:
         """The first time at which guard i has changed its sign, if it does and is looked at."""
         if self._muted[i]:
             return
         points = list(zip(times.tolist(), values.tolist(), strict=True))
-        for (_, fa), (t, f), (_, fc) in zip(points, points[1:], points[2:], strict=False):
-            a, b, c = abs(fa), abs(f), abs(fc)
-            bend, slope = a - 2 * b + c, 0.5 * (c - a)
-            if fa * f > 0 and f * fc > 0 and b <= min(a, c) and 2 * slope**2 > b * bend:
-                low = t - (times[1] - times[0]) * slope / bend
-                points.append((low, self._value(segment, i, low)))
+        lows = (times[1:-1] + (times[1] - times[0]) * dips)[np.isfinite(dips)].tolist()
+        points += [(low, self._value(segment, i, low)) for low in lows]
         points.sort(key=lambda one: abs(one[0] - times[0]))
         for (t, f), (later, g) in pairwise(points):
             if f * g < 0:

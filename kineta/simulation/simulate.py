@@ -21,7 +21,6 @@ from kineta.integration.solver import AUTO, BY_EVENTS, CHOICES, EVENTS
 from kineta.integration.time_stepping import MOREAU
 from kineta.model.contacts.mutual_contact import FEW_PAIRS, mutual_contacts, names_pairs
 from kineta.model.system import System
-from kineta.results.outcomes import balanced
 from kineta.results.result import Result
 from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import warn_samples
@@ -30,7 +29,6 @@ from kineta.runtime.constraint_treatment import treatment
 from kineta.runtime.events import Event
 from kineta.runtime.problem import CARRIERS, RunStart, SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
-from kineta.simulation.energy_balance import Energies, joint_balance
 from kineta.simulation.independent_components import Parts, coupling, integrate_parts, split
 from kineta.simulation.inputs import RunInputs, run_inputs, unsteppable
 from kineta.simulation.postprocess import result
@@ -174,18 +172,7 @@ def simulate_pile(
     else:
         from kineta.simulation.joined_result import joined_result
 
-        found = joined_result(system, given, parts, solved, dense_output=dense_output)
-        steps = found.steps // len(solved)
-        energies = Energies(np.stack([found.kinetic_energy, found.potential_energy], axis=-1), found.work)
-        balance = joint_balance(energies, max(1, steps))
-        said = found.message.removesuffix(balanced("", found.energy_balance))
-        found = replace(
-            found,
-            steps=steps,
-            nfev=found.nfev // len(solved),
-            energy_balance=balance,
-            message=balanced(said, balance),
-        )
+        found = joined_result(system, given, parts, solved, dense_output=dense_output, together=True)
     return found
 
 

@@ -238,9 +238,10 @@ def solve_laws(
 ) -> float:
     """Impulses of the *active* contacts of an island that obey their laws, and the speeds v after them, from those so far, with
     the relative compliance *compliant* at first; the change of a velocity in the last repetition, negative where there are none.
-    Friction is Coulomb's, unless contacts of *smooth* friction have that.
+    Friction is Coulomb's, unless contacts of *smooth* friction have that. A large island whose blocks are in order is collected.
     """
-    collect_island(problem, work, active, count)
+    if work.sparse == 0:
+        collect_island(problem, work, active, count)
     work.compliance = compliant
     over_impulses = work.sparse == 0 and 3 * count < work.n
     if over_impulses:

@@ -1,4 +1,4 @@
-"""One contact with Coulomb friction: its impulse for given velocities, and the projection onto its friction cone."""
+"""One contact with Coulomb friction: its impulse for given velocities."""
 
 from __future__ import annotations
 

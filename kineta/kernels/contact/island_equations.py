@@ -17,15 +17,16 @@ def compliance(solution: ContactSolution, work: IslandWork, c: int) -> float:
 
 @kernel
 def collect_island(problem: ContactProblem, work: IslandWork, active: Integers, count: int) -> None:
-    """The blocks of the island of the *active* contacts."""
+    """The blocks of the island of the *active* contacts, numbered as contacts name them."""
     n, blocks = 0, 0
     for a in range(count):
         for j in range(problem.coupled_start[active[a]], problem.coupled_start[active[a] + 1]):
-            b, known = problem.coupled_blocks[j], False
-            for k in range(blocks):
-                known = known or work.own[k] == b
-            if not known:
-                work.own[blocks] = b
+            work.position[problem.coupled_blocks[j]] = -1
+    for a in range(count):
+        for j in range(problem.coupled_start[active[a]], problem.coupled_start[active[a] + 1]):
+            b = problem.coupled_blocks[j]
+            if work.position[b] < 0:
+                work.position[b], work.own[blocks] = blocks, b
                 blocks += 1
                 first = problem.block_start[b]
                 size = problem.block_start[b + 1] - first

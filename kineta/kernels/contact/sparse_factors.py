@@ -12,7 +12,7 @@ from kineta.integration.contact_records import (
     ContactTerms,
     IslandWork,
 )
-from kineta.kernels.contact.island_equations import compliance
+from kineta.kernels.contact.island_equations import collect_island, compliance
 from kineta.kernels.language import kernel
 from kineta.memory import Integers, Reals
 
@@ -28,17 +28,9 @@ def block_size(problem: ContactProblem, b: int) -> int:
 
 @kernel
 def join_blocks(problem: ContactProblem, work: IslandWork, active: Integers, count: int) -> int:
-    """Number the blocks of the *active* contacts, and note which of them a contact joins; their number, -1 without room."""
-    m = 0
-    for b in range(problem.blocks):
-        work.position[b] = -1
-    for a in range(count):
-        for j in range(problem.coupled_start[active[a]], problem.coupled_start[active[a] + 1]):
-            b = problem.coupled_blocks[j]
-            if work.position[b] < 0:
-                work.position[b] = m
-                work.sequence[m] = b
-                m += 1
+    """Collect the island of the *active* contacts, and note which blocks a contact joins; their number, -1 without room."""
+    collect_island(problem, work, active, count)
+    m = work.blocks
     if m * m > work.most_links:
         return -1
     for k in range(m * m):
@@ -100,9 +92,9 @@ def order_blocks(problem: ContactProblem, work: IslandWork, active: Integers, co
         end = eliminate(work, m, least, start, work.most_later)
         if end < 0:
             return False
-        n, wide = block_size(problem, work.sequence[least]), 0
+        n, wide = block_size(problem, work.own[least]), 0
         for i in range(start, end):
-            wide += block_size(problem, work.sequence[work.later[i]])
+            wide += block_size(problem, work.own[work.later[i]])
         entries += n * (n + 2 * wide)
         cost += float(n * wide) * float(wide)
         if entries > work.most_entries or cost > MOST_WORK:
@@ -113,18 +105,18 @@ def order_blocks(problem: ContactProblem, work: IslandWork, active: Integers, co
     for i in range(end):
         work.later[i] = work.degree[work.later[i]]
     for k in range(m):
-        work.turn[k] = work.sequence[work.turn[k]]
+        b = work.own[work.turn[k]]
+        work.sequence[k], work.position[b] = b, k
     at = 0
     for k in range(m):
-        b = work.turn[k]
-        n = block_size(problem, b)
-        work.sequence[k], work.position[b], work.links[k * m + k] = b, k, at
+        n = block_size(problem, work.sequence[k])
+        work.links[k * m + k] = at
         at += n * n
         for i in range(work.later_start[k], work.later_start[k + 1]):
             work.links[k * m + work.later[i]] = at
-            at += n * block_size(problem, work.turn[work.later[i]])
+            at += n * block_size(problem, work.sequence[work.later[i]])
             work.links[work.later[i] * m + k] = at
-            at += n * block_size(problem, work.turn[work.later[i]])
+            at += n * block_size(problem, work.sequence[work.later[i]])
     work.entries = at
     return True
 

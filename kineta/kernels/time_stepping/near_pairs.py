@@ -21,7 +21,6 @@ from kineta.kernels.time_stepping.pair_features import (
     RADIUS,
     VELOCITY,
     dot,
-    move,
     next_feature,
     put_corner,
     put_on_plane,
@@ -30,6 +29,7 @@ from kineta.kernels.time_stepping.pair_features import (
     touch_vertex,
 )
 from kineta.kernels.time_stepping.step_impulses import REACH
+from kineta.kernels.vectors import copy
 from kineta.memory import Integers, Reals
 
 #: Part of the smaller size by which impacts in a step may bring a pair near.
@@ -199,7 +199,7 @@ def find_near(pairs: NearPairs, h: float, fast: float) -> int:
 def touch_shapes(pairs: NearPairs, a: int, b: int) -> None:
     """The features of two shapes, the first of a kind that is not behind that of the second."""
     if pairs.kind[a] == BALL:
-        move(shape_at(pairs, a)[CENTRE:], 0.0, shape_at(pairs, a), next_feature(pairs)[PLACE:])
+        copy(shape_at(pairs, a)[CENTRE:], next_feature(pairs)[PLACE:], 3)
         touch_vertex(pairs, a, b, 0, shape_at(pairs, a)[RADIUS])
     elif pairs.kind[a] == CAPSULE:
         touch_capsule(pairs, a, b)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from kineta.integration.contact_records import NearPairs
 from kineta.kernels.language import fabs, kernel, sqrt
+from kineta.kernels.vectors import copy
 from kineta.memory import Reals
 
 #: Numbers of a shape before derivatives: radius, centre, six velocities, six rates of them, its three axes.
@@ -154,7 +155,7 @@ def touch_segment(pairs: NearPairs, one: int, other: int, name: int, radius: flo
             return
         s, kind = half if s > 0.0 else -half, ON_VERTEX
     move(at[CENTRE:], s, at[AXES:], own[FOOT:])
-    move(at[AXES:], 0.0, at[AXES:], own[OTHER_EDGE:])
+    copy(at[AXES:], own[OTHER_EDGE:], 3)
     keep_vertex(pairs, kind, one, other, name, radius, at[RADIUS])
 
 
@@ -181,10 +182,10 @@ def touch_box(pairs: NearPairs, one: int, other: int, name: int, radius: float) 
         move(at[CENTRE:], half[face], own[NORMAL:], own[FOOT:])
         keep_on_face(pairs, one, other, name, radius)
         return
-    move(at[CENTRE:], 0.0, at[AXES:], own[FOOT:])
+    copy(at[CENTRE:], own[FOOT:], 3)
     for k in range(3):
         move(own[FOOT:], max(-half[k], min(half[k], q[k])), at[AXES + 3 * k :], own[FOOT:])
-    move(at[AXES + 3 * free :], 0.0, at[AXES:], own[OTHER_EDGE:])
+    copy(at[AXES + 3 * free :], own[OTHER_EDGE:], 3)
     keep_vertex(pairs, ON_EDGE if outside == 2 else ON_VERTEX, one, other, name, radius, 0.0)
 
 
@@ -192,8 +193,8 @@ def touch_box(pairs: NearPairs, one: int, other: int, name: int, radius: float) 
 def put_on_plane(pairs: NearPairs, one: int, other: int, name: int, radius: float) -> None:
     """The vertex in the next feature on the plane *other*."""
     own, at = next_feature(pairs), shape_at(pairs, other)
-    move(at[AXES:], 0.0, at[AXES:], own[NORMAL:])
-    move(at[CENTRE:], 0.0, at[AXES:], own[FOOT:])
+    copy(at[AXES:], own[NORMAL:], 3)
+    copy(at[CENTRE:], own[FOOT:], 3)
     keep_on_face(pairs, one, other, name, radius)
 
 
@@ -201,7 +202,7 @@ def put_on_plane(pairs: NearPairs, one: int, other: int, name: int, radius: floa
 def put_corner(pairs: NearPairs, s: int, corner: int) -> None:
     """The *corner* of the box s, whose bits are its sides, as the vertex of the next feature."""
     own, at, bit = next_feature(pairs), shape_at(pairs, s), corner
-    move(at[CENTRE:], 0.0, at[AXES:], own[PLACE:])
+    copy(at[CENTRE:], own[PLACE:], 3)
     for k in range(3):
         side = 1.0 if bit % 2 == 1 else -1.0
         bit //= 2
@@ -214,7 +215,7 @@ def touch_vertex(pairs: NearPairs, one: int, other: int, name: int, radius: floa
     kind = pairs.kind[other]
     if kind == BALL:
         at = shape_at(pairs, other)
-        move(at[CENTRE:], 0.0, at[AXES:], next_feature(pairs)[FOOT:])
+        copy(at[CENTRE:], next_feature(pairs)[FOOT:], 3)
         keep_vertex(pairs, ON_VERTEX, one, other, name, radius, at[RADIUS])
     elif kind == CAPSULE:
         touch_segment(pairs, one, other, name, radius, False)
@@ -290,7 +291,7 @@ def put_edge(pairs: NearPairs, s: int, edge: int, place: Reals, out: Reals) -> i
     of the box; its axis.
     """
     at, axis, bit = shape_at(pairs, s), edge // 4, edge % 4
-    move(at[CENTRE:], 0.0, at[AXES:], place)
+    copy(at[CENTRE:], place, 3)
     for i in range(3):
         out[i] = 0.0
     for m in range(2):

@@ -146,6 +146,25 @@ def count_speeds(run: SteppingData, active: Integers, count: int) -> int:
 
 
 @kernel
+def solve_by_newton(run: SteppingData, active: Integers, count: int, tolerance: float, compliant: float) -> bool:
+    """Impulses of an island by Newton's method, from those so far and the compliance *compliant*; whether there are any."""
+    motion = run.motion
+    moved = solve_laws(
+        motion.problem,
+        motion.terms,
+        motion.solution,
+        motion.island,
+        active,
+        count,
+        run.tried,
+        FINER * tolerance,
+        compliant,
+        True,
+    )
+    return moved >= 0.0
+
+
+@kernel
 def solve_once(run: SteppingData, active: Integers, count: int, share: float, tolerance: float) -> bool:
     """Impulses of an island with this *share* of the restitution: by sweeps, else by Newton's method, at first from the impulses
     so far, then from none, then in turns with sweeps, which leave its circles; whether there are any.
@@ -164,19 +183,7 @@ def solve_once(run: SteppingData, active: Integers, count: int, share: float, to
             begin_cold(run, run.free, active, count)
         if tries > 1 and smooth <= 0.0:
             sweeps(run, active, count, MORE_SWEEPS, 1.0, FINEST * tolerance)
-        moved = solve_laws(
-            run.motion.problem,
-            run.motion.terms,
-            run.motion.solution,
-            run.motion.island,
-            active,
-            count,
-            run.tried,
-            FINER * tolerance,
-            COMPLIANCE if tries == 0 else SOFT,
-            True,
-        )
-        found = moved >= 0.0
+        found = solve_by_newton(run, active, count, tolerance, COMPLIANCE if tries == 0 else SOFT)
         tries += 1
     return found
 
@@ -199,26 +206,14 @@ def solve_sparsely(run: SteppingData, active: Integers, count: int, tolerance: f
     """Impulses of a large island by sweeps and Newton's method in turns; whether there are any. After a failure the next steps,
     one, then three and seven, leave Newton's method out: piles that roll and slide fail again.
     """
-    motion, found, turns = run.motion, False, 0
+    found, turns = False, 0
     if run.resting > 0:
         run.resting -= 1
         return False
     while turns < TURNS and not found:
         found = sweeps(run, active, count, SWEEPS if turns == 0 else MORE_SWEEPS, 1.0, FINEST * tolerance)
         if not found:
-            moved = solve_laws(
-                motion.problem,
-                motion.terms,
-                motion.solution,
-                motion.island,
-                active,
-                count,
-                run.tried,
-                FINER * tolerance,
-                COMPLIANCE if turns == 0 else SOFT,
-                True,
-            )
-            found = moved >= 0.0
+            found = solve_by_newton(run, active, count, tolerance, COMPLIANCE if turns == 0 else SOFT)
         turns += 1
     run.pause = 0 if found else min(2 * run.pause + 1, LONGEST_PAUSE)
     run.resting = run.pause

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from kineta.integration.contact_records import (
     IslandWork,
     ModeWork,
 )
-from kineta.kernels.contact import active_set, block_inertia
+from kineta.kernels.contact import active_set, block_inertia, islands
 from kineta.kernels.machine_code import machine_code
 
 
@@ -202,7 +202,7 @@ def solved(p: RandomProblem) -> tuple[bool, ContactMode, ModeWork, np.ndarray]:
 def island_work(p: RandomProblem) -> IslandWork:
     """Working memory of Newton's method."""
     n, m = len(p.K), len(p.mu)
-    whole = {"sequence", "position", "later_start", "later", "links", "degree", "turn"}
+    whole = {"sequence", "later_start", "later", "links", "degree", "turn"}
     return IslandWork(
         **{name: np.zeros(0, dtype=np.int64) for name in whole},
         n=0,
@@ -211,6 +211,7 @@ def island_work(p: RandomProblem) -> IslandWork:
         inertia=np.zeros(len(p.terms.inertia)),
         place=np.zeros(n, dtype=np.int64),
         own=np.zeros(p.problem.blocks, dtype=np.int64),
+        position=np.zeros(p.problem.blocks, dtype=np.int64),
         step=np.zeros(n),
         change=np.zeros(n),
         force=np.zeros(3 * m),
@@ -219,3 +220,25 @@ def island_work(p: RandomProblem) -> IslandWork:
         delassus=np.zeros(n * n),
         hessian=np.zeros(n * (n + 2)),
     )
+
+
+def fallen(p: RandomProblem, work: IslandWork, seed: int, way: Callable[[Any], Any]) -> np.ndarray:
+    """Free speeds of contacts that close, with all that Newton's method and sweeps need to stop them."""
+    way(block_inertia.copy_blocks)(p.problem, p.terms.inertia, work.inertia)
+    for c in range(len(p.mu)):
+        way(block_inertia.respond)(p.problem, p.terms, p.solution, c, np.zeros(3 * len(p.K)))
+    free = np.random.default_rng(seed).normal(size=len(p.K))
+    free = free - np.linalg.solve(p.K, np.where(p.massless, p.K @ free, 0.0)) if p.massless.any() else free
+    p.solution.target[::3] = -3.0
+    return np.asarray(free * ~p.massless)
+
+
+def each_island(p: RandomProblem, way: Callable[[Any], Any]) -> Iterator[tuple[np.ndarray, int]]:
+    """The contacts of each island, with their number at the beginning of those that are left."""
+    m, first = len(p.mu), 0
+    way(islands.label_islands)(p.problem, p.solution.active, m, p.solution.label)
+    while first < m:
+        active = p.solution.active[first:]
+        count = way(islands.gather_island)(p.problem, active, m - first, p.solution.label)
+        yield active, count
+        first += count

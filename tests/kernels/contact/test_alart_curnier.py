@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kineta.kernels.contact import block_inertia, islands
 from kineta.kernels.contact.alart_curnier import COMPLIANCE, SOFT, linearise_law, solve_laws
 from kineta.kernels.machine_code import machine_code
-from tests.kernels.contact.problems import RandomProblem, island_work, random_problem
+from tests.kernels.contact.problems import RandomProblem, each_island, fallen, island_work, random_problem
 from tests.kernels.contact.test_solvers import signorini_coulomb
 
 WAYS: dict[str, Callable[[Any], Any]] = {"python": lambda f: f, "machine code": machine_code}
@@ -19,19 +18,10 @@ WAYS: dict[str, Callable[[Any], Any]] = {"python": lambda f: f, "machine code": 
 
 def solved(p: RandomProblem, seed: int, way: Callable[[Any], Any]) -> tuple[np.ndarray, np.ndarray]:
     """Free speeds of a problem, and those after its impulses."""
-    m, work = len(p.mu), island_work(p)
-    way(block_inertia.copy_blocks)(p.problem, p.terms.inertia, work.inertia)
-    for c in range(m):
-        way(block_inertia.respond)(p.problem, p.terms, p.solution, c, np.zeros(3 * len(p.K)))
-    free = np.random.default_rng(seed).normal(size=len(p.K))
-    free = free - np.linalg.solve(p.K, np.where(p.massless, p.K @ free, 0.0)) if p.massless.any() else free
-    free *= ~p.massless
-    p.solution.target[::3] = -3.0
-    way(islands.label_islands)(p.problem, p.solution.active, m, p.solution.label)
-    v, first = free.copy(), 0
-    while first < m:
-        active = p.solution.active[first:]
-        count = way(islands.gather_island)(p.problem, active, m - first, p.solution.label)
+    work = island_work(p)
+    free = fallen(p, work, seed, way)
+    v = free.copy()
+    for active, count in each_island(p, way):
         given = (p.problem, p.terms, p.solution, work, active, count, v, 1e-11)
         if way(solve_laws)(*given, COMPLIANCE, True) < 0.0:
             for c in active[:count]:
@@ -39,7 +29,6 @@ def solved(p: RandomProblem, seed: int, way: Callable[[Any], Any]) -> tuple[np.n
                 own = p.problem.row_speeds[p.problem.row_start[c] : p.problem.row_start[c + 1]]
                 v[own] = free[own]
             assert way(solve_laws)(*given, SOFT, True) >= 0.0
-        first += count
     return free, v
 
 

@@ -15,7 +15,7 @@ from kineta.kernels.contact import block_inertia, friction_cone, gauss_seidel, i
 from kineta.kernels.contact.alart_curnier import COMPLIANCE, solve_laws
 from kineta.kernels.contact.impact import complement
 from kineta.kernels.machine_code import machine_code
-from tests.kernels.contact.problems import RandomProblem, island_work, problem_of, random_problem
+from tests.kernels.contact.problems import RandomProblem, each_island, fallen, island_work, problem_of, random_problem
 from tests.kernels.test_language import in_c
 
 WAYS: dict[str, Callable[[Any], Any]] = {"python": lambda f: f, "machine code": machine_code}
@@ -137,20 +137,10 @@ def test_impulses_of_an_island_obey_the_laws_of_all_its_contacts(seed: int) -> N
     blocks = 5 if seed >= 8 and mu < 1.0 else 2  # fewer impulses than speeds; with much friction forces need not settle
     p = random_problem(seed, blocks=blocks, contacts=m, tied=seed % 2 == 0, mu=mu)
     work = island_work(p)
-    machine_code(block_inertia.copy_blocks)(p.problem, p.terms.inertia, work.inertia)
-    for c in range(m):
-        machine_code(block_inertia.respond)(p.problem, p.terms, p.solution, c, np.zeros(3 * len(p.K)))
-    free = np.random.default_rng(seed).normal(size=len(p.K))
-    free = free - np.linalg.solve(p.K, np.where(p.massless, p.K @ free, 0.0)) if p.massless.any() else free
-    free *= ~p.massless
-    p.solution.target[::3] = -3.0
-    machine_code(islands.label_islands)(p.problem, p.solution.active, m, p.solution.label)
-    v, first = free.copy(), 0
-    while first < m:
-        active = p.solution.active[first:]
-        count = machine_code(islands.gather_island)(p.problem, active, m - first, p.solution.label)
+    free = fallen(p, work, seed, machine_code)
+    v = free.copy()
+    for active, count in each_island(p, machine_code):
         assert machine_code(complement)(p.problem, p.terms, p.solution, work, active, count, v, 1e-13)
-        first += count
     r, u = p.solution.impulse, p.W @ v + p.solution.target
     moved = np.linalg.solve(p.K, p.W.T @ r)
     assert v[~p.massless] == pytest.approx((free + moved)[~p.massless], abs=1e-8)

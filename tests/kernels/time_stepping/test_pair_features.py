@@ -131,7 +131,8 @@ def test_rows_are_the_rates_of_gaps_and_biases_those_of_rows(memory: PileMemory)
             if abs(rate - speed) > 1e-5 * max(1.0, abs(speed)):  # the nearest face, edge or end has changed
                 continue
             slope = (b.velocity - a.velocity) / (2 * dt)
-            np.testing.assert_allclose(slope, own.bias, atol=1e-3 * max(1.0, np.abs(own.bias).max()))
+            # Differences miss the square of their time: 6e-6 here, a hundredth of it for a tenth of the time.
+            np.testing.assert_allclose(slope, own.bias, atol=2e-5 * max(1.0, np.abs(own.bias).max()))
             seen += 1
     assert seen > 10
 
@@ -164,7 +165,8 @@ def test_the_least_gap_is_the_distance_of_shapes_with_a_radius(pair: tuple[str, 
         radii = at[memory.data.pairs.array("place_start") + RADIUS].sum()
         apart = distance(vertices(memory, 0), vertices(memory, 1))
         if apart > 1e-3:
-            np.testing.assert_allclose(min(r.gap for r in found.values()), apart - radii, atol=1e-6)
+            # The reference is a bounded least-squares problem, which misses up to 8e-9 m here.
+            np.testing.assert_allclose(min(r.gap for r in found.values()), apart - radii, atol=5e-8)
 
 
 def test_the_least_gap_of_boxes_that_nearly_touch_is_their_distance() -> None:
