@@ -8,7 +8,6 @@ import math
 import re
 import tempfile
 import webbrowser
-import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -27,6 +26,7 @@ from kineta.model.contacts.mutual_contact import mutual_contacts
 from kineta.model.dimensions import variable_units
 from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
+from kineta.page.compression import compressed
 from kineta.page.equations import equations_html, math_style, model_html
 from kineta.page.live_run import live_module, still_module
 from kineta.page.mesh_encoding import encoded_meshes
@@ -52,9 +52,9 @@ ABSORBED = (
 )
 #: Samples in a second of a run that is replayed.
 RATE = 120
-#: What a page may do: show itself, and run its own script and its module of WebAssembly. It loads nothing.
+#: What a page may do: show itself, and run its own scripts and its module of WebAssembly. It loads nothing.
 _POLICY = (
-    "default-src 'none'; script-src '{script}' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
+    "default-src 'none'; script-src {script} 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
     "media-src blob:; font-src data:; base-uri 'none'; form-action 'none'"
 )
 
@@ -172,7 +172,7 @@ def _page(
         at = replace(at, q=task.y0[: system.nq], v=task.y0[system.nq : system.nq + system.nv], notes=notes)
     data = {
         "model": system.name,
-        "wasm": base64.b64encode(zlib.compress(module.module, 9)).decode(),
+        "wasm": compressed(module.module),
         **_names(at, {} if recorded is None else recorded["units"]),
         "t": span,
         "fit": at.to is None,
@@ -184,7 +184,7 @@ def _page(
         "notes": at.notes,
     }
     words = {
-        "POLICY": _POLICY.format(script=script_hash()),
+        "POLICY": _POLICY.format(script=script_hashes()),
         "TITLE": escape(system.name),
         "SIZE": escape(system.size),
         "STYLE": math_style() + _text("app.min.css"),
@@ -192,20 +192,24 @@ def _page(
         "MODEL": model_html(system),
         "DATA": json.dumps(data, ensure_ascii=True).replace("<", "\\u003c"),
         "LICENCES": _text("licences.txt"),
-        "SCRIPT": _script(),
+        "SCRIPT": _packed_script(),
+        "LOADER": _text("loader.js"),
     }
     return re.sub("@([A-Z]+)@", lambda m: words[m[1]], _text("shell.html"))
 
 
 @cache
-def _script() -> str:
-    return _text("app.min.js").replace("</script", "<\\/script")
+def _packed_script() -> str:
+    return compressed(_text("app.min.js").encode())
 
 
 @cache
-def script_hash() -> str:
-    """The hash of the script of all pages, as content-security policies have it."""
-    return f"sha256-{base64.b64encode(sha256(_script().encode()).digest()).decode()}"
+def script_hashes() -> str:
+    """The hashes of the two scripts of all pages, that which unpacks and that which it unpacks, as content-security policies have
+    them.
+    """
+    digests = (sha256(_text(name).encode()).digest() for name in ("loader.js", "app.min.js"))
+    return " ".join(f"'sha256-{base64.b64encode(x).decode()}'" for x in digests)
 
 
 def _text(name: str) -> str:
@@ -233,7 +237,7 @@ def _scene(at: Posture) -> dict[str, Any]:
     """The scene as plain data."""
     found = scene(at.system)
     machine = Machine(found, at.p, at.t, at.q, at.v)
-    dressed: Mapping[int, Any] = encoded_meshes(found)
+    dressed, surfaces = encoded_meshes(found)
     return {
         "bodies": found.bodies,
         "owners": found.frames,
@@ -252,6 +256,7 @@ def _scene(at: Posture) -> dict[str, Any]:
             }
             for k, s in enumerate(found.solids)
         ],
+        "surfaces": surfaces,
         "normal": found.normal,
         "up": found.up,
         "towards": list(at.towards) if at.towards else machine.numbers[list(found.towards)].tolist(),

@@ -1,45 +1,39 @@
-"""Meshes of a machine, with coordinates of 16 bits."""
+"""Meshes of a machine: coordinates and triangles of 16 bits, as differences from one to the next."""
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kineta.errors import MissingPackageError, warn
+from kineta.page.compression import compressed, planes
 from kineta.scene import meshes
-from kineta.scene.scene import Scene, Solid
+from kineta.scene.scene import Scene
 
 
-def encoded_meshes(scene: Scene) -> dict[int, dict[str, Any]]:
-    """The meshes of a *scene* by the number of their solid: lowest corner, size, vertices and triangles; a warning for each that
-    cannot be read.
+def encoded_meshes(scene: Scene) -> tuple[dict[int, dict[str, Any]], str]:
+    """The meshes of a *scene* by the number of their solid: lowest corner, size, and how many vertices and triangles; and these
+    of all meshes, one after the other. A warning for each that cannot be read.
     """
     solids = {k: s for k, s in enumerate(scene.solids) if s.kind == "mesh"}
     most = max(meshes.LEAST, meshes.TRIANGLES // max(1, len(solids)))
-    found = {}
+    found, surfaces = dict[int, dict[str, Any]](), list[bytes]()
     for k, solid in solids.items():
         try:
-            found[k] = _encoded(solid, most)
+            surface = meshes.mesh(Path(solid.name).parent / solid.file, most)
         except (meshes.MeshError, MissingPackageError) as error:
             warn(f"Model '{scene.model}': a mesh of '{solid.owner or 'ground'}' is drawn as a box: {error}")
-    return found
+            continue
+        vertices, faces = surface.vertices, surface.faces[:, :3]
+        low = vertices.min(axis=0)
+        size = float(np.ptp(vertices, axis=0).max()) or 1.0
+        found[k] = {"low": low.tolist(), "size": size, "vertices": len(vertices), "triangles": len(faces)}
+        surfaces += [_differences(np.rint((vertices - low) / size * 65535)), _differences(faces)]
+    return found, compressed(b"".join(surfaces))
 
 
-def _encoded(solid: Solid, most: int) -> dict[str, Any]:
-    surface = meshes.mesh(Path(solid.name).parent / solid.file, most)
-    vertices, faces = surface.vertices, surface.faces[:, :3]
-    low = vertices.min(axis=0)
-    size = float(np.ptp(vertices, axis=0).max()) or 1.0
-    return {
-        "low": low.tolist(),
-        "size": size,
-        "vertices": _words(np.rint((vertices - low) / size * 65535)),
-        "triangles": _words(faces),
-    }
-
-
-def _words(values: Any) -> str:
-    return base64.b64encode(np.ascontiguousarray(values, dtype="<u2").tobytes()).decode()
+def _differences(rows: Any) -> bytes:
+    """Rows of three whole numbers as differences from the row before, modulo 2^16, number by number."""
+    return planes(np.diff(rows.astype(np.int64), axis=0, prepend=0).T & 0xFFFF, 2)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError
+from kineta.page.sample_encoding import encoded_series, one_sample
 from kineta.results.result import Result, force_name
 from kineta.scene.machine import Machine
 from kineta.tasks.posture import Posture
@@ -18,6 +17,8 @@ from kineta.tasks.posture import Posture
 Recorded = dict[str, Any]
 #: Samples that stand in a page at most.
 SAMPLES = 3000
+#: The times among series.
+TIME = "t"
 
 
 def recorded_run(run: Result) -> Recorded:
@@ -29,8 +30,7 @@ def recorded_run(run: Result) -> Recorded:
     series = {n: x for n, x in run.series.items() if np.ndim(x) == 1}
     thinned = f"{len(run.t)} samples, of which one in {len(run.t) / len(kept):.3g} is shown" * (len(kept) < len(run.t))
     return {
-        "t": packed(run.t[kept]),
-        "columns": {n: packed(np.asarray(x, float)[kept]) for n, x in series.items()},
+        "samples": encoded_series({TIME: run.t[kept]} | {n: np.asarray(x, float)[kept] for n, x in series.items()}),
         "changes": [[float(t), what] for t, what in told(run)],
         "message": run.message,
         "failed": not run.success,
@@ -44,7 +44,7 @@ def recorded_run(run: Result) -> Recorded:
 def still(at: Posture, why: str) -> Recorded:
     """The one sample of a machine whose run cannot be computed, and *why*."""
     states = zip((*at.system.q_names, *at.system.v_names), [*at.q, *at.v], strict=True)
-    return _samples(np.array([at.t]), {n: packed(np.array([x])) for n, x in states}, why)
+    return _told(one_sample({TIME: at.t} | {n: float(x) for n, x in states}), why)
 
 
 def clockwork(at: Posture, seconds: float, samples: int) -> Recorded:
@@ -59,11 +59,12 @@ def clockwork(at: Posture, seconds: float, samples: int) -> Recorded:
         raise ArgumentError(
             f"Model '{at.system.name}': nothing in it moves that a page could play; a picture (.png, .svg) shows it."
         )
-    return _samples(times, {}, "")
+    return _told(encoded_series({TIME: times}), "")
 
 
-def _samples(t: FloatArray, columns: dict[str, str], message: str) -> Recorded:
-    told = {
+def _told(samples: Mapping[str, Any], message: str) -> Recorded:
+    return {
+        "samples": samples,
         "changes": [],
         "message": message,
         "failed": bool(message),
@@ -72,7 +73,6 @@ def _samples(t: FloatArray, columns: dict[str, str], message: str) -> Recorded:
         "balance": 0.0,
         "units": {},
     }
-    return {"t": packed(t), "columns": columns, **told}
 
 
 def told(run: Result) -> Iterable[tuple[float, str]]:
@@ -84,8 +84,3 @@ def told(run: Result) -> Iterable[tuple[float, str]]:
 def is_pushed(run: Result) -> bool:
     """Whether forces were given to a run beside those of its model."""
     return any(force_name(n) in run.outputs for n in run.v_names)
-
-
-def packed(values: FloatArray) -> str:
-    """Numbers as text: of 64 bits, little-endian, in base 64."""
-    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode()

@@ -19,7 +19,7 @@ from shutil import which
 from kineta import cache
 from kineta.errors import ArgumentError, ModelError
 from kineta.library import example_files
-from kineta.page.document import script_hash
+from kineta.page.document import script_hashes
 
 #: Python for browsers: a package of the registry of npm, and its files that are needed.
 PYODIDE = "314.0.7"
@@ -28,9 +28,9 @@ PARTS = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zi
 LEFT_OUT = ("cli", "views", "interop", "library")
 #: Folders with nothing for browsers.
 _FOLDERS = {"__pycache__", "node_modules", "tests"}
-#: What the playground may do: run its own files and the script of pages, which frames inherit, and load what stands beside it.
+#: What the playground may do: run its own files and the scripts of pages, which frames inherit, and load what stands beside it.
 _POLICY = (
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' '{script}'; style-src 'self' 'unsafe-inline'; img-src data: blob:; "
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {script}; style-src 'self' 'unsafe-inline'; img-src data: blob:; "
     "font-src data:; media-src blob:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'"
 )
 _PACKAGE = Path(__file__).parents[1]
@@ -75,7 +75,7 @@ def site(pyodide: Path | None = None) -> dict[str, bytes]:
     python = python_files(pyodide)
     packed = packages(python)
     large = sum(map(len, python.values())) + len(packed)
-    words = {"POLICY": _POLICY.format(script=script_hash()), "SIZE": f"{large / 1e6:.0f}"}
+    words = {"POLICY": _POLICY.format(script=script_hashes()), "SIZE": f"{large / 1e6:.0f}"}
     page = re.sub("@([A-Z]+)@", lambda m: words[m[1]], (_APP / "index.html").read_text(encoding="utf-8"))
     own = {name: (_APP / name).read_bytes() for name in ("play.js", "editor.js", "link.js", "worker.js", "play.css")}
     listed = json.dumps(dict(_examples()), ensure_ascii=False).encode()
@@ -165,7 +165,11 @@ def _archive() -> bytes:
 def _sources() -> Iterator[tuple[str, Path]]:
     for path in _PACKAGE.rglob("*"):
         parts = path.relative_to(_PACKAGE).parts
-        skipped = parts[0] in LEFT_OUT or _FOLDERS & {*parts} or (path.suffix == ".js" and path.name != "app.min.js")
+        skipped = (
+            parts[0] in LEFT_OUT
+            or _FOLDERS & {*parts}
+            or (path.suffix == ".js" and path.name not in ("app.min.js", "loader.js"))
+        )
         if path.is_file() and not skipped:
             yield path.relative_to(_PACKAGE.parent).as_posix(), path
     try:

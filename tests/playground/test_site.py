@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from kineta.errors import ArgumentError
-from kineta.page.document import script_hash
+from kineta.page.document import script_hashes
 from kineta.playground import site as sites
 from kineta.playground.link import fragment
 from kineta.playground.server import Server
@@ -42,7 +42,7 @@ def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_folder_has_all_that_a_browser_asks_for(python: Path) -> None:
     files = sites.site(python)
     page = files["index.html"].decode()
-    assert script_hash() in page
+    assert script_hashes() in page
     assert "@" not in page.replace("@", "", 0).partition("<body>")[2]
     examples = json.loads(files["examples.json"])
     assert examples["fourbar"]["text"] == (ROOT / "examples" / "fourbar.kin").read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 // The page: a machine that moves by its own equations.
 import * as THREE from "three";
 import { controls } from "./controls.js";
-import { data, live } from "./data.js";
+import { data, live, unpack } from "./data.js";
 import { Engine, STATUS } from "./engine.js";
 import { Governor, LEVELS, PLAIN } from "./governor.js";
 import { drawn, software } from "./graphics.js";
@@ -468,10 +468,9 @@ function sorry(text) {
   [...tabs].find((tab) => tab.dataset.page === "model").click();
 }
 if (typeof WebAssembly !== "object") sorry("This browser has no WebAssembly, by which the machine moves. Any of the last years has.");
-else if (typeof DecompressionStream !== "function") sorry("This browser cannot unpack the equations by which the machine moves. Any of the last years can.");
 else if (!drawn()) sorry("This browser has no WebGL, by which the machine is drawn; it may be switched off in its settings.");
 else {
-  Engine.make().then((engine) => {
+  unpack().then(Engine.make).then((engine) => {
     const page = new Page(engine);
     Object.assign(window, { kineta: page });
     page.start();

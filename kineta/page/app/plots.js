@@ -13,10 +13,11 @@ const QUATERNION = /\.q[wxyz]$/;
 
 /** Series under a title, with the units among them. @param {string[]} names of all series @param {Record<string, string>} units */
 export function groups(names, units) {
-  const { q, v, states } = data, turns = q.filter((n) => !QUATERNION.test(n) && !states.includes(n));
-  const all = [{ title: "Coordinates", of: turns.length ? turns : q.filter((n) => !states.includes(n)) }, { title: "Speeds", of: v }, { title: "States", of: states }];
+  const { q, v, states } = data, places = q.filter((n) => !states.includes(n)), turns = places.filter((n) => !QUATERNION.test(n));
+  const rates = states.map((n) => `${n}'`).filter((n) => names.includes(n));
+  const all = [{ title: "Coordinates", of: turns.length ? turns : places }, { title: "Speeds", of: v }, { title: "States", of: [...states, ...rates] }];
   const energies = ["kinetic_energy", "potential_energy", "energy", "work"];
-  const rest = names.filter((n) => ![...q, ...v, ...energies, "balance", "residual"].includes(n));
+  const rest = names.filter((n) => ![...q, ...v, ...rates, ...energies, "balance", "residual"].includes(n));
   const forces = rest.filter((n) => n.startsWith("lambda.") || n.startsWith("tau."));
   const outputs = rest.filter((n) => !forces.includes(n));
   all.push({ title: "Outputs", of: outputs }, { title: "Forces", of: forces });

@@ -3,7 +3,7 @@ import * as THREE from "three";
 import { ConvexGeometry } from "three/examples/jsm/geometries/ConvexGeometry.js";
 import { RoundedBoxGeometry } from "three/examples/jsm/geometries/RoundedBoxGeometry.js";
 import { mergeGeometries, mergeVertices, toCreasedNormals } from "three/examples/jsm/utils/BufferGeometryUtils.js";
-import { bytes, data } from "./data.js";
+import { data } from "./data.js";
 
 /** Bodies beyond which a machine is a crowd, whose solids are plain, and each of equal sizes is made once. */
 const CROWD = 100;
@@ -79,14 +79,13 @@ export function hull(points) {
   return found.getAttribute("position")?.count ? found : sphere(0);
 }
 
-/** A mesh of a file, its edges sharp, its vertices each once. @param {{low: number[], size: number, vertices: string, triangles: string}} skin @param {THREE.Vector3} scale which may mirror it */
+/** A mesh of a file, its edges sharp, its vertices each once. @param {import("./data.js").Skin} skin @param {THREE.Vector3} scale which may mirror it */
 export function mesh(skin, scale) {
-  const words = (text) => new Uint16Array(bytes(text).buffer);
-  const from = words(skin.vertices), position = new Float32Array(from.length);
+  const from = skin.vertices, position = new Float32Array(from.length);
   for (let k = 0; k < from.length; k++) position[k] = from[k] / 65535;
   const made = new THREE.BufferGeometry();
   made.setAttribute("position", new THREE.BufferAttribute(position, 3));
-  made.setIndex(new THREE.BufferAttribute(words(skin.triangles), 1));
+  made.setIndex(new THREE.BufferAttribute(skin.triangles, 1));
   const whole = mergeVertices(toCreasedNormals(made, 0.6), 1e-5); // less than a step of 16 bits
   if (scale.x * scale.y * scale.z < 0) whole.getIndex().array.reverse();
   whole.userData.skin = true;

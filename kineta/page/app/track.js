@@ -1,20 +1,29 @@
 // A motion as samples: computed in the page, or recorded.
-import { bytes, data } from "./data.js";
+import { data } from "./data.js";
 import { RATES, cause } from "./diagnosis.js";
 import { STATUS } from "./engine.js";
 import { digits } from "./words.js";
 
 const nq = data.q.length, nv = data.v.length;
+/** Places of the four numbers of each quaternion among the coordinates. */
+const ATTITUDES = data.q.filter((name) => name.endsWith(".qw")).map((name) => [..."wxyz"].map((x) => data.q.indexOf(name.replace(/w$/, x))));
 /** Samples of a second, and of a run at least and at most. */
 const RATE = 240, LEAST = 600, MOST = 6000;
-/** Steps after which the run stops to look at the clock, at first and at most; milliseconds that they may take, and steps at most, of the
- * smallness that no page waits for. */
-const STEPS = 20, STEPS_AT_ONCE = 400, PAUSE = 3, MOST_STEPS = 300_000;
+/** Steps after which the run stops to look at the clock, at first and at most; milliseconds that they may take. */
+const STEPS = 20, STEPS_AT_ONCE = 400, PAUSE = 3;
+/** As `simulate` has it: steps at most, steps between two looks at the pace, and steps that the rest may need at this pace. */
+const MOST_STEPS = 10_000_000, CHECKED = 100_000, MOST_LEFT = 1e11;
 /** States of the run that are kept to come back to. */
 const KEPT = 32;
 /** Samples between states that are kept while a hand pulls. */
 const HELD = 12;
 const ENERGIES = ["kinetic_energy", "potential_energy"];
+
+/** Divide a quaternion by its norm. @param {Float64Array} q @param {number[]} places */
+function unit(q, places) {
+  const norm = Math.hypot(...places.map((k) => q[k]));
+  if (norm > 0) for (const k of places) q[k] /= norm;
+}
 
 /** Times, and columns by name; what happened. */
 export class Track {
@@ -67,26 +76,20 @@ export class Track {
     const k = this.row(t), next = Math.min(k + 1, this.rows - 1), span = this.t[next] - this.t[k];
     const s = span > 0 ? Math.min(1, Math.max(0, (t - this.t[k]) / span)) : 0;
     const at = (j) => this.columns[j][k] + s * (this.columns[j][next] - this.columns[j][k]);
-    return {
-      q: Float64Array.from({ length: nq }, (_, j) => at(j)),
-      v: Float64Array.from({ length: nv }, (_, j) => at(nq + j)),
-    };
+    const q = Float64Array.from({ length: nq }, (_, j) => at(j));
+    // A mean of two attitudes is none.
+    if (s > 0 && s < 1) for (const places of ATTITUDES) unit(q, places);
+    return { q, v: Float64Array.from({ length: nv }, (_, j) => at(nq + j)) };
   }
 }
 
 /** The samples that stand in the page. @param {import("./data.js").Recorded} recorded */
-export function recordedTrack(recorded) {
-  const numbers = (text) => new Float64Array(bytes(text).buffer);
-  const t = numbers(recorded.t), names = [...data.q, ...data.v];
-  const others = Object.keys(recorded.columns).filter((name) => !names.includes(name));
-  const track = new Track([...names, ...others, ...(others.includes(ENERGIES[0]) ? ["energy"] : [])], 0);
-  track.t = t;
-  track.rows = t.length;
-  const columns = [...names, ...others].map((name) => numbers(recorded.columns[name]));
-  const [kinetic, potential] = ENERGIES.map((name) => columns[track.place.get(name)]);
-  track.columns = kinetic ? [...columns, kinetic.map((x, k) => x + potential[k])] : columns;
-  track.changes = recorded.changes.map(([at, text]) => ({ t: at, text }));
-  track.message = recorded.message;
+export function recordedTrack({ series, changes, message }) {
+  const { t, ...columns } = Object.fromEntries(series), [kinetic, potential] = ENERGIES.map((name) => columns[name]);
+  if (kinetic && potential) columns.energy = kinetic.map((x, k) => x + potential[k]);
+  const track = new Track(Object.keys(columns), 0);
+  Object.assign(track, { t, rows: t.length, columns: Object.values(columns), message });
+  track.changes = changes.map(([at, text]) => ({ t: at, text }));
   return track;
 }
 
@@ -115,7 +118,8 @@ export class LiveRun {
     this.told = false;
     this.milliseconds = 0;
     this.pulled = false;
-    this.steps = this.handed = 0;
+    this.steps = this.handed = this.left = 0;
+    this.checked = { steps: 0, t: this.span[0] };
     this.pulling = null;
     this.track.message = engine.refusal(p);
     this.done = true;
@@ -182,7 +186,7 @@ export class LiveRun {
   step(t) {
     const { model } = this.engine, last = t >= this.end - 1e-9 * this.dt;
     this.advance(last ? this.end : t);
-    if (this.status === STATUS.OUT_OF_STEPS && this.steps < MOST_STEPS) return;
+    if (this.goesOn()) return;
     if (this.status === STATUS.REACHED || this.status === STATUS.ENDED) {
       if (this.pulling) this.handed += this.work();
       this.put();
@@ -201,14 +205,33 @@ export class LiveRun {
     engine.steps(this.most);
   }
 
+  /** Whether the run has paused between two steps, and its end can be reached. */
+  goesOn() {
+    const { checked, steps, end } = this, t = this.engine.model.time;
+    if (t < checked.t) Object.assign(this, { checked: { steps, t }, left: 0 }); // the hand has taken it back
+    else if (steps - checked.steps >= CHECKED) {
+      this.left = ((end - t) / (t - checked.t)) * (steps - checked.steps);
+      this.checked = { steps, t };
+    }
+    return this.status === STATUS.OUT_OF_STEPS && steps < MOST_STEPS && !(this.left > MOST_LEFT);
+  }
+
   /** The sentence on the end of a run before its time. */
   failure() {
     const { track, engine, status } = this, text = engine.model.message(status).replace(/\.$/, "");
     if (status === STATUS.ENDED) return `${text}.`;
+    if (status === STATUS.OUT_OF_STEPS) return `The run fails after t = ${digits(track.last)} s. ${this.collapse()}`;
     const at = (k) => ({ t: track.t[k], q: this.part(k, 0, nq), v: this.part(k, nq, nv) });
     const why = status >= STATUS.PENETRATES ? "'kineta simulate' goes on by time stepping there"
-      : status === STATUS.OUT_OF_STEPS ? "no page waits for more; 'kineta simulate' does" : cause(engine, track.rows, at);
+      : cause(engine, track.rows, at);
     return `The run fails after t = ${digits(track.last)} s. ${text}; ${why}.`;
+  }
+
+  /** How steps have come to their end. */
+  collapse() {
+    if (!(this.left > MOST_LEFT)) return `${this.steps} steps are made, as many as there may be.`;
+    const rest = Number.isFinite(this.left) ? `the rest would take ${digits(this.left, 2)} more` : "time no longer goes on";
+    return `Steps are short without end: ${this.steps} were made, and ${rest}, as where a force or a rate jumps, changes very fast, or comes to the edge of its domain.`;
   }
 
   /** Some of the columns in a row. @param {number} k @param {number} first @param {number} n */
@@ -226,6 +249,7 @@ export class LiveRun {
     this.handed = kept.handed;
     track.rows = kept.rows;
     track.changes = track.changes.filter((x) => x.t <= track.last);
+    track.message = "";
     this.done = false;
     while (track.rows <= row && !this.done && !kept.held) this.step(this.start + track.rows * this.dt);
     this.kept = this.kept.filter((x) => x.rows <= track.rows);
@@ -256,7 +280,7 @@ export class LiveRun {
     if (!pulling.middle) {
       this.advance(pulling.half);
       if (this.status === STATUS.REACHED) pulling.middle = this.engine.state.slice();
-      if (this.status === STATUS.REACHED || (this.status === STATUS.OUT_OF_STEPS && this.steps < MOST_STEPS)) return true;
+      if (this.status === STATUS.REACHED || this.goesOn()) return true;
       pulling.middle = this.engine.state.slice();
     }
     this.step(pulling.next);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 /** What the page is told, as far as these parts ask for it. */
-const told = { q: ["x", "box.qw"], states: [], v: ["x'", "box.wx"], parameters: [], why: "", module: { known: {} }, scene: { palette: [] } };
+const told = { q: ["x", "box.qw", "box.qx", "box.qy", "box.qz"], states: [], v: ["x'", "box.wx"], parameters: [], why: "", module: { known: {} }, scene: { palette: [] } };
 globalThis.document = { getElementById: () => ({ textContent: JSON.stringify(told) }) };
 // Words that the loader of a run has in capitals.
 Object.assign(globalThis, { INFORMATION: {}, OUTCOMES: {}, SENTENCES: [], VERBS: [] });
@@ -11,6 +11,7 @@ const { refused } = await import("../limits.js");
 const { principal } = await import("../linear.js");
 const { digits, printed } = await import("../words.js");
 const { Track, recordedTrack } = await import("../track.js");
+const { dressed, series } = await import("../data.js");
 const { RATES, cause } = await import("../diagnosis.js");
 const { mesh } = await import("../shapes.js");
 const { Vector3 } = await import("three");
@@ -41,7 +42,7 @@ test("numbers and units are printed", () => {
 });
 
 test("a track finds rows, and states between them", () => {
-  const track = new Track(["x", "box.qw", "x'", "box.wx"], 1);
+  const track = new Track(["x", "box.qw", "box.qx", "box.qy", "box.qz", "x'", "box.wx"], 1);
   track.room(3);
   [0, 1, 3].forEach((t, k) => {
     track.t[k] = t;
@@ -53,13 +54,27 @@ test("a track finds rows, and states between them", () => {
   assert.equal(track.last, 3);
 });
 
-test("recorded samples are read to the bit", () => {
-  const packed = (x) => Buffer.from(Float64Array.from(x).buffer).toString("base64");
-  const columns = { x: packed([1, 2]), "box.qw": packed([1, 1]), "x'": packed([0.1, 0.2]), "box.wx": packed([0, 0]), kinetic_energy: packed([1, 2]), potential_energy: packed([3, 4]) };
-  const track = recordedTrack({ t: packed([0, 0.5]), columns, changes: [[0.5, "foot strikes"]], message: "done" });
-  assert.deepEqual([...track.column("energy")], [4, 6]);
+test("recorded samples are read", () => {
+  const ends = { t: [0, 0.5, 0], x: [1, 1, -1], "box.qw": [1, 1, -1], "box.qx": [0, 0, -1], "box.qy": [0, 0, -1], "box.qz": [0, 0, -1], "x'": [0.1, 0.2, 1], "box.wx": [0, 0, -1], kinetic_energy: [2, 2, -1], potential_energy: [3, 4, 0] };
+  const code = (...x) => {
+    const found = [];
+    for (let b = 0; b < 6; b++) for (const n of x) found.push(Math.floor((n < 0 ? -2 * n - 1 : 2 * n) / 256 ** b) % 256);
+    return found;
+  };
+  const most = 2 ** 40 - 1, codes = Uint8Array.from([code(1, most), code(1, most - 1), code(most, 0)].flat());
+  const track = recordedTrack({ series: series({ rows: 2, columns: ends }, codes), changes: [[0.5, "foot strikes"]], message: "done" });
+  assert.deepEqual([[...track.t], [...track.column("energy")]], [[0, 0.5], [6, NaN]]);
   assert.deepEqual(track.state(0.5).v, Float64Array.of(0.2, 0));
   assert.deepEqual(track.changes, [{ t: 0.5, text: "foot strikes" }]);
+});
+
+test("attitudes between samples have a norm of one", () => {
+  const track = new Track(["x", "box.qw", "box.qx", "box.qy", "box.qz", "x'", "box.wx"], 2);
+  track.t.set([0, 1]);
+  [1, 0].forEach((w, k) => { [track.columns[1][k], track.columns[2][k]] = [w, 1 - w]; });
+  track.rows = 2;
+  near(Math.hypot(...track.state(0.3).q.slice(1)), 1, 1e-15);
+  near(track.state(0.5).q[1], Math.SQRT1_2, 1e-15);
 });
 
 test("the cause of a failure is told from the states", () => {
@@ -72,10 +87,15 @@ test("the cause of a failure is told from the states", () => {
 });
 
 test("meshes have sharp edges, each vertex once, and look outwards when they are mirrored", () => {
-  const packed = (x) => Buffer.from(Uint16Array.from(x).buffer).toString("base64");
+  const planes = (rows) => [0, 1, 2].flatMap((i) => {
+    const steps = Uint16Array.from({ length: rows.length / 3 }, (_, k) => rows[3 * k + i] - (k ? rows[3 * k - 3 + i] : 0));
+    return [...[...steps].map((x) => x % 256), ...[...steps].map((x) => x >> 8)];
+  });
   const corners = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((k) => [k & 1, (k >> 1) & 1, k >> 2].map((x) => 65535 * x));
   const sides = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
-  const cube = { low: [-1, -1, -1], size: 2, vertices: packed(corners), triangles: packed(sides.flatMap(([a, b, c, d]) => [a, b, c, a, c, d])) };
+  const triangles = sides.flatMap(([a, b, c, d]) => [a, b, c, a, c, d]), cube = { low: [-1, -1, -1], size: 2, vertices: 8, triangles: 12 };
+  dressed([cube], Uint8Array.from([...planes(corners), ...planes(triangles)]));
+  assert.deepEqual([[...cube.vertices], [...cube.triangles]], [corners, triangles]);
   for (const scale of [new Vector3(1, 1, 1), new Vector3(-2, 2, 2)]) {
     const made = mesh(cube, scale), at = made.getAttribute("position"), normal = made.getAttribute("normal"), [...index] = made.getIndex().array;
     assert.equal(at.count, 24);

@@ -1,0 +1,29 @@
+"""Runs on a processor that rounds products before they are added, as WebAssembly does; for a process of its own."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+
+def begin() -> None:
+    """Compile for the plainest processor of this kind from now on; before anything else of kineta is imported."""
+    from kineta.codegen import target
+
+    triple = target.llvm().get_process_triple()
+    target.host = partial(target.Target, triple, "x86-64", "", 2)  # type: ignore[assignment]
+
+
+def page_and_end(model: Path, page: Path, seconds: float, rtol: float, atol: float) -> tuple[dict[str, float], int]:
+    """Write the page of a model; the last state of its run by name, and the number of steps."""
+    import kineta as kn
+    from kineta.kernels.integrate import is_fused
+    from kineta.page import document
+
+    assert not is_fused()
+    document.RTOL, document.ATOL = rtol, atol
+    system = kn.load(model)
+    system.show(page, to=seconds)
+    run: Any = kn.simulate(system, seconds, rtol=rtol, atol=atol)
+    return {n: float(run[n][-1]) for n in (*run.q_names, *run.v_names, *run.level_names)}, run.steps
