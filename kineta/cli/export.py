@@ -24,6 +24,7 @@ QUANTITIES = "inverse,mass_matrix,bias,forward"
     kineta export double_pendulum.kin
     kineta export double_pendulum.kin --to src --quantity forward
     kineta export double_pendulum.kin --run
+    kineta export bouncing_ball.kin --run --method moreau
     kineta export double_pendulum.kin --wasm --event q1 --event "q2 - q1"
     """,
 )
@@ -35,6 +36,7 @@ QUANTITIES = "inverse,mass_matrix,bias,forward"
 @click.option("--name", metavar="NAME", help="Of the files, and prefix of the functions; else the model's.")
 @click.option("--run", is_flag=True, help="Write a run: steps, events, contacts, and a program that prints it.")
 @click.option("--wasm", is_flag=True, help="Write a run as WebAssembly, with its loader in JavaScript.")
+@parameter(o.EXPORTED_METHOD)
 @click.option("--event", multiple=True, metavar="EXPRESSION", help="Events of the run: zeros of an expression.")
 @click.option("--fix", is_flag=True, help="Fold the values of all parameters into the code.")
 @settings
@@ -49,6 +51,7 @@ def export(
     name: str | None,
     run: bool,
     wasm: bool,
+    method: str,
     event: tuple[str, ...],
     fix: bool,
     settings: Settings,
@@ -69,6 +72,8 @@ def export(
     system = read(model, settings)
     if event and not (run or wasm):
         raise ArgumentError("--event: events are those of a run; add --run or --wasm.")
+    if method != o.EXPORTED_METHOD.default and not (run or wasm):
+        raise ArgumentError("--method: methods are those of a run; add --run or --wasm.")
     if run or wasm:
         from kineta.model.io.kin_reader import expression
         from kineta.runtime.events import event as event_of
@@ -77,7 +82,9 @@ def export(
         equations = derive(system.fixed() if fix else system, formalism, strategy=strategy)
         languages = ["c"] * run + ["wasm"] * wasm
         events = [event_of(expression(text, "--event"), name=text) for text in event]
-        made = [export_run(equations, name=name, language=language, events=events) for language in languages]
+        made = [
+            export_run(equations, name=name, language=language, events=events, method=method) for language in languages
+        ]
         contents = {to / file: content for each in made for file, content in each.files.items()}
         write_files(contents, force=force)
         print_written(contents, as_json=as_json, **{n: x for n, x in made[0].as_dict().items() if n != "files"})

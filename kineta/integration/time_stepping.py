@@ -23,7 +23,9 @@ CHUNK = 1024
 #: Target duration between two pauses [s].
 PAUSE = 0.1
 #: Part of a step by which a span may be longer than a number of steps.
-_WHOLE = 1e-9
+PART_OF_STEP = 1e-9
+#: Largest number of steps: beyond it their times are no longer different.
+MAX_STEPPED = 1e15
 
 
 def largest_step(max_step: float) -> float:
@@ -33,7 +35,7 @@ def largest_step(max_step: float) -> float:
 
 def number_of_steps(t0: float, t1: float, max_step: float) -> int:
     """The number of steps of one size from *t0* to *t1*."""
-    return max(1, ceil((t1 - t0) / largest_step(max_step) - _WHOLE))
+    return max(1, ceil((t1 - t0) / largest_step(max_step) - PART_OF_STEP))
 
 
 def step_notes(

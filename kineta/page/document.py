@@ -20,7 +20,8 @@ from kineta.equations.equations import Equations, equations_of
 from kineta.equations.function import parameter_values
 from kineta.errors import ArgumentError, SimulationError
 from kineta.files import path_of, write
-from kineta.integration.time_stepping import MOREAU
+from kineta.integration.solver import BY_EVENTS
+from kineta.integration.time_stepping import MOREAU, STEP
 from kineta.model import units
 from kineta.model.contacts.mutual_contact import mutual_contacts
 from kineta.model.dimensions import variable_units
@@ -50,6 +51,8 @@ SECONDS = 10.0
 ABSORBED = (
     "No hand pulls here: under programs of motion of order 3 or higher, control takes up at once what a hand would add."
 )
+#: The note of a page whose machine moves by time stepping.
+STEPPED = f"Here all of the motion is found by time stepping, in steps of {STEP:g} s."
 #: Samples in a second of a run that is replayed.
 RATE = 120
 #: What a page may do: show itself, and run its own scripts and its module of WebAssembly. It loads nothing.
@@ -60,9 +63,7 @@ _POLICY = (
 
 
 def posture_page(found: Posture) -> str:
-    """The page of a machine that moves from a posture; of a run that is handed over to time stepping, which pages have not, the
-    samples stand in the page.
-    """
+    """The page of a machine that moves from a posture, by time stepping where its run is handed over to it."""
     equations, system = equations_of(found.system), found.system
     seconds = SECONDS if found.to is None else found.to
     span = found.t, found.t + seconds
@@ -76,9 +77,11 @@ def posture_page(found: Posture) -> str:
             run = simulate(equations, span, q=found.q, v=found.v, p=found.p, samples=samples)
         if run is not None and why:
             return _page(equations, found, span, recorded_run(run), why)
-        if run is None or not (stepped := [n for n in run.notes if f"('{MOREAU}')" in n]):
+        stepped = () if run is None else _handed_over(run)
+        if not stepped:
             return _page(equations, found, span, None, "")
-        return _page(equations, replace(found, notes=(*found.notes, *stepped)), span, recorded_run(run), "")
+        notes = (*found.notes, *stepped, STEPPED)
+        return _page(equations, replace(found, notes=notes), span, None, "", method=MOREAU)
     except SimulationError as error:
         return _page(equations, found, span, still(found, str(error)), str(error))
 
@@ -111,12 +114,20 @@ def run_page(run: Result) -> str:
     )
     reasons = _too_many(system)
     reasons += ["forces were given beside those of the model"] * is_pushed(run)
-    reasons += [f"the method {run.method} is not in the page"] * (run.method not in TABLEAUX)
+    reasons += [f"the method {run.method} is not in the page"] * (run.method not in (*TABLEAUX, MOREAU))
+    stepped = run.method == MOREAU or bool(_handed_over(run))
+    reasons += [f"switches by the method {MOREAU} are not in the page"] * (stepped and bool(system.switches))
     reasons += ["it runs backwards in time"] * bool(run.t[-1] < run.t[0])
     n = nq + len(run.v_names)
     levels = dict(zip(run.level_names, run.y[n : n + len(run.level_names), 0].tolist(), strict=True)) or None
     span = float(run.t[0]), float(run.t[-1])
-    return _page(equations_of(system), at, span, recorded_run(run), _replayed(reasons), levels=levels)
+    method = MOREAU if stepped else BY_EVENTS
+    return _page(equations_of(system), at, span, recorded_run(run), _replayed(reasons), levels=levels, method=method)
+
+
+def _handed_over(run: Result) -> list[str]:
+    """The notes of a *run* on times for which it was handed over to time stepping."""
+    return [n for n in run.notes if f"('{MOREAU}')" in n]
 
 
 def _too_many(system: System) -> list[str]:
@@ -160,13 +171,14 @@ def _page(
     *,
     asked: bool = False,
     levels: Any = None,
+    method: str = BY_EVENTS,
 ) -> str:
     system = at.system
     if why:
         module = still_module(equations)
     else:
         limits = RTOL, ATOL, math.inf
-        task = exported_problem(equations, span, (at.q, at.v, at.p, None, levels), (), "dop853", limits, None)
+        task = exported_problem(equations, span, (at.q, at.v, at.p, None, levels), (), method, limits, None)
         module, equations = live_module(task), task.equations
         notes = at.notes if task.made.code.layout.order == 2 else (*at.notes, ABSORBED)
         at = replace(at, q=task.y0[: system.nq], v=task.y0[system.nq : system.nq + system.nv], notes=notes)

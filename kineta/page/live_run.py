@@ -12,10 +12,13 @@ from kineta.codegen.kernels.straight_line import room, straight_line
 from kineta.codegen.kernels.tree import KernelTree
 from kineta.equations.equations import Equations
 from kineta.expr.program import StraightLineProgram
+from kineta.integration.time_stepping import MOREAU
 from kineta.kernels.standalone.sincos import sine_and_cosine
 from kineta.kernels.translation import translate_unit
 from kineta.page.dragging_force import hand
 from kineta.page.parameter_limits import limits
+from kineta.runtime.compiled import compile_system
+from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.functions import SETUP
 from kineta.runtime.problem import SimulationProblem
 from kineta.scene.scene import Scene
@@ -47,7 +50,10 @@ def live_module(task: SimulationProblem) -> PageModule:
         start[: system.nq + system.nv] = 0.0  # which the page tells each run
     held, drawn = hand(task.equations), scene(task.equations)
     bounds = limits(task.equations)
-    made = task.made.code.programs
+    stepped = task.method == MOREAU
+    made = (
+        compile_system(task.equations, task.made.forces, (), PROJECTED).programs if stepped else task.made.code.programs
+    )
     alone = made["free" if "free" in made else "rate"]
     sizes = _poses(drawn, system.nq, system.nv, len(told.p)) | {
         "y": len(task.y0),
@@ -58,7 +64,10 @@ def live_module(task: SimulationProblem) -> PageModule:
         "held": held.n_outputs + room(held),
         "limits": bounds.program.n_outputs + room(bounds.program),
     }
-    more = _trees(_of_scene(drawn) | {"hand": held, "limits": bounds.program})
+    programs = _of_scene(drawn) | {"hand": held, "limits": bounds.program}
+    if stepped:  # steps have no accelerations without contact forces
+        programs |= {"setup_free": made[SETUP], "free": alone}
+    more = _trees(programs)
     found = wasm_run(code, told, more, 8 * sum(sizes.values()))
     known = dict(found.known)
     known["INFORMATION"] |= {
@@ -67,9 +76,11 @@ def live_module(task: SimulationProblem) -> PageModule:
         "works": task.made.code.layout.works,
         "limits": bounds.told,
         "residuals": task.made.code.layout.levels,
-        "accelerations": {"function": "free", "first": 0}
-        if "free" in made
-        else {"function": "rate", "first": system.nq},
+        "stepped": stepped,
+        "accelerations": {
+            "setup": "setup_free" if stepped else "setup",
+            **({"function": "free", "first": 0} if "free" in made else {"function": "rate", "first": system.nq}),
+        },
     }
     return PageModule(found.module, known, _arena(sizes, found.free))
 

@@ -106,12 +106,13 @@ class CompiledSystem:
         """Compiled block h, for repeated calls during a run."""
         return _state_call(self.setup_function)
 
-    def stepping(self, h: FloatArray, quaternions: Sequence[int]) -> SteppingData:
-        """Memory of time stepping with the block h; *quaternions* are their offsets in the state."""
+    def stepping(self, h: FloatArray, quaternions: Sequence[int], **given: Any) -> SteppingData:
+        """Memory of time stepping with the block h; *quaternions* are their offsets in the state, and what else is *given* is for
+        :func:`stepping_data`.
+        """
         assert self.contacts is not None
         work = sum(self.layout.sizes[1:]) if self.layout.works else -1
-        own = {name: self._functions[name] for name in ("slopes", "coordinate_rate")}
-        return stepping_data(self.contacts, h, own, quaternions, work)
+        return stepping_data(self.contacts, h, quaternions, work, **given)
 
     @once
     def contacts(self) -> CompiledContacts | None:

@@ -11,7 +11,6 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray
 from kineta.codegen.compiled_functions import CompiledFunctions
-from kineta.codegen.llvm import NativeFunction
 from kineta.integration.contact_records import (
     BOUND,
     FLAGS,
@@ -52,6 +51,8 @@ from kineta.memory import REALS, ArrayType, CompiledFunction, Record
 
 #: The functions of a system that a motion with contacts calls.
 FUNCTIONS = ("terms", "gaps", "free", "residuals", "retraction", "rate", "events", "observed")
+#: Those that time stepping calls beside them.
+STEP_FUNCTIONS = ("slopes", "coordinate_rate")
 #: Impacts stored between two pauses of a run.
 IMPACTS = 4096
 
@@ -150,6 +151,10 @@ class CompiledContacts:
         """Names and units of the gaps of all contacts."""
         return [(touch.name, touch.unit) for touch in self.touches]
 
+    def addresses(self, names: Sequence[str]) -> dict[str, int]:
+        """The addresses of the functions of these *names* that there are."""
+        return {name: self._functions[name].address for name in names if name in self._functions.programs}
+
     @contextmanager
     def borrowed(self, h: FloatArray) -> Iterator[ContactMotion]:
         """Memory of a motion with the block h and the flags behind it, for one caller at a time."""
@@ -169,7 +174,7 @@ class CompiledContacts:
         parts = {name: memory[end - self._sizes[name] : end] for name, end in zip(TERMS, ends, strict=True)}
         p, m = self.problem, len(self.touches)
         if numbers is None:
-            numbers = {name: self._functions[name].address for name in FUNCTIONS if name in self._functions.programs}
+            numbers = self.addresses(FUNCTIONS)
         named = {"terms": "terms_of", "gaps": "gaps_of"}
         functions = {named.get(name, name): CompiledFunction(numbers.get(name, 0)) for name in FUNCTIONS}
         rows = [
@@ -243,17 +248,20 @@ class CompiledContacts:
 def stepping_data(
     contacts: CompiledContacts,
     h: FloatArray,
-    functions: Mapping[str, NativeFunction],
     quaternions: Sequence[int],
     work: int,
+    numbers: Mapping[str, int] | None = None,
+    rows: tuple[int, int] = (CHUNK, IMPACTS),
 ) -> SteppingData:
-    """Memory of steps with *contacts* and the block h; *work* is the offset of the work in the state, -1 for none."""
-    motion, problem = contacts.motion(h), contacts.problem
-    n, m = motion.n_extended, problem.contacts
+    """Memory of steps with *contacts* and the block h; *work* is the offset of the work in the state, -1 for none. Functions are
+    at their addresses, or have *numbers* as in :meth:`CompiledContacts.motion`; there is room for *rows* of steps and impacts.
+    """
+    motion, problem = contacts.motion(h, numbers), contacts.problem
+    n, m, (steps, impacts) = motion.n_extended, problem.contacts, rows
+    own = contacts.addresses(STEP_FUNCTIONS) if numbers is None else numbers
     return SteppingData(
         motion=motion,
-        slopes=CompiledFunction(functions["slopes"].address),
-        coordinate_rate=CompiledFunction(functions["coordinate_rate"].address),
+        **{name: CompiledFunction(own[name]) for name in STEP_FUNCTIONS},
         n_quaternions=len(quaternions),
         quaternions=np.array([*quaternions], dtype=np.int64),
         work=max(work, 0),
@@ -266,11 +274,11 @@ def stepping_data(
         **{name: np.zeros(m) for name in ("plain", "rebound", "back", "gaps", "depths")},
         **{name: np.zeros(m, dtype=np.int64) for name in ("pressed", "stuck", "near", "taking")},
         slope=np.zeros(2 * len(motion.terms.array("inertia"))),
-        times=np.zeros(CHUNK),
-        states=np.zeros(CHUNK * n),
-        middles=np.zeros(CHUNK * motion.n),
-        room=IMPACTS + m,
-        impacts=np.zeros(IMPACT_NUMBERS * (IMPACTS + m)),
+        times=np.zeros(steps),
+        states=np.zeros(steps * n),
+        middles=np.zeros(steps * motion.n),
+        room=impacts + m,
+        impacts=np.zeros(IMPACT_NUMBERS * (impacts + m)),
         events=CompiledFunction(0),
         n_events=0,
         values=np.zeros(0),

@@ -24,7 +24,7 @@ from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
 from kineta.integration.solver import Solver, start
-from kineta.integration.time_stepping import MOREAU, SteppingRun
+from kineta.integration.time_stepping import MAX_STEPPED, MOREAU, SteppingRun
 from kineta.kernels.integrate import integration_loop
 from kineta.numerics.tableaux import Tableau
 from kineta.records import constant_record
@@ -55,8 +55,6 @@ if TYPE_CHECKING:
 CHECK_INTERVAL, MAX_STEPS_LEFT = 100_000, 1e11
 #: What gives a run by time stepping more time.
 ALLOWED = "max_steps allows more steps, and a larger max_step needs fewer"
-#: Largest number of steps of time stepping: beyond it their times are no longer different.
-MAX_STEPPED = 1e15
 
 
 def integrate(task: SimulationProblem, bar: Progress) -> Solution:

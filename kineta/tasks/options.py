@@ -114,6 +114,9 @@ METHOD = choice(
     "auto, events, dop853, dopri5, moreau, CVODE, CVODE_ADAMS, IDA, or a method of SciPy.",
     "kineta.integration.solver:CHOICES",
 )
+EXPORTED_METHOD = choice(
+    "method", "auto", "Of a run: auto, dop853, dopri5, moreau.", "kineta.tasks.export.exported_run:METHODS"
+)
 START = (state("q", "Initial coordinates"), state("v", "Initial speeds"))
 AT = time("t", "The time, for drives.", "at", default=0.0)
 SAVE = Option("save", "save", "Write a table (.csv).", metavar="FILE")

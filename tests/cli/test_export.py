@@ -116,6 +116,8 @@ def test_runs_are_written_in_two_languages(kineta: Command, here: Path) -> None:
     assert (here / "cart_run.wasm").read_bytes().startswith(b"\0asm")
     alone = kineta("export", CART, "--event", "q2")
     assert (alone.code, alone.err) == (1, "kineta: --event: events are those of a run; add --run or --wasm.\n")
+    stepped = kineta("export", CART, "--method", "moreau")
+    assert (stepped.code, stepped.err) == (1, "kineta: --method: methods are those of a run; add --run or --wasm.\n")
     again = kineta("export", CART, "--wasm", "--name", "cart")
     assert (again.code, again.err) == (1, "kineta: cart_run.wasm exists already; give --force to overwrite it.\n")
 

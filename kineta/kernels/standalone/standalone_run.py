@@ -50,7 +50,7 @@ from kineta.memory import Integers, Reals, Record
 #: does not meet constraints and programs, and programs of motion have lost their gradients.
 REACHED, ENDED, INCONSISTENT, UNCONTROLLED = DONE, PAUSED, 7, 20
 #: Newton steps towards the constraints at the start.
-_NEWTON_STEPS = 30
+NEWTON_STEPS = 30
 _INFINITE = float("inf")
 
 
@@ -200,7 +200,7 @@ def is_made_consistent(run: RunData) -> bool:
     c, n = run.constraints, run.n
     run.time[0] = run.t
     for step in range(2):
-        left, change = _NEWTON_STEPS, _INFINITE
+        left, change = NEWTON_STEPS, _INFINITE
         while left > 0 and change > tolerances.STATE_TOLERANCE:
             if step == 0:
                 c.position(run.time, run.y, run.block, c.after)

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from kineta.integration.contact_records import CaseStepping
 from kineta.kernels.language import kernel, take
-from kineta.kernels.time_stepping.time_step import march
+from kineta.kernels.time_stepping.time_step import clear_contacts, interpolate_step, march
 from kineta.kernels.vectors import copy
-from kineta.memory import Integers
 
 #: Status of a case: not at its end; at its end; left to a run of its own, which says why it fails.
 GOES_ON, AT_END, FAILS = range(3)
-
-
-@kernel
-def clear(marks: Integers, n: int) -> None:
-    """Set n marks to zero."""
-    for k in range(n):
-        marks[k] = 0
 
 
 @kernel
@@ -26,44 +18,29 @@ def begin_case(own: CaseStepping) -> None:
     own.number = -1
     if place < every.queued:
         number = every.queue[place]
-        motion, m = run.motion, run.motion.problem.contacts
+        motion = run.motion
         own.number, own.recorded = number, every.first
         copy(every.y[number * motion.n_extended :], run.y, motion.n_extended)
         copy(every.blocks[number * every.stride :], motion.block, every.block)
         run.time[0], run.made = run.begin, 0
-        run.bounded, run.plainly, run.unsolved, run.culprit = 0, 0, 0, 0
-        clear(run.pressed, m)
-        clear(run.stuck, m)
-        for k in range(m):
-            run.depths[k] = 0.0
-        for k in range(3 * m):
-            motion.solution.impulse[k] = 0.0
+        clear_contacts(run)
 
 
 @kernel
 def record_samples(own: CaseStepping, rows: int) -> None:
     """Record the state at the times of the grid up to the last of so many *rows* of steps, on the parabolas of the steps."""
     run, every, row, more = own.run, own.cases, 0, rows > 0
-    motion, n = run.motion, run.motion.n_extended
-    first, last = motion.coordinates, motion.coordinates + motion.speeds
+    n = run.motion.n_extended
     while more and own.recorded < every.times:
         t = every.grid[own.recorded]
         while row < rows and run.times[row] < t:
             row += 1
         more = row < rows
         if more:
-            found, after = every.samples[(own.number * every.times + own.recorded) * n :], run.states[row * n :]
-            before, middle, begin, end = own.before, run.middles[row * motion.n :], own.begin, run.times[row]
+            before, begin = own.before, own.begin
             if row > 0:
                 before, begin = run.states[(row - 1) * n :], run.times[row - 1]
-            copy(after, found, n)
-            x = (t - begin) / (end - begin)
-            if t != end:
-                for k in range(motion.n):
-                    slope = 2.0 * (middle[k] - before[k])
-                    if first <= k and k < last:
-                        slope = after[k] - before[k]
-                    found[k] = before[k] + x * (slope + x * (after[k] - before[k] - slope))
+            interpolate_step(run, row, before, begin, t, every.samples[(own.number * every.times + own.recorded) * n :])
             own.recorded += 1
 
 

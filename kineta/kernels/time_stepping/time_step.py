@@ -8,7 +8,7 @@ Restitution is Newton's or Poisson's, where the free motion would close the cont
 
 from __future__ import annotations
 
-from kineta.integration.contact_records import IMPACT_NUMBERS, SteppingData
+from kineta.integration.contact_records import IMPACT_NUMBERS, ContactMotion, SteppingData
 from kineta.kernels.contact.block_inertia import (
     accelerations,
     copy_blocks,
@@ -252,19 +252,32 @@ def note_state(run: SteppingData) -> None:
 
 
 @kernel
-def close_loops(run: SteppingData) -> None:
-    """The coordinates at the end of a step, by the least change of them onto the constraints."""
+def least_change(motion: ContactMotion, residual: Reals) -> None:
+    """The change ``found`` of least kinetic energy, by the factors of the inertia, that removes the *residual* of constraints."""
+    force = motion.solution.before
+    for k in range(motion.problem.speeds):
+        force[k] = 0.0 if k < motion.speeds else residual[k - motion.speeds]
+    accelerations(motion.problem, motion.terms.inertia, force, motion.work.speeds, motion.found)
+
+
+@kernel
+def retract(run: SteppingData) -> None:
+    """Change the coordinates by the displacements ``found``."""
     motion = run.motion
-    problem, force = motion.problem, motion.solution.before
-    motion.residuals(run.time, run.y, motion.block, motion.residual)
-    for k in range(problem.speeds):
-        force[k] = 0.0 if k < motion.speeds else motion.residual[k - motion.speeds]
-    accelerations(problem, motion.terms.inertia, force, motion.work.speeds, motion.found)
     copy(run.y, motion.extended, motion.n)
     copy(motion.found, motion.extended[motion.n :], motion.speeds)
     motion.retraction(run.time, motion.extended, motion.block, run.rate)
     copy(run.rate, run.y, motion.coordinates)
     normalise_all(run, run.y)
+
+
+@kernel
+def close_loops(run: SteppingData) -> None:
+    """The coordinates at the end of a step, by the least change of them onto the constraints."""
+    motion = run.motion
+    motion.residuals(run.time, run.y, motion.block, motion.residual)
+    least_change(motion, motion.residual)
+    retract(run)
 
 
 @kernel
@@ -387,3 +400,33 @@ def march(run: SteppingData) -> int:
             if run.n_events > 0:
                 look_at_events(run)
     return row if finite else -1 - row
+
+
+@kernel
+def clear_contacts(run: SteppingData) -> None:
+    """Let no contact be pressed, and none have an impulse, and count no steps whose impulses do not obey all laws."""
+    m = run.motion.problem.contacts
+    run.bounded, run.plainly, run.unsolved, run.culprit = 0, 0, 0, 0
+    for k in range(m):
+        run.pressed[k], run.stuck[k] = 0, 0
+        run.depths[k] = 0.0
+    for k in range(3 * m):
+        run.motion.solution.impulse[k] = 0.0
+
+
+@kernel
+def interpolate_step(run: SteppingData, row: int, before: Reals, begin: float, t: float, found: Reals) -> None:
+    """The state *found* at a time t of the step of a *row* since the last pause, which begins at the time *begin* in the state
+    *before*: on its parabola; speeds are linear, and what is behind the states is that of the step.
+    """
+    motion = run.motion
+    first, last = motion.coordinates, motion.coordinates + motion.speeds
+    after, middle = run.states[row * motion.n_extended :], run.middles[row * motion.n :]
+    copy(after, found, motion.n_extended)
+    x = (t - begin) / (run.times[row] - begin)
+    if t != run.times[row]:
+        for k in range(motion.n):
+            slope = 2.0 * (middle[k] - before[k])
+            if first <= k and k < last:
+                slope = after[k] - before[k]
+            found[k] = before[k] + x * (slope + x * (after[k] - before[k] - slope))

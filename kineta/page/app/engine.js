@@ -107,7 +107,7 @@ export class Engine {
     this.view("given", np + nv).set(tau, np);
     this.view("y", info.size).set(q);
     this.view("y", info.size).set(v, q.length);
-    this.exports.setup(arena.given, arena.block);
+    this.exports[info.accelerations.setup](arena.given, arena.block);
     this.exports[info.accelerations.function](arena.t, arena.y, arena.block, arena.rates);
     const first = arena.rates / 8 + info.accelerations.first;
     return this.numbers.slice(first, first + nv);

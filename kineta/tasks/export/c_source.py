@@ -17,6 +17,16 @@ from kineta.tasks.export.run_names import CHANGES, RunNames
 from kineta.tasks.export.run_record import RunCode
 from kineta.tasks.export.templates import filled
 
+#: Numbers that a program may change for each run, by the names of their fields: type, name, and what they are.
+_SCALARS = {
+    "t0": ("double", "t0", "[s] start"),
+    "t_end": ("double", "t1", "[s] end"),
+    "rtol": ("double", "rtol", "relative tolerance of every state"),
+    "atol": ("double", "atol", "absolute tolerance of every state"),
+    "max_step": ("double", "max_step", "[s] largest step"),
+    "left": ("int64_t", "max_steps", "largest number of steps"),
+}
+
 
 def c_sources(code: RunCode, told: RunNames, prefix: str) -> dict[str, bytes]:
     """Contents by the names of files, which begin with *prefix*."""
@@ -36,7 +46,6 @@ def c_sources(code: RunCode, told: RunNames, prefix: str) -> dict[str, bytes]:
 
 def _words(code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piece]) -> dict[str, str]:
     """What stands in the templates in place of words in capitals."""
-    record = code.record
     nq, nv = len(told.q), len(told.v)
     blocks = [("q", told.q, told.start[:nq]), ("v", told.v, told.start[nq : nq + nv])]
     blocks += [("levels", told.levels, told.start[nq + nv :])]
@@ -55,9 +64,10 @@ def _words(code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piec
         entries = "".join(f"            .{m} = {_number(x)},\n" for m, x in zip(own, told.p_values, strict=True))
         defaults.insert(0, f"        .p = {{\n{entries}        }},\n")
         given += [f"    m->root_given[{k}] = problem->p.{member};\n" for k, member in enumerate(own)]
-    scalars = {"t0": record.t0, "t1": record.run.t_end, "rtol": record.rtol, "atol": record.atol}
-    scalars |= {"max_step": record.run.max_step, "max_steps": record.left}
-    defaults += [f"        .{n} = {_number(x)},\n" for n, x in scalars.items()]
+    scalars = {n: (_SCALARS[n], getattr(*code.field(n))) for n in _SCALARS if n in code.fields}
+    members += [f"    {kind} {word}; /* {what} */\n" for (kind, word, what), _ in scalars.values()]
+    defaults += [f"        .{word} = {_number(x)},\n" for (_, word, _), x in scalars.values()]
+    given += [f"    m->{code.fields[n]} = problem->{word};\n" for n, ((_, word, _), _) in scalars.items()]
     sizes = {"NQ": len(told.q), "NV": len(told.v), "STATES": len(told.states), "OBSERVED": len(told.observed)}
     sizes["EVENTS"] = len(told.events)
     sizes |= {"CONTACTS": len(told.contacts), "SWITCHES": len(told.switches)} if told.changing else {}
@@ -66,7 +76,8 @@ def _words(code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piec
         f"{prefix}_units[{len(told.states) + len(told.observed)}]": [*told.state_units, *told.observed_units],
         f"{prefix}_event_names[{len(told.events) + 1}]": [*told.events, ""],
     }
-    changes = {"NAME": prefix, "PREFIX": prefix.upper()}
+    fields = {f"FIELD_{n.upper()}": place for n, place in code.fields.items()}
+    changes = {"NAME": prefix, "PREFIX": prefix.upper(), **fields}
     changes["CHANGES"] = "".join(f"        {_quoted(text)},\n" for text in CHANGES.values())
     if told.changing:
         table[f"{prefix}_contact_names[{len(told.changing)}]"] = told.changing
@@ -88,14 +99,15 @@ def _words(code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piec
         "NAMES": "".join(_strings(head, texts) for head, texts in table.items()),
         "ROOM": str(_room(memory)),
         "FORCES": str(len(told.p)),
-        "T0": f"{record.t0:g}",
-        "T1": f"{record.run.t_end:g}",
+        "T0": f"{scalars['t0'][1]:g}",
+        "T1": f"{scalars['t_end'][1]:g}",
         "CHANGE_HEADER": part("changes.h") + part("impacts.h"),
         "CHANGE_SOURCE": part("changes.c") + part("impacts.c"),
         "PRINT_CHANGES": part("changes_main.c"),
         "PRINT_CULPRIT": part("impacts_main.c"),
         "PASSED": f" || status == {prefix.upper()}_CHANGED" if told.changing else "",
         "TITLE": _comment(told.model),
+        **fields,
         "PREFIX": prefix.upper(),
         "NAME": prefix,
     }

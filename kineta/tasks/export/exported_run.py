@@ -15,6 +15,9 @@ from kineta.equations.equations import Equations, given_equations
 from kineta.errors import ArgumentError, one_of
 from kineta.files import write
 from kineta.integration.error_control import StepControl
+from kineta.integration.solver import AUTO, BY_EVENTS
+from kineta.integration.time_stepping import MOREAU
+from kineta.model.contacts.mutual_contact import mutual_contacts
 from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime import run_arguments
@@ -29,6 +32,8 @@ from kineta.values import word
 
 #: Writers by language: from the code of a run, its names and the prefix of files and functions to texts by file.
 LANGUAGES = {"c": c_sources, "wasm": wasm_module}
+#: Methods of runs that are exported.
+METHODS = (AUTO, *TABLEAUX, MOREAU)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,7 +79,7 @@ def export_run(
     levels: Any = None,
     language: str = "c",
     name: str | None = None,
-    method: str = "dop853",
+    method: str = AUTO,
     rtol: float = 1e-9,
     atol: float = 1e-12,
     events: Event | Expr | Iterable[Event | Expr] = (),
@@ -91,7 +96,10 @@ def export_run(
     language : ``c`` for a header and a source in C99 and a program that prints the motion; ``wasm`` for a module of WebAssembly
         and its loader in JavaScript
     name : of the files and functions, by default that of the model
-    method : ``dop853`` or ``dopri5``
+    method : ``dop853`` or ``dopri5``, which find contacts by events; or ``moreau``, time stepping, without events and switches.
+        ``auto`` (default) is ``dop853``, and ``moreau`` for bodies of which many may touch each other. Exported code does not go
+        over from the one to the other
+    max_step : largest step [s]; of ``moreau`` the step, 1 ms if not given
     """
     equations = given_equations(system)
     one_of(language, LANGUAGES, "a language")
@@ -119,7 +127,12 @@ def exported_problem(
 ) -> SimulationProblem:
     """The problem of a run that is exported; *given* are q, v, p, tau, levels, and *limits* tolerances and largest step."""
     control = StepControl(*limits, run_arguments.steps(max_steps, 0))
-    method = one_of(method, TABLEAUX, "a method that can be exported")
+    method = one_of(method, METHODS, "a method that can be exported")
+    if method == AUTO:
+        few = all(c.few for c in mutual_contacts(equations.system))
+        method = BY_EVENTS if few or events != () or equations.system.switches else MOREAU
+    if method == MOREAU:
+        check_steppable(equations.system, events)
     task = simulation_problem(
         equations, run_arguments.span(t), given, events, method, control, None, dense_output=False
     )
@@ -128,3 +141,13 @@ def exported_problem(
             f"Expected one motion to export, found {task.cases} cases. Give one state and one set of p."
         )
     return task
+
+
+def check_steppable(system: System, events: Event | Expr | Iterable[Event | Expr]) -> None:
+    """Raise :class:`ArgumentError` for what code of time stepping does not look for: events, and conditions of switches."""
+    found = "some" if events != () else f"switch '{system.switches[0].name}'" if system.switches else ""
+    if found:
+        raise ArgumentError(
+            f"Model '{system.name}': code of method '{MOREAU}' looks for no events and switches, found {found}. Leave them"
+            f" out, or export '{BY_EVENTS}'."
+        )

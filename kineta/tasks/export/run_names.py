@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kineta.arrays import FloatArray
 from kineta.hybrid.contact_modes import GAP, LIMIT, WHILE
 from kineta.integration.loop_abi import EVENT, GIVEN_UP, NOT_FINITE, OUT_OF_STEPS, STEP_TOO_SMALL
+from kineta.integration.time_stepping import MOREAU
 from kineta.kernels.contact import state_terms
 from kineta.kernels.standalone.contact_transitions import (
     BACKWARDS,
@@ -23,6 +24,7 @@ from kineta.kernels.standalone.contact_transitions import (
     UNSETTABLE,
 )
 from kineta.kernels.standalone.standalone_run import ENDED, INCONSISTENT, REACHED, UNCONTROLLED
+from kineta.kernels.standalone.stepping_run import UNCOUNTABLE
 from kineta.model import units
 from kineta.model.reserved_symbols import ENERGIES
 from kineta.runtime.problem import SimulationProblem
@@ -76,6 +78,8 @@ CONTACT_OUTCOMES = {
     "BACKWARDS": (BACKWARDS, "Contacts, limits, friction and switches work forwards in time only."),
     "UNSETTABLE": (UNSETTABLE, "A switch sets what is no finite number, or is out of its bounds."),
 }
+#: Likewise of runs by time stepping.
+STEP_OUTCOMES = {"UNCOUNTABLE": (UNCOUNTABLE, "Expected steps above zero, and long enough to be counted.")}
 #: What a contact does in a change, by number.
 CHANGES = {
     STRIKES: "strikes",
@@ -93,7 +97,8 @@ UNKNOWN = "?"
 @dataclass(frozen=True, eq=False)
 class RunNames:
     """Names and units of coordinates, speeds and their derivatives under *programs* of motion, parameters, observed quantities,
-    events, contacts and switches of a *model*; the values of the parameters, and the *start* of the states.
+    events, contacts and switches of a *model*; the values of the parameters, the *start* of the states, and whether the run is
+    *stepped* by time stepping.
     """
 
     model: str
@@ -111,12 +116,14 @@ class RunNames:
     switches: Sequence[str]
     programs: Sequence[str]
     start: FloatArray
+    stepped: bool
 
     @property
     def outcomes(self) -> Mapping[str, tuple[int, str]]:
         """What the functions of the run return, by name."""
         changing = CONTACT_OUTCOMES if self.changing else {}
-        return OUTCOMES | changing | (PROGRAM_OUTCOMES if self.programs else {})
+        more = PROGRAM_OUTCOMES if self.programs else STEP_OUTCOMES if self.stepped else {}
+        return OUTCOMES | changing | more
 
     @property
     def changing(self) -> list[str]:
@@ -158,4 +165,5 @@ def run_names(task: SimulationProblem) -> RunNames:
         switches=[switch.name for switch in system.switches],
         programs=[program.name for program in system.programs],
         start=task.y0[: task.states],
+        stepped=task.method == MOREAU,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -21,25 +21,29 @@ from kineta.integration.run_memory import run_memory, set_contacts, set_switches
 from kineta.kernels.contact import motion as contact_motion
 from kineta.kernels.contact.transition import transit
 from kineta.kernels.stage_evaluation import LoopMethod
+from kineta.kernels.standalone import stepping_run
 from kineta.kernels.standalone.contact_transitions import ContactChanges
 from kineta.kernels.standalone.controllability import Controllability
 from kineta.kernels.standalone.sincos import sine_and_cosine
 from kineta.kernels.standalone.standalone_run import RunMethod, StandaloneRun, advance, begin, change, observe
+from kineta.kernels.standalone.stepping_run import StandaloneSteps
 from kineta.kernels.translation import translate_unit
-from kineta.memory import CompiledFunction
+from kineta.memory import CompiledFunction, Record
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.programs.controllability_watch import PROGRESS
-from kineta.runtime.constraint_treatment import PROJECTED
+from kineta.runtime.constraint_treatment import PROJECTED, STEPPED
+from kineta.runtime.contact_problem import STEP_FUNCTIONS
 from kineta.runtime.events import event_record
 from kineta.runtime.functions import CLOCKS, GUARDS, SETUP, SWITCHES
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import velocity_steps
 from kineta.tasks.export.memory_image import Piece, pieces
+from kineta.tasks.export.stepping_record import STEP_FIELDS, stepping_record
 
 #: Functions of a run; those that there are have numbers in this order, from 1 on.
 FUNCTIONS = (
     *(SETUP, "rate", "observed", "position", "velocity", "events"),
-    *("terms", "gaps", "free", "residuals", "retraction", "regularity", GUARDS, CLOCKS),
+    *("terms", "gaps", "free", "residuals", "retraction", *STEP_FUNCTIONS, "regularity", GUARDS, CLOCKS),
 )
 #: With contacts: functions of the contact motion, and its transition, whose numbers follow.
 CONTACT_KERNELS = {
@@ -50,11 +54,25 @@ CONTACT_KERNELS = {
 IMPACTS, IMPACTS_OF_CONTACT = 64, 4
 
 
-@dataclass(frozen=True, slots=True)
-class RunCode:
-    """What a run without Python consists of: its *record*, and the trees of its kernels and of its functions by name."""
+#: Where fields of a run by events lie.
+EVENT_FIELDS = {
+    **{n: f"root.{n}" for n in ("t0", "rtol", "atol", "left", "t", "event")},
+    **{n: f"root_run.{n}" for n in ("t_end", "max_step", "rejected", "evaluations")},
+    **{n: f"root_run_contacts_transitions.{n}" for n in ("made", "culprit")},
+    "found": "root_changes.found",
+    "told": "root_changes_told",
+    "impacts": "root_run_contacts_transitions_impacts",
+}
 
-    record: StandaloneRun
+
+@dataclass(frozen=True)
+class RunCode:
+    """What a run without Python consists of: its *record*, in which *fields* of this name lie, and the trees of its kernels and
+    of its functions by name.
+    """
+
+    record: StandaloneRun | StandaloneSteps
+    fields: Mapping[str, str]
     begin: KernelTree
     advance: KernelTree
     change: KernelTree
@@ -66,26 +84,39 @@ class RunCode:
         """All trees."""
         return [*self.functions.values(), self.begin, self.advance, self.change, self.observe]
 
-    @property
+    @cached_property
     def memory(self) -> dict[str, Piece]:
         """The pieces of memory that the trees use."""
         return pieces(self.record, {kind.name for kind in records(callees_first(self.trees))})
+
+    def field(self, name: str) -> tuple[Record, str]:
+        """The record in which a field of this *name* lies, and its name there."""
+        piece, _, own = self.fields[name].partition(".")
+        found = self.memory[piece]
+        assert isinstance(found, Record)
+        return found, own
 
 
 def run_code(task: SimulationProblem) -> RunCode:
     """The code of the run of *task*, whose functions are numbered in the order of :data:`FUNCTIONS` and
     :data:`CONTACT_KERNELS`.
     """
-    made = task.made.code.programs
+    made, stepped = task.made.code.programs, task.made.code.treatment == STEPPED
     own, switching = [n for n in FUNCTIONS if n in made], [SWITCHES] * bool(task.system.switches)
-    above = CONTACT_KERNELS if task.made.code.layout.touches else {}
+    above = CONTACT_KERNELS if task.made.code.layout.touches and not stepped else {}
     numbers = {name: k for k, name in enumerate((*own, *switching, *above), 1)}
-    record = run_record(task, numbers, max(room(made[name]) for name in (*own, *switching)))
-    first, second, third, fourth, sincos, *kernels = _kernels(loop_method(task), bool(above))
+    behind = max(room(made[name]) for name in (*own, *switching))
+    record: StandaloneRun | StandaloneSteps
+    if stepped:
+        record, fields = stepping_record(task, numbers, behind), STEP_FIELDS
+        first, second, third, fourth, sincos, *kernels = _stepping_kernels()
+    else:
+        record, fields = run_record(task, numbers, behind), EVENT_FIELDS
+        first, second, third, fourth, sincos, *kernels = _kernels(loop_method(task), bool(above))
     named = (*own, *switching)
     functions = {name: straight_line(made[name], f"run_{name.removeprefix('run_')}", sincos) for name in named}
     functions |= dict(zip(above, kernels, strict=True))
-    return RunCode(record, first, second, third, fourth, functions)
+    return RunCode(record, fields, first, second, third, fourth, functions)
 
 
 @cache
@@ -93,6 +124,13 @@ def _kernels(method: RunMethod, touching: bool) -> list[KernelTree]:
     """The trees of the kernels of a run: those of :class:`StandaloneRun`, sine and cosine, then :data:`CONTACT_KERNELS`."""
     roots = ((begin, method), (advance, method), (change, method), (observe,), (sine_and_cosine,))
     return translate_unit(*roots, *((k,) for k in CONTACT_KERNELS.values() if touching))
+
+
+@cache
+def _stepping_kernels() -> list[KernelTree]:
+    """The trees of the kernels of :class:`StandaloneSteps`, and sine and cosine."""
+    own = (stepping_run.begin, stepping_run.advance, stepping_run.change, stepping_run.observe, sine_and_cosine)
+    return translate_unit(*((k,) for k in own))
 
 
 def loop_method(task: SimulationProblem) -> RunMethod:

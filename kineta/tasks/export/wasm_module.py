@@ -74,18 +74,13 @@ def wasm_module(code: RunCode, told: RunNames, prefix: str) -> dict[str, bytes]:
 
 def _information(code: RunCode, told: RunNames, places: Mapping[str, int]) -> dict[str, Any]:
     """Names, units, values, and the addresses of what a loader reads and writes."""
-    record = code.record
     start = dict(zip(told.states, told.start.tolist(), strict=True))
-    fields = ("t0", "rtol", "atol", "left", "t", "event"), ("t_end", "max_step", "rejected", "evaluations")
-    known = {name: _field(places["root"], record, name) for name in fields[0]}
-    known |= {name: _field(places["root_run"], record.run, name) for name in fields[1]}
-    if told.changing:
-        known["found"] = _field(places["root_changes"], record.changes, "found")
-        known["told"] = places["root_changes_told"]
-    if told.contacts:
-        work = record.run.contacts.transitions
-        known |= {n: _field(places["root_run_contacts_transitions"], work, n) for n in ("made", "culprit")}
-        known["impacts"] = places["root_run_contacts_transitions_impacts"]
+    present = {n: at.partition(".") for n, at in code.fields.items()}
+    known = {
+        n: _field(places[piece], *code.field(n)) if own else places[piece]
+        for n, (piece, _, own) in present.items()
+        if piece in places
+    }
     # Arrays without entries have no place, and are not read.
     known |= {name: places.get(f"root_{name}", 0) for name in ("given", "start", "state", "values")}
     known |= {"root": places["root"], "tau": places.get("root_given", 0) + 8 * len(told.p)}
@@ -102,8 +97,8 @@ def _information(code: RunCode, told: RunNames, places: Mapping[str, int]) -> di
         "units": told.units,
         "parameters": {n: {"value": x, "unit": u} for n, x, u in zip(told.p, told.p_values, told.p_units, strict=True)},
         "defaults": start,
-        "t0": record.t0,
-        "t1": record.run.t_end,
+        "t0": getattr(*code.field("t0")),
+        "t1": getattr(*code.field("t_end")),
         "places": known,
     }
 

@@ -1,11 +1,11 @@
 int NAME_impacts(const NAME_run *run, const double **rows)
 {
-    *rows = within(run)->root_run_contacts_transitions_impacts;
-    return (int)within(run)->root_run_contacts_transitions.made;
+    *rows = within(run)->FIELD_IMPACTS;
+    return (int)within(run)->FIELD_MADE;
 }
 
 int NAME_culprit(const NAME_run *run)
 {
-    return (int)within(run)->root_run_contacts_transitions.culprit;
+    return (int)within(run)->FIELD_CULPRIT;
 }
 

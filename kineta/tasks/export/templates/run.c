@@ -25,13 +25,7 @@ int NAME_begin(NAME_run *run, const NAME_problem *problem)
 {
     struct memory *m = inside(run);
     place(m);
-GIVEN    m->root.t0 = problem->t0;
-    m->root.rtol = problem->rtol;
-    m->root.atol = problem->atol;
-    m->root.left = problem->max_steps;
-    m->root_run.t_end = problem->t1;
-    m->root_run.max_step = problem->max_step;
-    m->steps = problem->max_steps;
+GIVEN    m->steps = problem->max_steps;
     return (int)kernel_begin(&m->root);
 }
 
@@ -73,8 +67,8 @@ void NAME_counts(const NAME_run *run, int64_t counts[3])
 {
     const struct memory *m = within(run);
     counts[0] = m->steps - m->root.left;
-    counts[1] = m->root_run.rejected;
-    counts[2] = m->root_run.evaluations;
+    counts[1] = m->FIELD_REJECTED;
+    counts[2] = m->FIELD_EVALUATIONS;
 }
 
 CHANGE_SOURCEint NAME_simulate(NAME_run *run, const NAME_problem *problem, int samples, double *table, int *rows)

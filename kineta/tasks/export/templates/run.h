@@ -29,11 +29,7 @@ OUTCOMES
 
 PARAMETERS/* What a run starts from. NAME_defaults sets all of it. */
 typedef struct NAME_problem {
-MEMBERS    double t0, t1;     /* [s] start and end */
-    double rtol, atol; /* relative and absolute tolerance of every state */
-    double max_step;   /* [s] largest step */
-    int64_t max_steps; /* largest number of steps */
-} NAME_problem;
+MEMBERS} NAME_problem;
 
 /* A run. Its contents are those of the source. */
 typedef struct NAME_run {

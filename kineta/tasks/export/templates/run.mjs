@@ -158,6 +158,7 @@ export class Model {
   }
 
   #put(word, value) {
+    if (!(word in INFO.places)) throw new RangeError(`Model '${INFO.name}': '${word}' is not used by steps of one size; leave it out.`);
     this.#memory.setFloat64(INFO.places[word], value, true);
   }
 

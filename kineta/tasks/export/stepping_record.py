@@ -1,0 +1,68 @@
+"""The record of a run by time stepping without Python, with its functions by number."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+import numpy as np
+
+from kineta.hybrid.automaton import DEEPEST_START, check_start
+from kineta.integration.contact_records import IMPACT_NUMBERS
+from kineta.integration.time_stepping import largest_step
+from kineta.kernels.standalone.stepping_run import StandaloneSteps
+from kineta.memory import CompiledFunction
+from kineta.runtime.functions import SETUP
+from kineta.runtime.problem import SimulationProblem
+from kineta.simulation.run import check_steps
+
+#: Where fields of a run by time stepping lie.
+STEP_FIELDS = {
+    **{
+        n: f"root.{n}"
+        for n in ("t0", "t_end", "max_step", "left", "t", "event", "rejected", "evaluations", "found", "culprit")
+    },
+    "made": "root.struck",
+    "told": "root_told",
+    "impacts": "root_impacts",
+}
+
+
+def stepping_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int = 0) -> StandaloneSteps:
+    """The record of the run of *task* before its start: functions at addresses, or other *numbers*, by name; with room for so
+    many numbers *behind* the block h. Raises :class:`SimulationError` where it cannot start.
+    """
+    code, made = task.made.code, task.made
+    check_steps(task)
+    check_start(task, made)
+    h = np.concatenate([np.zeros(code.programs[SETUP].n_outputs), np.zeros(behind)])
+    run = code.stepping(h, task.quaternions, numbers=numbers, rows=(1, 0))
+    n, most = run.motion.n_extended, run.motion.problem.contacts
+    start = np.zeros(n)
+    start[: len(task.y0)] = task.y0
+    return StandaloneSteps(
+        given=np.concatenate([made.p, made.forces.constant]),
+        run=run,
+        setup=CompiledFunction(numbers[SETUP]),
+        observed=CompiledFunction(numbers["observed"]),
+        start=start,
+        t0=task.t0,
+        t_end=task.t1,
+        max_step=largest_step(task.control.max_step),
+        deepest=-DEEPEST_START,
+        left=min(task.control.max_steps, sys.maxsize),
+        rejected=0,
+        evaluations=0,
+        begin=task.t0,
+        before=np.zeros(n),
+        ahead=False,
+        t=task.t0,
+        state=np.zeros(n),
+        event=-1,
+        culprit=0,
+        values=np.zeros(code.programs["observed"].n_outputs),
+        found=0,
+        told=np.zeros(2 * most),
+        struck=0,
+        impacts=np.zeros(IMPACT_NUMBERS * most),
+    )
