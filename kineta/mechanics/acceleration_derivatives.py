@@ -16,12 +16,13 @@ from kineta.mechanics import tangent
 from kineta.mechanics.algorithms.articulated_bodies import articulated_bodies
 from kineta.mechanics.algorithms.forward_derivatives import rate_answers
 from kineta.mechanics.algorithms.inverse_derivatives import Pairs
-from kineta.mechanics.algorithms.motion_changes import At, MotionChanges
+from kineta.mechanics.algorithms.motion_changes import MotionChanges
 from kineta.mechanics.derivation import Array, Derivation, Rule, matrix
 from kineta.mechanics.elements import inertia_elements
 from kineta.mechanics.force_derivatives import applied_changes, cheapest, inverse_derivatives, swept
 from kineta.mechanics.from_residual import unchanging
 from kineta.mechanics.kinematics.common_frames import Sharing
+from kineta.mechanics.kinematics.tree import At
 from kineta.mechanics.tangent import DIRECTIONS, balance, closure, derivatives, solved
 from kineta.passes.substitute import substitute
 from kineta.threads import memo

@@ -18,13 +18,14 @@ from kineta.expr.graph import ZERO, Ref
 from kineta.mechanics import tangent
 from kineta.mechanics.algorithms.composite_bodies import component
 from kineta.mechanics.algorithms.inverse_derivatives import Pairs, RateDerivatives, rate_derivatives
-from kineta.mechanics.algorithms.motion_changes import At, MotionChanges
+from kineta.mechanics.algorithms.motion_changes import MotionChanges
 from kineta.mechanics.derivation import Array, Derivation, Rule, matrix
 from kineta.mechanics.elements import inertia_elements
 from kineta.mechanics.from_residual import cheapest as fewest
 from kineta.mechanics.from_residual import less_applied, moving
 from kineta.mechanics.kinematics.common_frames import Sharing
 from kineta.mechanics.kinematics.sweeps import accelerated, carried, generalized, rate_forces
+from kineta.mechanics.kinematics.tree import At, rates_below
 from kineta.mechanics.tangent import DIRECTIONS, Direction, derivatives
 from kineta.passes.differentiate import forward
 from kineta.spatial.vector import Vector
@@ -60,10 +61,7 @@ def ways(d: Derivation) -> tuple[Way, ...]:
     rates = [len(link.rates) for link in links]
     if [len(link.rates) for link in base] != rates or sum(rates) > CROWDED * len(d.symbols.v):
         return ("graph",)
-    carried_by: list[int] = []
-    for link, own in zip(links, rates, strict=True):
-        carried_by.append(own + (carried_by[link.parent] if link.parent >= 0 else 0))
-    if sum(own * below for own, below in zip(rates, carried_by, strict=True)) > MANY:
+    if sum(own * below for own, below in zip(rates, rates_below(links), strict=True)) > MANY:
         return ("limb",)
     few = len(d.symbols.v) <= FEW or not d.mechanism.one_to_one
     return ("graph", "link", "limb", "tree") if few else ("link", "limb", "tree")

@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from kineta.expr.graph import MINUS_ONE, ZERO, Ref, neg
 from kineta.mechanics.algorithms.articulated_bodies import ArticulatedBodies
 from kineta.mechanics.algorithms.inverse_derivatives import Pairs
-from kineta.mechanics.algorithms.motion_changes import At, Change, MotionChanges
+from kineta.mechanics.algorithms.motion_changes import Change, MotionChanges
 from kineta.mechanics.kinematics.common_frames import CommonFrames, Sharing, hubs
-from kineta.mechanics.kinematics.tree import Link
+from kineta.mechanics.kinematics.tree import At, Link
 from kineta.spatial.twist import Twist
 from kineta.spatial.vector import Matrix, Vector, outer, skew
 from kineta.spatial.wrench import Wrench

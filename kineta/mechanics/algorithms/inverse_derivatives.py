@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 
 from kineta.expr.graph import ZERO, Ref
 from kineta.mechanics.algorithms.composite_bodies import composites, momentum
-from kineta.mechanics.algorithms.motion_changes import At, Change, MotionChanges
+from kineta.mechanics.algorithms.motion_changes import Change, MotionChanges
 from kineta.mechanics.kinematics.common_frames import CommonFrames, Sharing, hubs
+from kineta.mechanics.kinematics.tree import At
 from kineta.spatial.twist import Twist
 from kineta.spatial.vector import Matrix, Vector, outer
 from kineta.spatial.wrench import Wrench

@@ -20,16 +20,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kineta.expr.graph import ZERO, Graph, Ref, neg
+from kineta.expr.graph import ZERO, Ref, neg
 from kineta.mechanics.kinematics.common_frames import CommonFrames
 from kineta.mechanics.kinematics.sweeps import acceleration_matrix
-from kineta.mechanics.kinematics.tree import Link, Mechanism, Rate
+from kineta.mechanics.kinematics.tree import At, Link, Mechanism
 from kineta.spatial.twist import Twist
 from kineta.spatial.vector import Matrix, Vector, along, outer, skew
 from kineta.spatial.wrench import Wrench
-
-#: A rate: its link, and its number there.
-At = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +39,6 @@ class Change:
     X: Twist
     y: Vector
     taken: Mapping[At, Ref] = field(default_factory=dict)
-
-
-def unit_twist(graph: Graph, rate: Rate) -> Twist:
-    """S: the motion of a link at the unit *rate*."""
-    e, o = along(graph, rate.axis), Vector(graph)
-    return Twist(e, o) if rate.turns else Twist(o, e)
 
 
 class MotionChanges:
@@ -78,7 +69,7 @@ class MotionChanges:
         self.U = [acceleration_matrix(*both) for both in zip(w, wdot, strict=True)]
         self.v = self._velocities()
         self.rates: list[At] = [(i, j) for i, link in enumerate(self.links) for j in range(len(link.rates))]
-        self.S = {(i, j): unit_twist(self.graph, self.links[i].rates[j]) for i, j in self.rates}
+        self.S = {(i, j): self.links[i].rates[j].twist(self.graph) for i, j in self.rates}
         self.carriers: list[list[int]] = []
         for i, link in enumerate(self.links):
             self.carriers.append([i, *(self.carriers[link.parent] if link.parent >= 0 else [])])

@@ -13,14 +13,19 @@ from kineta.mechanics.derivation import Array, Derivation, matrix, vector
 from kineta.mechanics.elements import inertia_elements
 from kineta.mechanics.formalisms.formalism import Formalism
 from kineta.mechanics.from_residual import cheapest, check_regular, eliminated, moving, recursion, unchanging
+from kineta.mechanics.kinematics.common_frames import Sharing
 from kineta.mechanics.kinematics.sweeps import carried
-from kineta.mechanics.kinematics.tree import Mechanism
+from kineta.mechanics.kinematics.tree import Mechanism, rates_below
 from kineta.mechanics.narration import Step, applied, links, vectors
 
 #: Largest number of operations of articulated bodies for one rate, against which elimination is compared.
 ARTICULATED = 600
 #: Mean number of rates driven by a speed beyond which a mechanism counts as crowded.
 CROWDED = 16
+#: Rates on the way to a link from which on frames that links share are looked at for the mass matrix.
+DEEP = 8
+#: Mean number of rates on the way to a link beyond which the mass matrix is not swept from link to link.
+LONG = 20
 
 
 def _crowded(mechanism: Mechanism) -> bool:
@@ -35,8 +40,21 @@ def _mass_matrix(d: Derivation) -> Array:
         momenta = [s.by_speed(p) for p in d["momentum"].refs]
         n = len(s.v)
         return matrix([[momenta[min(i, j)].get(max(i, j), ZERO) for j in range(n)] for i in range(n)], n)
-    rows = zip(composite_bodies.mass_matrix(d.mechanism), inertia_elements.mass_matrix(d.symbols), strict=True)
-    return matrix([[d.graph.add(a, b) for a, b in zip(*row, strict=True)] for row in rows], len(d.symbols.v))
+    ways = []
+    for sharing in _sharings(d.mechanism):
+        rows = zip(
+            composite_bodies.mass_matrix(d.mechanism, sharing), inertia_elements.mass_matrix(d.symbols), strict=True
+        )
+        ways.append([d.graph.add(a, b) for row in rows for a, b in zip(*row, strict=True)])
+    return Array((len(d.symbols.v),) * 2, tuple(cheapest(d.graph, ways)))
+
+
+def _sharings(mechanism: Mechanism) -> tuple[Sharing, ...]:
+    """The frames in which the mass matrix may be the cheapest."""
+    below = rates_below(mechanism.links)
+    if max(below, default=0) < DEEP:
+        return ("link",)
+    return ("limb", "tree") if sum(below) > LONG * len(below) else ("link", "limb", "tree")
 
 
 def _bias(d: Derivation) -> Array:
@@ -61,13 +79,8 @@ def _elimination(mechanism: Mechanism) -> int:
     """Estimate, before derivation, of the operations to set up the mass matrix and to eliminate it: for every rate a few in
     each entry of its row, and a pair for each pair of its carriers.
     """
-    carried_by: list[int] = []
-    total = 0
-    for link in mechanism.links:
-        below = carried_by[link.parent] if link.parent >= 0 else 0
-        carried_by.append(below + len(link.rates))
-        total += sum(8 * (below + j) + (below + j) ** 2 for j in range(len(link.rates)))
-    return total
+    pairs = zip(mechanism.links, rates_below(mechanism.links), strict=True)
+    return sum(8 * k + k**2 for link, n in pairs for k in range(n - len(link.rates), n))
 
 
 def _steps(d: Derivation) -> Iterator[Step]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from kineta.mechanics.kinematics.tree import Mechanism, children
+from kineta.expr.graph import ONE, ZERO, neg
+from kineta.mechanics.kinematics.tree import Link, Mechanism, children
 from kineta.spatial.twist import Twist
 from kineta.spatial.vector import Matrix, Vector, identity
 from kineta.spatial.wrench import Wrench
 
+#: Entries of axes that are those of others in another order.
+_UNITS = frozenset((ZERO, ONE, neg(ONE)))
 #: The link whose frame a link has: its own, that of the first link of its limb, that of the first link of its tree.
 Sharing = Literal["link", "limb", "tree"]
 
@@ -30,16 +33,15 @@ class CommonFrames:
 
     def __init__(self, mechanism: Mechanism, hub: Sequence[int]) -> None:
         self.links, self.graph, self.hub = mechanism.links, mechanism.graph, hub
-        self._seen = {h: self._from(h) for h in sorted(set(hub))}
-
-    def _from(self, hub: int) -> dict[int, tuple[Matrix, Vector]]:
-        """Axes (link to hub) and origin of the link *hub* and of all that it carries, in its frame."""
-        found = {hub: (identity(self.graph), Vector(self.graph))}
+        #: Axes (link to hub) and origins, in the frame of a hub, of the links that have it and of those that these carry.
+        self._seen: dict[int, dict[int, tuple[Matrix, Vector]]] = {}
         for i, link in enumerate(self.links):
-            if link.parent in found and i != hub:
-                R, r = found[link.parent]
-                found[i] = R.times(link.R).times(link.Q), r + R @ link.offset
-        return found
+            if hub[i] == i:
+                self._seen[i] = {i: (identity(self.graph), Vector(self.graph))}
+            p = link.parent
+            if p >= 0 and not (hub[i] == i and hub[p] == p):
+                R, r = self._seen[hub[p]][p]
+                self._seen[hub[p]][i] = _axes(R, link), r + R @ link.offset
 
     def wrench(self, i: int, F: Wrench) -> Wrench:
         """*F* about the origin of link i, in link axes, in its frame."""
@@ -85,6 +87,21 @@ class CommonFrames:
             return Twist(link.outward(X.w), link.outward(X.v + X.w.cross(link.offset)))
         R, r = self._seen[p][h]
         return Twist(R.T @ X.w, R.T @ (X.v + X.w.cross(r)))
+
+
+def _axes(R: Matrix, link: Link) -> Matrix:
+    """The axes of *link*, where *R* are those of its carrier. Beyond an oblique placement a last row that has filled up takes
+    fewer products as the cross product of the others.
+    """
+    found = R.times(link.R).times(link.Q)
+    upper = found.rows[0] + found.rows[1]
+    if (
+        link.kind != "turn"
+        or all(x in _UNITS for x in link.R.refs)
+        or any(found.graph.value(x) is not None for x in upper)
+    ):
+        return found
+    return Matrix(found.graph, (*found.rows[:2], found.row(0).cross(found.row(1)).refs))
 
 
 def _inward(seen: tuple[Matrix, Vector], F: Wrench) -> Wrench:

@@ -22,10 +22,13 @@ from kineta.model.joints.motion import ElementaryMotion, Motion
 from kineta.model.reserved_symbols import TIME
 from kineta.spatial.inertia import Moments, nothing, second_moments, symmetric
 from kineta.spatial.rotation import about, conjugated, normal, normals, rodrigues, turn, turn_matrix
+from kineta.spatial.twist import Twist
 from kineta.spatial.vector import Matrix, Vector, along, identity, zeros
 from kineta.threads import once
 
 Kind = Literal["turn", "shift", "ball", "free"]
+#: A rate: its link, and its number there.
+At = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,11 @@ class Rate:
     by_speed: Mapping[int, Ref]
     by_time: Ref
     bias: Ref
+
+    def twist(self, graph: Graph) -> Twist:
+        """S: the motion of the link at the unit rate."""
+        e, o = along(graph, self.axis), Vector(graph)
+        return Twist(e, o) if self.turns else Twist(o, e)
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,6 +373,14 @@ def dependent(mechanism: Mechanism, speed: int) -> ModelError:
         f"Model '{system.name}': the mass matrix is singular: all inertia that the speed '{system.v_names[speed]}' moves is "
         "moved in the same way by others. Leave out a coordinate, or give mass to what lies between their motions."
     )
+
+
+def rates_below(links: Sequence[Link]) -> list[int]:
+    """Numbers of rates of every link together with its carriers."""
+    found: list[int] = []
+    for link in links:
+        found.append(len(link.rates) + (found[link.parent] if link.parent >= 0 else 0))
+    return found
 
 
 def children(links: Sequence[Link]) -> list[list[int]]:
