@@ -9,7 +9,7 @@ agree with it; else the worst contact changes its mode, one after the other.
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.integration.contact_records import ContactMode, ContactProblem, ContactSolution, ContactTerms, ModeWork
+from kineta.integration.contact_records import ContactMode, ContactMotion, ModeWork
 from kineta.kernels.contact.block_inertia import acceleration_along, push
 from kineta.kernels.contact.friction_cone import kinetic_friction, static_friction
 from kineta.kernels.contact.gauss_seidel import relax
@@ -43,18 +43,11 @@ LEAST_LOAD = 0.1
 
 
 @kernel
-def candidate_modes(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    contacts: ContactMode,
-    near: Integers,
-    count: int,
-    slow: float,
-    still: float,
-) -> None:
+def candidate_modes(motion: ContactMotion, near: Integers, count: int, slow: float, still: float) -> None:
     """Candidate modes of the contacts *near* by their velocities: open where they part faster than *slow*, slipping where they
     slip faster than *still*, along a line than what rounding leaves of it, or with smooth friction, else sticking.
     """
+    problem, terms, contacts = motion.problem, motion.terms, motion.contacts
     for a in range(count):
         c = near[a]
         u, w = terms.velocity[3 * c + 1], terms.velocity[3 * c + 2]
@@ -64,17 +57,16 @@ def candidate_modes(
             contacts.candidate[c] = OPEN
         elif terms.law[4 * c + 3] > 0.0:
             contacts.candidate[c] = SLIPPING
-            slip_direction(problem, terms, contacts, c, contacts.direction[2 * c :])
+            slip_direction(motion, c, contacts.direction[2 * c :])
         elif size > (still if problem.tangents[c] > 1 else min(still, tolerances.CONSTRAINT_TOLERANCE)):
             contacts.candidate[c] = SLIPPING
             contacts.direction[2 * c], contacts.direction[2 * c + 1] = u / size, w / size
 
 
 @kernel
-def relax_slipping(
-    problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, contacts: ContactMode, c: int, a: Reals
-) -> float:
+def relax_slipping(motion: ContactMotion, c: int, a: Reals) -> float:
     """The normal force of a contact that slips, with its friction, beside all others; the change of its acceleration."""
+    problem, terms, solution, contacts = motion.problem, motion.terms, motion.solution, motion.contacts
     D, x, friction = solution.delassus[9 * c :], solution.impulse[3 * c :], kinetic_friction(terms, c)
     u, w = -friction * contacts.direction[2 * c], -friction * contacts.direction[2 * c + 1]
     change = 0.0
@@ -89,24 +81,16 @@ def relax_slipping(
 
 
 @kernel
-def balance(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    active: Integers,
-    count: int,
-    a: Reals,
-    tolerance: float,
-) -> bool:
+def balance(motion: ContactMotion, active: Integers, count: int, a: Reals, tolerance: float) -> bool:
     """Forces of an island under which contacts at rest obey Coulomb's law; whether sweeps find them."""
+    problem, terms, solution, contacts = motion.problem, motion.terms, motion.solution, motion.contacts
     sweeps, most = 0, 2.0 * tolerance
     while sweeps < SWEEPS and most > tolerance:
         most = 0.0
         for k in range(count):
             c = active[k]
             if contacts.mode[c] == SLIPPING:
-                change = relax_slipping(problem, terms, solution, contacts, c, a)
+                change = relax_slipping(motion, c, a)
             else:
                 change = relax(problem, terms, solution, c, solution.friction[c], a)
             most = maximum(most, change)
@@ -115,18 +99,11 @@ def balance(
 
 
 @kernel
-def mode_of_forces(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    c: int,
-    least: float,
-    a: Reals,
-) -> None:
+def mode_of_forces(motion: ContactMotion, c: int, least: float, a: Reals) -> None:
     """The mode of a contact under the forces of a balance: it parts where it has none and accelerates by more than *least*,
     and begins to slip where it accelerates along its tangents.
     """
+    problem, terms, solution, contacts = motion.problem, motion.terms, motion.solution, motion.contacts
     x = solution.impulse[3 * c :]
     normal = acceleration_along(problem, terms, c, 0, a)
     u = acceleration_along(problem, terms, c, 1, a)
@@ -143,49 +120,41 @@ def mode_of_forces(
 
 
 @kernel
-def balance_islands(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    count: int,
-    largest: float,
-    a: Reals,
-) -> bool:
+def balance_islands(motion: ContactMotion, count: int, largest: float, a: Reals) -> bool:
     """Forces of all islands of the *count* active contacts, and their modes under them; whether a contact at rest begins to
     slip.
     """
+    problem, solution, contacts = motion.problem, motion.solution, motion.contacts
     first, slips = 0, False
     label_islands(problem, solution.active, count, solution.label)
     while first < count:
         own = solution.active[first:]
         some = gather_island(problem, own, count - first, solution.label)
-        balance(problem, terms, solution, contacts, own, some, a, tolerances.ROUNDING_TOLERANCE * largest)
+        balance(motion, own, some, a, tolerances.ROUNDING_TOLERANCE * largest)
         first += some
     for k in range(count):
         c = solution.active[k]
-        mode_of_forces(problem, terms, solution, contacts, c, tolerances.FORCE_TOLERANCE * largest, a)
+        mode_of_forces(motion, c, tolerances.FORCE_TOLERANCE * largest, a)
         slips = slips or (contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING)
     return slips
 
 
 @kernel
-def release(
-    problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, contacts: ContactMode, count: int, a: Reals
-) -> bool:
+def release(motion: ContactMotion, count: int, a: Reals) -> bool:
     """Give kinetic friction to those of the active contacts that begin to slip most, by their power; whether there are any with
     more static friction. The modes are the candidates again.
     """
+    terms, solution, contacts = motion.terms, motion.solution, motion.contacts
     most, more = 0.0, False
     for k in range(count):
         c = solution.active[k]
-        gives = gives_way(terms, solution, contacts, c)
+        gives = gives_way(motion, c)
         if gives:
-            most = maximum(most, slip_power(problem, terms, solution, c, a))
+            most = maximum(most, slip_power(motion, c, a))
     for k in range(count):
         c = solution.active[k]
-        gives = gives_way(terms, solution, contacts, c)
-        if gives and slip_power(problem, terms, solution, c, a) >= TOGETHER * most:
+        gives = gives_way(motion, c)
+        if gives and slip_power(motion, c, a) >= TOGETHER * most:
             solution.friction[c] = kinetic_friction(terms, c)
             more = True
         contacts.mode[c] = contacts.candidate[c]
@@ -193,15 +162,17 @@ def release(
 
 
 @kernel
-def gives_way(terms: ContactTerms, solution: ContactSolution, contacts: ContactMode, c: int) -> bool:
+def gives_way(motion: ContactMotion, c: int) -> bool:
     """Whether a contact at rest begins to slip in a balance with more friction than it has when it slips."""
+    terms, solution, contacts = motion.terms, motion.solution, motion.contacts
     begins = contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING
     return begins and solution.friction[c] > kinetic_friction(terms, c)
 
 
 @kernel
-def slip_power(problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, c: int, a: Reals) -> float:
+def slip_power(motion: ContactMotion, c: int, a: Reals) -> float:
     """The rate of the power of friction as slip begins."""
+    problem, terms, solution = motion.problem, motion.terms, motion.solution
     u = acceleration_along(problem, terms, c, 1, a)
     w = acceleration_along(problem, terms, c, 2, a)
     x = solution.impulse[3 * c :]
@@ -209,82 +180,54 @@ def slip_power(problem: ContactProblem, terms: ContactTerms, solution: ContactSo
 
 
 @kernel
-def balanced_mode(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    near: Integers,
-    count: int,
-    share: float,
-    free: Reals,
-    a: Reals,
-) -> bool:
+def balanced_mode(motion: ContactMotion, near: Integers, count: int, share: float, free: Reals, a: Reals) -> bool:
     """The mode under forces with a *share* of static friction; whether nothing at rest begins to slip, and the mode agrees with
     its own forces and accelerations a. With all of static friction contacts may begin to slip: then their friction is kinetic,
     so that directions of slip are those of the accelerations.
     """
-    largest = begin_candidates(problem, terms, solution, contacts, work, near, count, free, a)
+    terms, solution, contacts = motion.terms, motion.solution, motion.contacts
+    largest = begin_candidates(motion, near, count, free, a)
     found = closed_candidates(contacts, near, count, solution.active)
     for k in range(found):
         solution.friction[solution.active[k]] = share * static_friction(terms, solution.active[k])
-        begin_evenly(problem, terms, solution, contacts, solution.active[k], a)
-    slips = balance_islands(problem, terms, solution, contacts, found, largest, a)
+        begin_evenly(motion, solution.active[k], a)
+    slips = balance_islands(motion, found, largest, a)
     while slips and share == 1.0:
-        slips = release(problem, terms, solution, contacts, found, a)
-        balance_islands(problem, terms, solution, contacts, found, largest, a)
+        slips = release(motion, found, a)
+        balance_islands(motion, found, largest, a)
     agreed = False
     if not slips:
         remember(contacts, near, count, solution.impulse)
-        agreed = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
+        agreed = agrees(motion, near, count, largest, free, a)
     return agreed
 
 
 @kernel
-def shared_mode(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    near: Integers,
-    count: int,
-    free: Reals,
-    a: Reals,
-) -> bool:
+def shared_mode(motion: ContactMotion, near: Integers, count: int, free: Reals, a: Reals) -> bool:
     """The mode under forces with the least of the SHARES of static friction that agrees; whether there is one. What holds with a
     share holds with more: where something begins to slip with the largest, none holds.
     """
-    found = balanced_mode(problem, terms, solution, contacts, work, near, count, LEAST_SHARE, free, a)
+    contacts = motion.contacts
+    found = balanced_mode(motion, near, count, LEAST_SHARE, free, a)
     holds = found
     if not found:
-        found = balanced_mode(problem, terms, solution, contacts, work, near, count, SHARES[-1], free, a)
+        found = balanced_mode(motion, near, count, SHARES[-1], free, a)
         holds, found = begun_slips(contacts, near, count) == 0, False
     for share in SHARES:
         if holds and not found:
-            found = balanced_mode(problem, terms, solution, contacts, work, near, count, share, free, a)
+            found = balanced_mode(motion, near, count, share, free, a)
     return found
 
 
 @kernel
-def even_mode(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    near: Integers,
-    count: int,
-    free: Reals,
-    a: Reals,
-) -> bool:
+def even_mode(motion: ContactMotion, near: Integers, count: int, free: Reals, a: Reals) -> bool:
     """The candidate modes under the least forces, shared by what friction can bear; whether they agree. The forces, even where
     they are not admissible, remain in ``compression``: balances begin with them.
     """
-    largest = begin_candidates(problem, terms, solution, contacts, work, near, count, free, a)
+    solution, contacts, work = motion.solution, motion.contacts, motion.work
+    largest = begin_candidates(motion, near, count, free, a)
     forget(contacts, near, count)
-    agreed = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
+    agreed = agrees(motion, near, count, largest, free, a)
     for k in range(count):
         for i in range(3):
             solution.compression[3 * near[k] + i] = work.force[3 * near[k] + i]
@@ -292,40 +235,31 @@ def even_mode(
 
 
 @kernel
-def level_mode(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    near: Integers,
-    count: int,
-    free: Reals,
-    a: Reals,
-) -> bool:
+def level_mode(motion: ContactMotion, near: Integers, count: int, free: Reals, a: Reals) -> bool:
     """The candidate modes under forces whose largest part of static friction is least (Lawson's iteration: least squares whose
     weights are multiplied by these parts); whether they agree, and remain with weights that are equal. A load that grows uses up
     all of undetermined friction with them.
     """
-    largest = begin_candidates(problem, terms, solution, contacts, work, near, count, free, a)
+    contacts, work = motion.contacts, motion.work
+    largest = begin_candidates(motion, near, count, free, a)
     turn, last, agreed, going = 0, 2.0, False, True
     forget(contacts, near, count)
     while going:
-        agreed = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
-        most = largest_load(problem, terms, contacts, work, near, count)
+        agreed = agrees(motion, near, count, largest, free, a)
+        most = largest_load(motion, near, count)
         going = turn < LEVELLINGS and most > 0.0 and last - most > WON * fabs(1.0 - most)
         if going:
             for k in range(count):
                 c = near[k]
                 if work.ease[c] > 0.0 and contacts.mode[c] == STICKING:
-                    work.weight[c] *= max(friction_load(problem, terms, work, c) / most, LEAST_LOAD)
+                    work.weight[c] *= max(friction_load(motion, c) / most, LEAST_LOAD)
         last = most
         turn += 1
     for k in range(count):
         work.weight[near[k]] = 1.0
     remember(contacts, near, count, work.force)
     if agreed:
-        agreed = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
+        agreed = agrees(motion, near, count, largest, free, a)
         stays = is_kept(contacts, work, near, count)
         agreed = agreed and stays
     return agreed
@@ -359,31 +293,30 @@ def is_kept(contacts: ContactMode, work: ModeWork, near: Integers, count: int) -
 
 
 @kernel
-def friction_load(problem: ContactProblem, terms: ContactTerms, work: ModeWork, c: int) -> float:
+def friction_load(motion: ContactMotion, c: int) -> float:
     """The part of its static friction that a contact bears."""
+    problem, terms, work = motion.problem, motion.terms, motion.work
     x = work.force[3 * c :]
     pressed = x[0] if problem.has_normal[c] != 0 else 1.0
     return sqrt(x[1] * x[1] + x[2] * x[2]) / maximum(static_friction(terms, c) * pressed, tolerances.LEAST_DIVISOR)
 
 
 @kernel
-def largest_load(
-    problem: ContactProblem, terms: ContactTerms, contacts: ContactMode, work: ModeWork, near: Integers, count: int
-) -> float:
+def largest_load(motion: ContactMotion, near: Integers, count: int) -> float:
     """The largest part of its static friction that a contact with undetermined forces bears at rest; zero without any."""
+    contacts, work = motion.contacts, motion.work
     most = 0.0
     for k in range(count):
         c = near[k]
         if work.ease[c] > 0.0 and contacts.mode[c] == STICKING:
-            most = maximum(most, friction_load(problem, terms, work, c))
+            most = maximum(most, friction_load(motion, c))
     return most
 
 
 @kernel
-def begin_evenly(
-    problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, contacts: ContactMode, c: int, a: Reals
-) -> None:
+def begin_evenly(motion: ContactMotion, c: int, a: Reals) -> None:
     """The first force of a contact in a balance, and the accelerations a under it: the even one, as far as it is admissible."""
+    problem, terms, solution, contacts = motion.problem, motion.terms, motion.solution, motion.contacts
     even, x = solution.compression[3 * c :], solution.impulse[3 * c :]
     if contacts.mode[c] == STICKING or problem.has_normal[c] != 0:
         x[0] = max(even[0], 0.0) if problem.has_normal[c] != 0 else 0.0
@@ -398,63 +331,44 @@ def begin_evenly(
 
 
 @kernel
-def mode_of_island(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    near: Integers,
-    count: int,
-    free: Reals,
-    a: Reals,
-) -> bool:
+def mode_of_island(motion: ContactMotion, near: Integers, count: int, free: Reals, a: Reals) -> bool:
     """The modes, forces and accelerations a of the contacts of an island; whether there are any."""
-    found = even_mode(problem, terms, solution, contacts, work, near, count, free, a)
+    found = even_mode(motion, near, count, free, a)
     if not found:
-        found = shared_mode(problem, terms, solution, contacts, work, near, count, free, a)
+        found = shared_mode(motion, near, count, free, a)
     if not found:
-        found = level_mode(problem, terms, solution, contacts, work, near, count, free, a)
+        found = level_mode(motion, near, count, free, a)
     if not found:
-        found = balanced_mode(problem, terms, solution, contacts, work, near, count, 1.0, free, a)
+        found = balanced_mode(motion, near, count, 1.0, free, a)
     if not found:
-        found = pivot_modes(problem, terms, solution, contacts, work, near, count, False, free, a)
+        found = pivot_modes(motion, near, count, False, free, a)
     if not found:
-        found = search_modes(problem, terms, solution, contacts, work, near, count, free, a)
+        found = search_modes(motion, near, count, free, a)
     if not found:
-        found = pivot_modes(problem, terms, solution, contacts, work, near, count, True, free, a)
+        found = pivot_modes(motion, near, count, True, free, a)
     return found
 
 
 @kernel
 def solve_active_set(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    near: Integers,
-    count: int,
-    slow: float,
-    still: float,
-    free: Reals,
-    a: Reals,
+    motion: ContactMotion, near: Integers, count: int, slow: float, still: float, free: Reals, a: Reals
 ) -> bool:
     """The modes, forces and accelerations a of the contacts *near*, whose responses are known, from the accelerations *free* of
     contact forces; whether there are any. All other contacts are open. The order of those near changes; they are not the array
     of active contacts of the *solution*, which is overwritten.
     """
+    problem, solution, contacts, work = motion.problem, motion.solution, motion.contacts, motion.work
     first, found = 0, True
     for c in range(problem.contacts):
         contacts.mode[c] = OPEN
         for i in range(3):
             solution.impulse[3 * c + i], contacts.reference[3 * c + i], work.force[3 * c + i] = 0.0, 0.0, 0.0
     copy(free, a, problem.speeds)
-    candidate_modes(problem, terms, contacts, near, count, slow, still)
+    candidate_modes(motion, near, count, slow, still)
     label_islands(problem, near, count, solution.label)
     while first < count and found:
         own = near[first:]
         some = gather_island(problem, own, count - first, solution.label)
-        found = mode_of_island(problem, terms, solution, contacts, work, own, some, free, a)
+        found = mode_of_island(motion, own, some, free, a)
         first += some
     return found

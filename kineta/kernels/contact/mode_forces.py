@@ -9,7 +9,14 @@ operator, row by row, so that bodies of unlike masses keep their digits.
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.integration.contact_records import ContactMode, ContactProblem, ContactSolution, ContactTerms, ModeWork
+from kineta.integration.contact_records import (
+    ContactMode,
+    ContactMotion,
+    ContactProblem,
+    ContactSolution,
+    ContactTerms,
+    ModeWork,
+)
 from kineta.kernels.contact.block_inertia import (
     accelerations,
     factor_blocks,
@@ -53,11 +60,12 @@ JOINT_EASE = 1e3
 
 
 @kernel
-def slip_direction(problem: ContactProblem, terms: ContactTerms, contacts: ContactMode, c: int, toward: Reals) -> None:
+def slip_direction(motion: ContactMotion, c: int, toward: Reals) -> None:
     """The direction *toward* (2,) of the slip of a contact: along a line that of the mode, so that it does not jump where a step
     passes rest; in space that of the velocity, near rest that in which it began; with smooth friction the part of its unit vector
     that friction has of its size.
     """
+    problem, terms, contacts = motion.problem, motion.terms, motion.contacts
     scale = terms.law[4 * c + 3]
     u, w = contacts.direction[2 * c], contacts.direction[2 * c + 1]
     if problem.tangents[c] > 1 or scale > 0.0:
@@ -90,20 +98,17 @@ def independent_rows(
 
 
 @kernel
-def apply_force(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    c: int,
-    i: int,
-    force: float,
-    v: Reals,
-) -> None:
+def apply_force(motion: ContactMotion, c: int, i: int, force: float, v: Reals) -> None:
     """Add to v (speeds,) the change by a *force* along the row i of a contact, with the friction of a normal force that slips;
     its components along the rows are the local ones of the *solution*.
     """
+    problem, terms, solution, contacts, work = (
+        motion.problem,
+        motion.terms,
+        motion.solution,
+        motion.contacts,
+        motion.work,
+    )
     x = solution.local
     x[0], x[1], x[2] = 0.0, 0.0, 0.0
     x[i] = force
@@ -122,65 +127,56 @@ def clear(problem: ContactProblem, c: int, v: Reals) -> None:
 
 @kernel
 def forces_of_island(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    active: Integers,
-    count: int,
-    bias: Reals,
-    reference: Reals,
-    a: Reals,
+    motion: ContactMotion, active: Integers, count: int, bias: Reals, reference: Reals, a: Reals
 ) -> None:
     """The forces of the *active* contacts of an island near a *reference*, and the accelerations a (speeds,) under them, whose
     rows are to be W a + *bias* = 0. Or impulses and speeds.
     """
+    problem, terms, solution, contacts, work = (
+        motion.problem,
+        motion.terms,
+        motion.solution,
+        motion.contacts,
+        motion.work,
+    )
     x, rows = work.found, work.rows
     n = independent_rows(contacts, solution, active, count, rows)
     for k in range(count):
         work.ease[active[k]] = 0.0
-    assemble_rows(problem, terms, solution, contacts, work, n, bias, a)
+    assemble_rows(motion, n, bias, a)
     speeds = place_speeds(problem, work, n)
     crowded = n * n >= 2 * n * speeds + speeds * speeds
     if crowded:
-        gather_rows(problem, terms, solution, contacts, work, n, speeds)
+        gather_rows(motion, n, speeds)
         crowded = solve_by_speeds(solution, work, n, speeds, reference)
     if not crowded:
         solve_rows(solution, work, n, reference)
     eased = crowded or is_undetermined(work, n)
     for _ in range(EASINGS):
         if eased:
-            eased = ease_tangents(problem, terms, solution, work, active, count, n)
+            eased = ease_tangents(motion, active, count, n)
         if eased and crowded:
             crowded = solve_by_speeds(solution, work, n, speeds, reference)
         if eased and not crowded:
             solve_rows(solution, work, n, reference)
     for j in range(n):
         c = rows[2 * j]
-        apply_force(problem, terms, solution, contacts, work, c, rows[2 * j + 1], x[j], a)
+        apply_force(motion, c, rows[2 * j + 1], x[j], a)
         for i in range(3):
             work.force[3 * c + i] += solution.local[i]
     if work.ease[active[0]] > 0.0:
-        right_hand_side(problem, terms, work, n, bias, a)
-        hold_rows(problem, terms, solution, contacts, work, n, a)
+        right_hand_side(motion, n, bias, a)
+        hold_rows(motion, n, a)
     for j in range(n):
         hold_speed(problem, terms, rows[2 * j], rows[2 * j + 1], bias, a)
 
 
 @kernel
-def hold_rows(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    n: int,
-    a: Reals,
-) -> None:
+def hold_rows(motion: ContactMotion, n: int, a: Reals) -> None:
     """Make the n rows of an island, whose equations are assembled, exact in a. Rows that nearly depend on others are left out:
     what they miss is of second order, and would change a by far. Rates and projections leave out the same.
     """
+    solution, work = motion.solution, motion.work
     S, x, rows = work.matrix, work.right, work.rows
     for k in range(n):
         most, pivot = solution.delassus[9 * rows[2 * k] + 4 * rows[2 * k + 1]], S[k * n + k]
@@ -193,7 +189,7 @@ def hold_rows(
                     S[i * n + j] -= part * S[k * n + j]
     substitute(S, n, x)
     for j in range(n):
-        apply_force(problem, terms, solution, contacts, work, rows[2 * j], rows[2 * j + 1], x[j], a)
+        apply_force(motion, rows[2 * j], rows[2 * j + 1], x[j], a)
 
 
 @kernel
@@ -210,36 +206,27 @@ def hold_speed(problem: ContactProblem, terms: ContactTerms, c: int, i: int, bia
 
 
 @kernel
-def assemble_rows(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    n: int,
-    bias: Reals,
-    a: Reals,
-) -> None:
+def assemble_rows(motion: ContactMotion, n: int, bias: Reals, a: Reals) -> None:
     """The equations of an island, without R: the matrix S (n, n) and the right-hand side -b (n,)."""
+    problem, terms, solution, work = motion.problem, motion.terms, motion.solution, motion.work
     S, rows = work.matrix, work.rows
     for j in range(n):
         clear(problem, rows[2 * j], work.speeds)
     for j in range(n):
         c, i = rows[2 * j], rows[2 * j + 1]
-        apply_force(problem, terms, solution, contacts, work, c, i, 1.0, work.speeds)
+        apply_force(motion, c, i, 1.0, work.speeds)
         for k in range(n):
             if k == 0 or rows[2 * k] != rows[2 * k - 2]:
                 rates_along(problem, terms, rows[2 * k], work.speeds, solution.local)
             S[k * n + j] = solution.local[rows[2 * k + 1]]
         clear(problem, c, work.speeds)
-    right_hand_side(problem, terms, work, n, bias, a)
+    right_hand_side(motion, n, bias, a)
 
 
 @kernel
-def right_hand_side(
-    problem: ContactProblem, terms: ContactTerms, work: ModeWork, n: int, bias: Reals, a: Reals
-) -> None:
+def right_hand_side(motion: ContactMotion, n: int, bias: Reals, a: Reals) -> None:
     """The right-hand side -b (n,) of the equations of an island from accelerations a."""
+    problem, terms, work = motion.problem, motion.terms, motion.work
     for j in range(n):
         c, i = work.rows[2 * j], work.rows[2 * j + 1]
         work.right[j] = -(rate_along(problem, terms, c, i, a) + bias[3 * c + i])
@@ -284,16 +271,9 @@ def place_speeds(problem: ContactProblem, work: ModeWork, n: int) -> int:
 
 
 @kernel
-def gather_rows(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    n: int,
-    speeds: int,
-) -> None:
+def gather_rows(motion: ContactMotion, n: int, speeds: int) -> None:
     """The factors W (n, speeds) of S = W Y', by rows, and behind it Y, the changes of the speeds by unit forces."""
+    problem, terms, work = motion.problem, motion.terms, motion.work
     W = work.matrix[n * n :]
     Y = W[n * speeds :]
     for k in range(2 * n * speeds):
@@ -303,7 +283,7 @@ def gather_rows(
         start = problem.row_start[c]
         size = problem.row_start[c + 1] - start
         clear(problem, c, work.speeds)
-        apply_force(problem, terms, solution, contacts, work, c, i, 1.0, work.speeds)
+        apply_force(motion, c, i, 1.0, work.speeds)
         for k in range(size):
             speed = problem.row_speeds[start + k]
             W[j * speeds + work.place[speed]] = terms.jacobian[3 * start + i * size + k]
@@ -395,19 +375,12 @@ def is_undetermined(work: ModeWork, n: int) -> bool:
 
 
 @kernel
-def ease_tangents(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    work: ModeWork,
-    active: Integers,
-    count: int,
-    n: int,
-) -> bool:
+def ease_tangents(motion: ContactMotion, active: Integers, count: int, n: int) -> bool:
     """R of the tangents by what friction their contacts can bear, so that undetermined friction is shared by it: all contacts
     then come to their bounds together; joints leave their load to what is pressed. Whether it changes by more than the digits
     that such friction has.
     """
+    problem, terms, solution, work = motion.problem, motion.terms, motion.solution, motion.work
     most, loosest, changed, bears = 0.0, 0.0, False, work.centre
     for k in range(count):
         c = active[k]
@@ -468,10 +441,9 @@ def approach_forces(work: ModeWork, A: Reals, n: int, reference: Reals) -> None:
 
 
 @kernel
-def rub(
-    problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, work: ModeWork, c: int, a: Reals
-) -> None:
+def rub(motion: ContactMotion, c: int, a: Reals) -> None:
     """Add the friction of a joint that slips to the accelerations a (speeds,): a force of its own size."""
+    problem, terms, solution, work = motion.problem, motion.terms, motion.solution, motion.work
     friction = kinetic_friction(terms, c)
     u, w = -friction * work.toward[2 * c], -friction * work.toward[2 * c + 1]
     push(problem, solution, c, 0.0, u, w, a)
@@ -479,42 +451,27 @@ def rub(
 
 
 @kernel
-def closed_accelerations(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    a: Reals,
-) -> None:
+def closed_accelerations(motion: ContactMotion, a: Reals) -> None:
     """Add the forces of all closed contacts, whose responses are known, to the accelerations a (speeds,) without them."""
-    found = closed_contacts(problem, terms, solution, contacts, work)
-    forces_of_active(problem, terms, solution, contacts, work, found, a)
+    found = closed_contacts(motion)
+    forces_of_active(motion, found, a)
 
 
 @kernel
-def forces_of_active(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    found: int,
-    a: Reals,
-) -> None:
+def forces_of_active(motion: ContactMotion, found: int, a: Reals) -> None:
     """Add the forces of the *found* active contacts to the accelerations a (speeds,) without them."""
+    problem, terms, solution, contacts = motion.problem, motion.terms, motion.solution, motion.contacts
     for k in range(found):
         c = solution.active[k]
         if contacts.mode[c] == SLIPPING and problem.has_normal[c] == 0:
-            rub(problem, terms, solution, work, c, a)
-    forces_of_islands(problem, terms, solution, contacts, work, found, terms.bias, contacts.reference, a)
+            rub(motion, c, a)
+    forces_of_islands(motion, found, terms.bias, contacts.reference, a)
 
 
 @kernel
-def closed_contacts(
-    problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, contacts: ContactMode, work: ModeWork
-) -> int:
+def closed_contacts(motion: ContactMotion) -> int:
     """The closed contacts become the active ones, without force, with their directions of slip; their number."""
+    problem, solution, contacts, work = motion.problem, motion.solution, motion.contacts, motion.work
     found = 0
     for c in range(problem.contacts):
         for i in range(3):
@@ -522,47 +479,38 @@ def closed_contacts(
         if contacts.mode[c] != OPEN:
             solution.active[found] = c
             found += 1
-            slip_direction(problem, terms, contacts, c, work.toward[2 * c :])
+            slip_direction(motion, c, work.toward[2 * c :])
     return found
 
 
 @kernel
-def forces_of_islands(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    count: int,
-    bias: Reals,
-    reference: Reals,
-    a: Reals,
-) -> None:
+def forces_of_islands(motion: ContactMotion, count: int, bias: Reals, reference: Reals, a: Reals) -> None:
     """The forces of all *count* active contacts, as :func:`forces_of_island`."""
+    problem, solution = motion.problem, motion.solution
     first = 0
     label_islands(problem, solution.active, count, solution.label)
     while first < count:
         own = solution.active[first:]
         some = gather_island(problem, own, count - first, solution.label)
-        forces_of_island(problem, terms, solution, contacts, work, own, some, bias, reference, a)
+        forces_of_island(motion, own, some, bias, reference, a)
         first += some
 
 
 @kernel
-def mode_accelerations(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    a: Reals,
-) -> None:
+def mode_accelerations(motion: ContactMotion, a: Reals) -> None:
     """The accelerations and multipliers a (speeds,) in a mode, and the forces of all contacts. The inertia is replaced by its
     factors.
     """
+    problem, terms, solution, contacts, work = (
+        motion.problem,
+        motion.terms,
+        motion.solution,
+        motion.contacts,
+        motion.work,
+    )
     factor_blocks(problem, terms.inertia)
     accelerations(problem, terms.inertia, terms.force, work.speeds, a)
     for c in range(problem.contacts):
         if contacts.mode[c] != OPEN:
             respond(problem, terms, solution, c, work.speeds)
-    closed_accelerations(problem, terms, solution, contacts, work, a)
+    closed_accelerations(motion, a)

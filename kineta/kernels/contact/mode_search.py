@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.integration.contact_records import ContactMode, ContactProblem, ContactSolution, ContactTerms, ModeWork
+from kineta.integration.contact_records import ContactMode, ContactMotion, ContactProblem
 from kineta.kernels.contact.block_inertia import acceleration_along
 from kineta.kernels.contact.friction_cone import kinetic_friction, largest_step, static_friction
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, forces_of_active, rub
@@ -52,19 +52,17 @@ def closed_candidates(contacts: ContactMode, near: Integers, count: int, active:
 
 
 @kernel
-def start_forces(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    count: int,
-    free: Reals,
-    a: Reals,
-) -> float:
+def start_forces(motion: ContactMotion, count: int, free: Reals, a: Reals) -> float:
     """No forces but the friction of joints that slip; the largest acceleration along a row of the *count* active contacts,
     without and with this friction.
     """
+    problem, terms, solution, contacts, work = (
+        motion.problem,
+        motion.terms,
+        motion.solution,
+        motion.contacts,
+        motion.work,
+    )
     largest = 0.0
     for k in range(count):
         c = solution.active[k]
@@ -75,7 +73,7 @@ def start_forces(
         solution.least[c] = 0.0
         if contacts.mode[c] == SLIPPING and problem.has_normal[c] == 0:
             work.toward[2 * c], work.toward[2 * c + 1] = contacts.direction[2 * c], contacts.direction[2 * c + 1]
-            rub(problem, terms, solution, work, c, a)
+            rub(motion, c, a)
     for k in range(count):
         c = solution.active[k]
         for i in range(3):
@@ -84,46 +82,29 @@ def start_forces(
 
 
 @kernel
-def begin_candidates(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    near: Integers,
-    count: int,
-    free: Reals,
-    a: Reals,
-) -> float:
+def begin_candidates(motion: ContactMotion, near: Integers, count: int, free: Reals, a: Reals) -> float:
     """The candidate modes of the contacts *near* without forces, as :func:`start_forces`, which gives the result."""
+    problem, solution, contacts = motion.problem, motion.solution, motion.contacts
     reset(problem, near, count, free, a)
     found = closed_candidates(contacts, near, count, solution.active)
-    return start_forces(problem, terms, solution, contacts, work, found, free, a)
+    return start_forces(motion, found, free, a)
 
 
 @kernel
-def friction_room(problem: ContactProblem, terms: ContactTerms, work: ModeWork, c: int) -> float:
+def friction_room(motion: ContactMotion, c: int) -> float:
     """The static friction that a contact has left."""
+    problem, terms, work = motion.problem, motion.terms, motion.work
     x = work.force[3 * c :]
     pressed = x[0] if problem.has_normal[c] != 0 else 1.0
     return static_friction(terms, c) * pressed - sqrt(x[1] * x[1] + x[2] * x[2])
 
 
 @kernel
-def worst_contact(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    contacts: ContactMode,
-    work: ModeWork,
-    near: Integers,
-    count: int,
-    least: float,
-    a: Reals,
-    change: Integers,
-) -> bool:
+def worst_contact(motion: ContactMotion, near: Integers, count: int, least: float, a: Reals, change: Integers) -> bool:
     """Whether a mode disagrees with its forces and accelerations. *change* (2,) receives the contact that does so most, and its
     mode instead.
     """
+    problem, terms, contacts, work = motion.problem, motion.terms, motion.contacts, motion.work
     largest, worst = tolerances.LEAST_DIVISOR, 0.0
     change[0], change[1] = near[0], contacts.mode[near[0]]
     for k in range(count):
@@ -140,10 +121,10 @@ def worst_contact(
                 off, mode = -normal / least * tolerances.FORCE_TOLERANCE, contacts.candidate[c]
         elif problem.has_normal[c] != 0 and work.force[3 * c] < -tolerances.FORCE_TOLERANCE * largest:
             off, mode = -work.force[3 * c] / largest, OPEN
-        elif contacts.mode[c] == STICKING and friction_room(problem, terms, work, c) < (
+        elif contacts.mode[c] == STICKING and friction_room(motion, c) < (
             0.0 if work.ease[c] <= 0.0 else -SHARED_LACK * largest
         ):
-            off, mode = -friction_room(problem, terms, work, c) / largest, SLIPPING
+            off, mode = -friction_room(motion, c) / largest, SLIPPING
         elif (
             contacts.mode[c] == SLIPPING
             and contacts.candidate[c] == STICKING
@@ -171,20 +152,17 @@ def begun_slips(contacts: ContactMode, near: Integers, count: int) -> int:
 
 
 @kernel
-def align_slip(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    near: Integers,
-    count: int,
-    part: float,
-    a: Reals,
-) -> float:
+def align_slip(motion: ContactMotion, near: Integers, count: int, part: float, a: Reals) -> float:
     """Turn directions of slip in space that begins to those of its accelerations, by a *part* of a step of the fixed-point
     iteration; the largest change of one.
     """
+    problem, terms, solution, contacts, work = (
+        motion.problem,
+        motion.terms,
+        motion.solution,
+        motion.contacts,
+        motion.work,
+    )
     most = 0.0
     for k in range(count):
         c = near[k]
@@ -201,21 +179,11 @@ def align_slip(
 
 
 @kernel
-def forces_along(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    near: Integers,
-    count: int,
-    part: float,
-    free: Reals,
-    a: Reals,
-) -> float:
+def forces_along(motion: ContactMotion, near: Integers, count: int, part: float, free: Reals, a: Reals) -> float:
     """The forces and accelerations a of the mode and the directions of slip that stand, which :func:`align_slip` then turns by a
     *part* of its step; the largest change of one.
     """
+    problem, solution, contacts, work = motion.problem, motion.solution, motion.contacts, motion.work
     found = 0
     reset(problem, near, count, free, a)
     for k in range(count):
@@ -226,52 +194,33 @@ def forces_along(
         if contacts.mode[c] != OPEN:
             solution.active[found] = c
             found += 1
-    forces_of_active(problem, terms, solution, contacts, work, found, a)
-    return align_slip(problem, terms, solution, contacts, work, near, count, part, a)
+    forces_of_active(motion, found, a)
+    return align_slip(motion, near, count, part, a)
 
 
 @kernel
-def align_slips(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    near: Integers,
-    count: int,
-    free: Reals,
-    a: Reals,
-) -> float:
+def align_slips(motion: ContactMotion, near: Integers, count: int, free: Reals, a: Reals) -> float:
     """The forces and accelerations a of the mode that stands, with directions of slip that begins by a fixed-point iteration; the
     last change of one.
     """
+    contacts = motion.contacts
     turns, turned = 0, 1.0
     while turns < ALIGNMENTS and turned > tolerances.FORCE_TOLERANCE:
         part = 1.0 if turns < QUICK else 1.0 / (1.0 + begun_slips(contacts, near, count))
-        turned = forces_along(problem, terms, solution, contacts, work, near, count, part, free, a)
+        turned = forces_along(motion, near, count, part, free, a)
         turns += 1
     return turned
 
 
 @kernel
-def agrees(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    near: Integers,
-    count: int,
-    largest: float,
-    free: Reals,
-    a: Reals,
-) -> bool:
+def agrees(motion: ContactMotion, near: Integers, count: int, largest: float, free: Reals, a: Reals) -> bool:
     """The forces of the mode that stands and its accelerations a, with those *free* of contact forces; whether it agrees with
     them, up to a part of the *largest* acceleration. Else ``work.order`` begins with the worst contact and its mode instead.
     """
-    turned = align_slips(problem, terms, solution, contacts, work, near, count, free, a)
+    work = motion.work
+    turned = align_slips(motion, near, count, free, a)
     least = tolerances.FORCE_TOLERANCE * largest + tolerances.LEAST_DIVISOR
-    wrong = worst_contact(problem, terms, contacts, work, near, count, least, a, work.order)
+    wrong = worst_contact(motion, near, count, least, a, work.order)
     return not wrong and turned <= ALIGNED
 
 
@@ -285,29 +234,19 @@ def code_of(contacts: ContactMode, near: Integers, count: int) -> int:
 
 
 @kernel
-def pivot_modes(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    near: Integers,
-    count: int,
-    leaps: bool,
-    free: Reals,
-    a: Reals,
-) -> bool:
+def pivot_modes(motion: ContactMotion, near: Integers, count: int, leaps: bool, free: Reals, a: Reals) -> bool:
     """A mode that agrees with its forces, from the candidates, by changes of the worst contact, until modes come again (Brent's
     algorithm); whether there is one. With *leaps* slip may begin along its acceleration where that is not found step by step.
     """
-    largest = begin_candidates(problem, terms, solution, contacts, work, near, count, free, a)
+    contacts, work = motion.contacts, motion.work
+    largest = begin_candidates(motion, near, count, free, a)
     turns, right, again = 0, False, False
     code, noted, renewal = 0, -1, 1
     while turns < 6 * count + 6 and not right and not again:
-        right = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
+        right = agrees(motion, near, count, largest, free, a)
         if leaps and not right:
-            forces_along(problem, terms, solution, contacts, work, near, count, LEAP, free, a)
-            right = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
+            forces_along(motion, near, count, LEAP, free, a)
+            right = agrees(motion, near, count, largest, free, a)
         if not right:
             c, sticks = work.order[0], contacts.mode[work.order[0]] == STICKING
             contacts.mode[c] = work.order[1]
@@ -341,25 +280,16 @@ def combine(contacts: ContactMode, near: Integers, count: int, code: int) -> boo
 
 
 @kernel
-def search_modes(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    near: Integers,
-    count: int,
-    free: Reals,
-    a: Reals,
-) -> bool:
+def search_modes(motion: ContactMotion, near: Integers, count: int, free: Reals, a: Reals) -> bool:
     """A mode of an island of few contacts that agrees with its forces, among all; whether there is one."""
-    largest = begin_candidates(problem, terms, solution, contacts, work, near, count, free, a)
+    contacts = motion.contacts
+    largest = begin_candidates(motion, near, count, free, a)
     codes, code, found = 1 if count <= SEARCHED else 0, 0, False
     for _ in range(count):
         codes *= 4
     while code < codes and not found:
         possible = combine(contacts, near, count, code)
         if possible:
-            found = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
+            found = agrees(motion, near, count, largest, free, a)
         code += 1
     return found

@@ -124,7 +124,7 @@ def move(motion: ContactMotion, time: Reals, y: Reals) -> None:
             forces[k] = 0.0
     else:
         evaluate_terms(motion, time, y)
-        mode_accelerations(problem, motion.terms, motion.solution, motion.contacts, motion.work, motion.found)
+        mode_accelerations(motion, motion.found)
         copy(motion.found, given, own)
         give_pivots(motion, given[own:])
         for k in range(motion.n_forces):
@@ -227,14 +227,14 @@ def project(motion: ContactMotion, residual: Reals, bias: Reals) -> None:
     for c in range(problem.contacts):
         if modes.mode[c] != OPEN:
             respond(problem, terms, solution, c, work.speeds)
-    count, first = closed_contacts(problem, terms, solution, modes, work), 0
+    count, first = closed_contacts(motion), 0
     label_islands(problem, solution.active, count, solution.label)
     while first < count:
         own = solution.active[first:]
         some = gather_island(problem, own, count - first, solution.label)
         n = independent_rows(modes, solution, own, some, work.rows)
-        assemble_rows(problem, terms, solution, modes, work, n, bias, motion.found)
-        hold_rows(problem, terms, solution, modes, work, n, motion.found)
+        assemble_rows(motion, n, bias, motion.found)
+        hold_rows(motion, n, motion.found)
         first += some
 
 

@@ -83,11 +83,11 @@ def overloads(motion: ContactMotion, work: TransitionWork) -> bool:
         if motion.contacts.mode[c] != OPEN:
             work.order[count] = c
             count += 1
-    agrees(problem, terms, motion.solution, motion.contacts, motion.work, work.order, count, 0.0, work.free, work.a)
+    agrees(motion, work.order, count, 0.0, work.free, work.a)
     for k in range(count):
         c = work.order[k]
         if motion.contacts.mode[c] == STICKING and motion.work.ease[c] <= 0.0:
-            lacks = maximum(lacks, -friction_room(problem, terms, motion.work, c))
+            lacks = maximum(lacks, -friction_room(motion, c))
     return lacks > 0.5 * tolerances.FORCE_TOLERANCE * largest(motion.work.force, 3 * problem.contacts)
 
 
@@ -100,19 +100,7 @@ def hold_without(motion: ContactMotion, work: TransitionWork, without: bool) -> 
             work.order[count] = c
             count += 1
     accelerations(motion.problem, motion.terms.inertia, motion.terms.force, motion.work.speeds, work.free)
-    return solve_active_set(
-        motion.problem,
-        motion.terms,
-        motion.solution,
-        motion.contacts,
-        motion.work,
-        work.order,
-        count,
-        NO_LIMIT,
-        work.still,
-        work.free,
-        work.a,
-    )
+    return solve_active_set(motion, work.order, count, NO_LIMIT, work.still, work.free, work.a)
 
 
 @kernel
@@ -261,7 +249,7 @@ def give_way(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals)
         contact_rate(time, y, motion, work.beside)
         most, worst, c = largest(force, 3 * problem.contacts), 0.0, 0
         for k in range(problem.contacts):
-            lack = -friction_room(problem, motion.terms, motion.work, k) if modes.mode[k] == STICKING else 0.0
+            lack = -friction_room(motion, k) if modes.mode[k] == STICKING else 0.0
             if lack > worst:
                 worst, c = lack, k
         going = worst > LACK * most

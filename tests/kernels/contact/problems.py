@@ -10,6 +10,7 @@ import numpy as np
 
 from kineta.integration.contact_records import (
     ContactMode,
+    ContactMotion,
     ContactProblem,
     ContactSolution,
     ContactTerms,
@@ -18,6 +19,7 @@ from kineta.integration.contact_records import (
 )
 from kineta.kernels.contact import active_set, block_inertia, islands
 from kineta.kernels.machine_code import machine_code
+from kineta.memory import INTEGER, INTEGERS, REALS, CompiledFunction
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,14 @@ def mode_memory(
     return mode, work
 
 
+def motion_of_problem(p: RandomProblem, contacts: ContactMode, work: ModeWork) -> ContactMotion:
+    """A motion with a problem, in which forces of its modes are found; what moves it is left out."""
+    own = {"problem": p.problem, "terms": p.terms, "solution": p.solution, "contacts": contacts, "work": work}
+    nothing = {REALS: np.zeros(0), INTEGERS: np.zeros(0, dtype=np.int64), INTEGER: 0}
+    rest = {n: nothing.get(kind, CompiledFunction(0)) for n, kind in ContactMotion.layout.fields.items()}
+    return ContactMotion(**{**rest, **own, "island": island_work(p)})
+
+
 def solved(p: RandomProblem) -> tuple[bool, ContactMode, ModeWork, np.ndarray]:
     """The active set of all contacts of a problem: whether there is one, its mode, its forces, and accelerations."""
     m, n = len(p.mu), len(p.K)
@@ -195,7 +205,7 @@ def solved(p: RandomProblem) -> tuple[bool, ContactMode, ModeWork, np.ndarray]:
         machine_code(block_inertia.respond)(p.problem, p.terms, p.solution, c, np.zeros(2 * n))
     near = np.arange(m, dtype=np.int64)
     run = machine_code(active_set.solve_active_set)
-    found = run(p.problem, p.terms, p.solution, contacts, work, near, m, 1e-6, 1e-8, free, a)
+    found = run(motion_of_problem(p, contacts, work), near, m, 1e-6, 1e-8, free, a)
     return found, contacts, work, a
 
 

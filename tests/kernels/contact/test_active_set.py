@@ -8,7 +8,7 @@ import pytest
 from kineta.kernels.contact import mode_search
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
 from tests.hybrid.peer import Problem
-from tests.kernels.contact.problems import mode_memory, problem_of, random_problem, solved
+from tests.kernels.contact.problems import mode_memory, motion_of_problem, problem_of, random_problem, solved
 from tests.support import slow
 
 
@@ -108,5 +108,5 @@ def test_friction_of_joints_has_part_in_the_scale_of_accelerations() -> None:
     p.solution.response[:], p.solution.delassus[4] = [0.0, 0.5, 0.0], 0.5
     contacts, work = mode_memory(1, 1, [SLIPPING], np.array([1.0, 0.0]))
     start, a = mode_search.start_forces, np.zeros(1)
-    assert start(p.problem, p.terms, p.solution, contacts, work, 1, np.zeros(1), a) == pytest.approx(15.0)
+    assert start(motion_of_problem(p, contacts, work), 1, np.zeros(1), a) == pytest.approx(15.0)
     assert a == pytest.approx([-15.0])

@@ -11,7 +11,7 @@ import pytest
 from kineta.kernels.contact import mode_forces, pivoting
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
 from kineta.kernels.machine_code import machine_code
-from tests.kernels.contact.problems import mode_memory, pile, problem_of, random_problem
+from tests.kernels.contact.problems import mode_memory, motion_of_problem, pile, problem_of, random_problem
 
 WAYS: dict[str, Callable[[Any], Any]] = {"python": lambda f: f, "machine code": machine_code}
 
@@ -58,7 +58,7 @@ def test_forces_of_a_mode_keep_its_rows(seed: int, way: Callable[[Any], Any]) ->
     p.terms.bias[:] = rng.normal(size=3 * m)
     contacts, work = mode_memory(m, len(p.K), modes, toward)
     a = np.zeros(len(p.K))
-    way(mode_forces.mode_accelerations)(p.problem, p.terms, p.solution, contacts, work, a)
+    way(mode_forces.mode_accelerations)(motion_of_problem(p, contacts, work), a)
     x = work.force.reshape(m, 3)
     assert a == pytest.approx(np.linalg.solve(p.K, p.terms.force + p.W.T @ work.force), abs=1e-9)
     rates = (p.W @ a + p.terms.bias).reshape(m, 3)
@@ -82,18 +82,18 @@ def test_rows_that_are_many_more_than_speeds_have_the_forces_of_elimination(
     slip = rng.normal(size=(m, 2))
     toward = slip / np.linalg.norm(slip, axis=1, keepdims=True)
     contacts, work = mode_memory(m, len(p.K), [STICKING] * 4 + [SLIPPING] * 2, toward)
-    way(mode_forces.mode_accelerations)(p.problem, p.terms, p.solution, contacts, work, np.zeros(len(p.K)))
+    way(mode_forces.mode_accelerations)(motion_of_problem(p, contacts, work), np.zeros(len(p.K)))
     work.ease[:] = rng.choice([0.0, 1.0, 30.0], m)
     n = way(mode_forces.independent_rows)(contacts, p.solution, np.arange(m), m, work.rows)
     assert n == 4 * 3 + 2
     bias, a = p.W @ rng.normal(size=len(p.K)), np.zeros(len(p.K))
     reference = np.abs(rng.normal(size=3 * m))
-    way(mode_forces.assemble_rows)(p.problem, p.terms, p.solution, contacts, work, n, bias, a)
+    way(mode_forces.assemble_rows)(motion_of_problem(p, contacts, work), n, bias, a)
     way(mode_forces.solve_rows)(p.solution, work, n, reference)
     eliminated = work.found[:n].copy()
     speeds = way(mode_forces.place_speeds)(p.problem, work, n)
     assert speeds == len(p.K)
-    way(mode_forces.gather_rows)(p.problem, p.terms, p.solution, contacts, work, n, speeds)
+    way(mode_forces.gather_rows)(motion_of_problem(p, contacts, work), n, speeds)
     assert way(mode_forces.solve_by_speeds)(p.solution, work, n, speeds, reference)
     assert work.found[:n] == pytest.approx(eliminated, abs=1e-7 * np.abs(eliminated).max())
 
@@ -101,10 +101,10 @@ def test_rows_that_are_many_more_than_speeds_have_the_forces_of_elimination(
 def test_speeds_that_many_rows_do_not_hold_are_left_to_elimination() -> None:
     p = random_problem(0, blocks=1, contacts=6, tied=True, mu=0.3)
     contacts, work = mode_memory(6, len(p.K), [STICKING] * 6)
-    mode_forces.mode_accelerations(p.problem, p.terms, p.solution, contacts, work, np.zeros(len(p.K)))
+    mode_forces.mode_accelerations(motion_of_problem(p, contacts, work), np.zeros(len(p.K)))
     n = mode_forces.independent_rows(contacts, p.solution, np.arange(6), 6, work.rows)
     speeds = mode_forces.place_speeds(p.problem, work, n)
-    mode_forces.gather_rows(p.problem, p.terms, p.solution, contacts, work, n, speeds)
+    mode_forces.gather_rows(motion_of_problem(p, contacts, work), n, speeds)
     assert not mode_forces.solve_by_speeds(p.solution, work, n, speeds, np.zeros(18))
 
 
@@ -129,7 +129,7 @@ def test_forces_over_dependent_rows_are_those_near_the_reference() -> None:
         contacts, work = mode_memory(3, n, [STICKING] * 3)
         contacts.reference[::3] = reference
         a = np.zeros(n)
-        mode_forces.mode_accelerations(q.problem, q.terms, q.solution, contacts, work, a)
+        mode_forces.mode_accelerations(motion_of_problem(q, contacts, work), a)
         x = work.force[::3]
         assert np.abs(own @ a[speeds[:2]]).max() < 1e-9
         # The part along (1, -2, 1), which moves nothing, is that of the reference, measured by what each force moves.
@@ -145,7 +145,7 @@ def test_a_pile_of_unlike_masses_weighs_what_its_parts_weigh(
     n = len(masses)
     contacts, work = mode_memory(n, n, [STICKING] * n)
     a = np.zeros(n)
-    way(mode_forces.mode_accelerations)(p.problem, p.terms, p.solution, contacts, work, a)
+    way(mode_forces.mode_accelerations)(motion_of_problem(p, contacts, work), a)
     assert work.force[::3] == pytest.approx(np.cumsum(masses[::-1])[::-1], rel=1e-12)
 
 
@@ -157,7 +157,7 @@ def test_friction_that_moves_nothing_follows_its_normal_force(way: Callable[[Any
     contacts, work = mode_memory(2, 3, [STICKING] * 2)
     contacts.reference[:] = [10.0, 4.0, 0.0, 10.0, -4.0, 0.0]
     a = np.zeros(3)
-    way(mode_forces.mode_accelerations)(p.problem, p.terms, p.solution, contacts, work, a)
+    way(mode_forces.mode_accelerations)(motion_of_problem(p, contacts, work), a)
     # The clamping force is that of normal forces after one iteration, which have six digits.
     assert work.force == pytest.approx([5.0, 1.5, 0.0, 5.0, -2.5, 0.0], rel=1e-5)
     assert a == pytest.approx(0.0, abs=1e-12)
@@ -170,7 +170,7 @@ def test_a_contact_that_no_speed_moves_bears_no_force(way: Callable[[Any], Any])
     p.problem.has_normal[:] = 1
     contacts, work = mode_memory(2, 1, [STICKING, STICKING])
     a = np.zeros(1)
-    way(mode_forces.mode_accelerations)(p.problem, p.terms, p.solution, contacts, work, a)
+    way(mode_forces.mode_accelerations)(motion_of_problem(p, contacts, work), a)
     assert work.force == pytest.approx([0, 0, 0, 1, 0, 0], abs=1e-12)
     assert a == pytest.approx(0, abs=1e-12)
 
@@ -182,7 +182,7 @@ def test_smooth_friction_grows_with_the_slip(way: Callable[[Any], Any]) -> None:
     p.terms.velocity[1:] = slip
     contacts, work = mode_memory(1, 3, [SLIPPING], np.array([1.0, 0.0]))
     a = np.zeros(3)
-    way(mode_forces.mode_accelerations)(p.problem, p.terms, p.solution, contacts, work, a)
+    way(mode_forces.mode_accelerations)(motion_of_problem(p, contacts, work), a)
     expected = -mu * 20.0 * slip / np.hypot(np.linalg.norm(slip), scale)
     assert work.force == pytest.approx([20.0, *expected], rel=1e-12)
     assert a == pytest.approx([0.0, *expected / 2], abs=1e-12)
@@ -194,5 +194,5 @@ def test_friction_below_zero_is_none(normal: bool, way: Callable[[Any], Any]) ->
     p = problem_of([np.eye(3)], [[0, 1, 2]], W, [[0]], np.array([-0.5]), np.array([-20.0, 0.0, 0.0]))
     p.terms.velocity[1:] = 3.0, 4.0
     contacts, work = mode_memory(1, 3, [SLIPPING], np.array([0.6, 0.8]))
-    way(mode_forces.mode_accelerations)(p.problem, p.terms, p.solution, contacts, work, np.zeros(3))
+    way(mode_forces.mode_accelerations)(motion_of_problem(p, contacts, work), np.zeros(3))
     assert work.force == pytest.approx([20.0 * normal, 0.0, 0.0], rel=1e-12)
