@@ -168,6 +168,7 @@ def loop_contacts(
     """The contacts of a motion of *made* for the loop, with their memory; *offset* is that of the work in the state."""
     compiled = made.code.contacts
     assert compiled is not None
+    motion.update(idle=offset)
     return Contacts(
         motion,
         work,

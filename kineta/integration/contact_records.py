@@ -211,6 +211,8 @@ class ContactMotion(Record):
         :func:`kineta.mechanics.contact.mode_dynamics.given`, in ``extended`` (n_extended,)
     force_rows : (n_forces,) rows of the forces given, among three of each contact
     found : (speeds and multipliers,); residual : (2 multipliers,)
+    moved : whether ``extended`` has all that follows from its state, at the time ``at``, with the block ``known`` (n_block,);
+        idle : offset of a state from which nothing follows, the work done; n for none
     """
 
     problem: ContactProblem
@@ -239,6 +241,11 @@ class ContactMotion(Record):
     found: Reals
     residual: Reals
     force_rows: Integers
+    moved: bool
+    at: float
+    n_block: int
+    known: Reals
+    idle: int
 
 
 class ComponentTable(Record):

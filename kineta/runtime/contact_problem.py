@@ -199,6 +199,9 @@ class CompiledContacts:
             found=np.zeros(p.speeds),
             residual=np.zeros(2 * p.multipliers),
             force_rows=_integers(rows),
+            n_block=len(block),
+            known=np.zeros(len(block)),
+            idle=self.n,
             **functions,
         )
 

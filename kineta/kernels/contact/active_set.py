@@ -31,6 +31,8 @@ from kineta.memory import Integers, Reals
 TOGETHER = 0.5
 #: Largest number of sweeps.
 SWEEPS = 2000
+#: Slip, in changes that all further sweeps are expected to make, that they do not take away.
+CERTAIN = 8.0
 #: Parts of static friction that are tried one after the other, the least first.
 LEAST_SHARE, SHARES = 0.01, (0.3, 0.6, 0.9, 0.98, 0.996)
 #: Largest number of turns in which loads of friction are levelled, and the part of the room left that a turn has to win.
@@ -81,12 +83,16 @@ def relax_slipping(motion: ContactMotion, c: int, a: Reals) -> float:
 
 
 @kernel
-def balance(motion: ContactMotion, active: Integers, count: int, a: Reals, tolerance: float) -> bool:
-    """Forces of an island under which contacts at rest obey Coulomb's law; whether sweeps find them."""
+def balance(motion: ContactMotion, active: Integers, count: int, a: Reals, largest: float, decides: bool) -> bool:
+    """Forces of an island under which contacts at rest obey Coulomb's law, where accelerations are up to the *largest*; whether
+    sweeps find them. Where whether all of them rest is all that it *decides*, sweeps end with the slip that they do not take
+    away: undetermined forces settle slowly behind it.
+    """
     problem, terms, solution, contacts = motion.problem, motion.terms, motion.solution, motion.contacts
-    sweeps, most = 0, 2.0 * tolerance
-    while sweeps < SWEEPS and most > tolerance:
-        most = 0.0
+    tolerance, least = tolerances.ROUNDING_TOLERANCE * largest, tolerances.FORCE_TOLERANCE * largest
+    sweeps, most, last, slides = 0, 2.0 * tolerance, 0.0, False
+    while sweeps < SWEEPS and most > tolerance and not slides:
+        last, most = most, 0.0
         for k in range(count):
             c = active[k]
             if contacts.mode[c] == SLIPPING:
@@ -95,7 +101,24 @@ def balance(motion: ContactMotion, active: Integers, count: int, a: Reals, toler
                 change = relax(problem, terms, solution, c, solution.friction[c], a)
             most = maximum(most, change)
         sweeps += 1
+        if decides and sweeps > 1 and most < last:
+            expected = most * (last / (last - most))
+            slides = fastest_slip(motion, active, count, a) > CERTAIN * expected + least
     return most <= tolerance
+
+
+@kernel
+def fastest_slip(motion: ContactMotion, active: Integers, count: int, a: Reals) -> float:
+    """The largest acceleration along tangents of what rests in the candidate mode and is pressed."""
+    problem, terms, most = motion.problem, motion.terms, 0.0
+    for k in range(count):
+        c = active[k]
+        pressed = problem.has_normal[c] == 0 or motion.solution.impulse[3 * c] > 0.0
+        if pressed and motion.contacts.mode[c] == STICKING:
+            u = acceleration_along(problem, terms, c, 1, a)
+            w = acceleration_along(problem, terms, c, 2, a)
+            most = maximum(most, sqrt(u * u + w * w))
+    return most
 
 
 @kernel
@@ -120,9 +143,9 @@ def mode_of_forces(motion: ContactMotion, c: int, least: float, a: Reals) -> Non
 
 
 @kernel
-def balance_islands(motion: ContactMotion, count: int, largest: float, a: Reals) -> bool:
-    """Forces of all islands of the *count* active contacts, and their modes under them; whether a contact at rest begins to
-    slip.
+def balance_islands(motion: ContactMotion, count: int, largest: float, decides: bool, a: Reals) -> bool:
+    """Forces of all islands of the *count* active contacts, as :func:`balance`, and their modes under them; whether a contact at
+    rest begins to slip.
     """
     problem, solution, contacts = motion.problem, motion.solution, motion.contacts
     first, slips = 0, False
@@ -130,7 +153,7 @@ def balance_islands(motion: ContactMotion, count: int, largest: float, a: Reals)
     while first < count:
         own = solution.active[first:]
         some = gather_island(problem, own, count - first, solution.label)
-        balance(motion, own, some, a, tolerances.ROUNDING_TOLERANCE * largest)
+        balance(motion, own, some, a, largest, decides)
         first += some
     for k in range(count):
         c = solution.active[k]
@@ -191,10 +214,10 @@ def balanced_mode(motion: ContactMotion, near: Integers, count: int, share: floa
     for k in range(found):
         solution.friction[solution.active[k]] = share * static_friction(terms, solution.active[k])
         begin_evenly(motion, solution.active[k], a)
-    slips = balance_islands(motion, found, largest, a)
+    slips = balance_islands(motion, found, largest, share < 1.0, a)
     while slips and share == 1.0:
         slips = release(motion, found, a)
-        balance_islands(motion, found, largest, a)
+        balance_islands(motion, found, largest, False, a)
     agreed = False
     if not slips:
         remember(contacts, near, count, solution.impulse)
@@ -203,16 +226,21 @@ def balanced_mode(motion: ContactMotion, near: Integers, count: int, share: floa
 
 
 @kernel
-def shared_mode(motion: ContactMotion, near: Integers, count: int, free: Reals, a: Reals) -> bool:
+def shared_mode(motion: ContactMotion, near: Integers, count: int, over: bool, free: Reals, a: Reals) -> bool:
     """The mode under forces with the least of the SHARES of static friction that agrees; whether there is one. What holds with a
-    share holds with more: where something begins to slip with the largest, none holds.
+    share holds with more: where something begins to slip with the largest, none holds. The least is not asked first where static
+    friction is hardly enough (*over*).
     """
     contacts = motion.contacts
-    found = balanced_mode(motion, near, count, LEAST_SHARE, free, a)
+    found = False
+    if not over:
+        found = balanced_mode(motion, near, count, LEAST_SHARE, free, a)
     holds = found
     if not found:
-        found = balanced_mode(motion, near, count, SHARES[-1], free, a)
-        holds, found = begun_slips(contacts, near, count) == 0, False
+        balanced_mode(motion, near, count, SHARES[-1], free, a)
+        holds = begun_slips(contacts, near, count) == 0
+    if holds and over:
+        found = balanced_mode(motion, near, count, LEAST_SHARE, free, a)
     for share in SHARES:
         if holds and not found:
             found = balanced_mode(motion, near, count, share, free, a)
@@ -232,6 +260,23 @@ def even_mode(motion: ContactMotion, near: Integers, count: int, free: Reals, a:
         for i in range(3):
             solution.compression[3 * near[k] + i] = work.force[3 * near[k] + i]
     return agreed
+
+
+@kernel
+def is_overloaded(motion: ContactMotion, near: Integers, count: int) -> bool:
+    """Whether what rests with undetermined forces bears more than its static friction, however they are shared: least squares
+    are below those of all loads, so that their mean bounds the largest of all from below.
+    """
+    terms, work, loads, bounds = motion.terms, motion.work, 0.0, 0.0
+    for k in range(count):
+        c = near[k]
+        if work.ease[c] > 0.0 and motion.contacts.mode[c] == STICKING:
+            x = work.force[3 * c :]
+            pressed = max(x[0], 0.0) if motion.problem.has_normal[c] != 0 else 1.0
+            bound = static_friction(terms, c) * pressed
+            loads += work.ease[c] * (x[1] * x[1] + x[2] * x[2])
+            bounds += work.ease[c] * bound * bound
+    return loads > bounds
 
 
 @kernel
@@ -334,9 +379,10 @@ def begin_evenly(motion: ContactMotion, c: int, a: Reals) -> None:
 def mode_of_island(motion: ContactMotion, near: Integers, count: int, free: Reals, a: Reals) -> bool:
     """The modes, forces and accelerations a of the contacts of an island; whether there are any."""
     found = even_mode(motion, near, count, free, a)
+    over = not found and is_overloaded(motion, near, count)
     if not found:
-        found = shared_mode(motion, near, count, free, a)
-    if not found:
+        found = shared_mode(motion, near, count, over, free, a)
+    if not found and not over:
         found = level_mode(motion, near, count, free, a)
     if not found:
         found = balanced_mode(motion, near, count, 1.0, free, a)

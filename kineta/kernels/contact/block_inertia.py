@@ -46,11 +46,10 @@ def factor(A: Reals, n: int) -> None:
 @kernel
 def substitute(A: Reals, n: int, x: Reals) -> None:
     """Forward and backward substitution: x becomes the solution for the factors A."""
-    for i in range(1, n):
-        s = x[i]
-        for k in range(i):
-            s -= A[i * n + k] * x[k]
-        x[i] = s
+    for k in range(n):
+        s = x[k]
+        for i in range(k + 1, n):
+            x[i] -= A[i * n + k] * s
     for turn in range(n):
         i = n - 1 - turn
         s = x[i]

@@ -65,6 +65,7 @@ def step_aside(motion: ContactMotion, work: TransitionWork, time: Reals, y: Real
     direction projected there, as the speeds of ``after``.
     """
     most = largest(direction, motion.speeds)
+    motion.moved = False
     copy(y, motion.extended, motion.n)
     for k in range(motion.speeds):
         motion.extended[motion.n + k] = ASIDE / most * direction[k] if most > 0.0 else 0.0

@@ -94,6 +94,7 @@ def write_mode(motion: ContactMotion, most: float) -> None:
 @kernel
 def evaluate_terms(motion: ContactMotion, time: Reals, y: Reals) -> None:
     """The terms of the contact problem in a state y, with the inertia not yet factored."""
+    motion.moved = False
     motion.terms_of(time, y, motion.block, motion.memory)
 
 
@@ -111,8 +112,35 @@ def give_pivots(motion: ContactMotion, pivots: Reals) -> None:
 
 
 @kernel
+def has_moved(motion: ContactMotion, time: Reals, y: Reals) -> bool:
+    """Whether ``extended`` is that of the state y already: a change of mode, and each step, ask for several functions of it."""
+    same, k = motion.moved and motion.at == time[0], 0
+    while same and k < motion.n:
+        same = y[k] == motion.extended[k] or k == motion.idle
+        k += 1
+    k = 0
+    while same and k < motion.n_block:
+        same = motion.block[k] == motion.known[k]
+        k += 1
+    return same
+
+
+@kernel
 def move(motion: ContactMotion, time: Reals, y: Reals) -> None:
     """The state y with accelerations, multipliers, pivots, contact forces and flags behind it, in ``extended``."""
+    same = has_moved(motion, time, y)
+    if same:
+        copy(y, motion.extended, motion.n)
+    else:
+        motion.moved = move_anew(motion, time, y)
+        if motion.moved:
+            copy(motion.block, motion.known, motion.n_block)
+            motion.at = time[0]
+
+
+@kernel
+def move_anew(motion: ContactMotion, time: Reals, y: Reals) -> bool:
+    """As :func:`move`, whatever has been found before; whether anything is closed. Where nothing is, it costs little."""
     problem, given = motion.problem, motion.extended[motion.n :]
     own = motion.speeds + problem.multipliers
     forces = given[own + problem.multipliers :]
@@ -130,6 +158,7 @@ def move(motion: ContactMotion, time: Reals, y: Reals) -> None:
         for k in range(motion.n_forces):
             forces[k] = motion.work.force[motion.force_rows[k]]
     copy(motion.flags, forces[motion.n_forces :], FLAGS * problem.contacts)
+    return closed > 0
 
 
 @kernel
@@ -153,12 +182,16 @@ def contact_observed(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -
     """
     move(motion, time, y)
     force, given = motion.work.force, motion.extended[motion.n + motion.speeds + 2 * motion.problem.multipliers :]
-    least = tolerances.FORCE_TOLERANCE * largest(force, 3 * motion.problem.contacts)
+    least, rounded = tolerances.FORCE_TOLERANCE * largest(force, 3 * motion.problem.contacts), False
     for k in range(motion.n_forces):
         c, i = motion.force_rows[k] // 3, motion.force_rows[k] % 3
         if fabs(given[k]) <= least and (motion.work.ease[c] > 0.0 if i > 0 else given[k] < 0.0):
+            rounded = rounded or given[k] != 0.0
             given[k] = 0.0
     motion.observed(time, motion.extended, motion.block, out)
+    if rounded:
+        for k in range(motion.n_forces):
+            given[k] = force[motion.force_rows[k]]
 
 
 @kernel
@@ -187,6 +220,7 @@ def contact_position(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -
         for c in range(problem.contacts):
             bias[3 * c] = motion.terms.level[c]
         project(motion, motion.residual, bias)
+    motion.moved = False
     copy(y, motion.extended, motion.n)
     copy(motion.found, motion.extended[motion.n :], motion.speeds)
     copy(y, out, motion.n)

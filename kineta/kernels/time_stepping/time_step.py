@@ -264,6 +264,7 @@ def least_change(motion: ContactMotion, residual: Reals) -> None:
 def retract(run: SteppingData) -> None:
     """Change the coordinates by the displacements ``found``."""
     motion = run.motion
+    motion.moved = False
     copy(run.y, motion.extended, motion.n)
     copy(motion.found, motion.extended[motion.n :], motion.speeds)
     motion.retraction(run.time, motion.extended, motion.block, run.rate)

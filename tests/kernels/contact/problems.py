@@ -19,7 +19,7 @@ from kineta.integration.contact_records import (
 )
 from kineta.kernels.contact import active_set, block_inertia, islands
 from kineta.kernels.machine_code import machine_code
-from kineta.memory import INTEGER, INTEGERS, REALS, CompiledFunction
+from kineta.memory import BOOLEAN, INTEGER, INTEGERS, REAL, REALS, CompiledFunction
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def mode_memory(
 def motion_of_problem(p: RandomProblem, contacts: ContactMode, work: ModeWork) -> ContactMotion:
     """A motion with a problem, in which forces of its modes are found; what moves it is left out."""
     own = {"problem": p.problem, "terms": p.terms, "solution": p.solution, "contacts": contacts, "work": work}
-    nothing = {REALS: np.zeros(0), INTEGERS: np.zeros(0, dtype=np.int64), INTEGER: 0}
+    nothing = {REALS: np.zeros(0), INTEGERS: np.zeros(0, dtype=np.int64), INTEGER: 0, REAL: 0.0, BOOLEAN: False}
     rest = {n: nothing.get(kind, CompiledFunction(0)) for n, kind in ContactMotion.layout.fields.items()}
     return ContactMotion(**{**rest, **own, "island": island_work(p)})
 
