@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from kineta.kernels.contact import mode_search
+from kineta.kernels.contact import active_set, block_inertia, mode_forces, mode_search
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
 from tests.hybrid.peer import Problem
-from tests.kernels.contact.problems import mode_memory, motion_of_problem, problem_of, random_problem, solved
+from tests.kernels.contact.problems import (
+    RandomProblem,
+    mode_memory,
+    motion_of_problem,
+    problem_of,
+    random_problem,
+    solved,
+)
 from tests.support import slow
 
 
@@ -110,3 +119,46 @@ def test_friction_of_joints_has_part_in_the_scale_of_accelerations() -> None:
     start, a = mode_search.start_forces, np.zeros(1)
     assert start(motion_of_problem(p, contacts, work), 1, np.zeros(1), a) == pytest.approx(15.0)
     assert a == pytest.approx([-15.0])
+
+
+def four_feet(push: float) -> RandomProblem:
+    """A body on four feet with the friction 0.3, pushed along by parts of its weight."""
+    W = np.zeros((12, 6))
+    for c, (x, y) in enumerate([(0.3, 0.2), (0.3, -0.2), (-0.3, 0.2), (-0.3, -0.2)]):
+        W[3 * c] = [0, 0, 1, y, -x, 0]
+        W[3 * c + 1] = [1, 0, 0, 0, -0.5, -y]
+        W[3 * c + 2] = [0, 1, 0, 0.5, 0, x]
+    force = np.array([push, 0.0, -1.0, 0.0, 0.0, 0.0])
+    return problem_of([np.diag([1, 1, 1, 0.1, 0.1, 0.1])], [[*range(6)]], W, [[0]] * 4, np.full(4, 0.3), force)
+
+
+@pytest.mark.parametrize(("push", "modes"), [(0.28, STICKING), (0.3 * (1.0 + 1e-6), SLIPPING), (0.5, SLIPPING)])
+def test_feet_that_slip_together_take_few_sweeps(push: float, modes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undetermined forces settle in thousands of sweeps, of which none is needed to see that something slips."""
+    sweeps, relax = [0], active_set.relax
+
+    def counted(*given: Any) -> Any:
+        sweeps[0] += 1
+        return relax(*given)
+
+    p, n = four_feet(push), 6
+    contacts, work = mode_memory(4, n)
+    motion, free, a = motion_of_problem(p, contacts, work), np.zeros(n), np.zeros(n)
+    block_inertia.factor_blocks(p.problem, p.terms.inertia)
+    block_inertia.accelerations(p.problem, p.terms.inertia, p.terms.force, np.zeros(2 * n), free)
+    for c in range(4):
+        block_inertia.respond(p.problem, p.terms, p.solution, c, np.zeros(3 * n))
+    monkeypatch.setattr(active_set, "relax", counted)
+    assert active_set.solve_active_set(motion, np.arange(4), 4, 1e-6, 1e-8, free, a)
+    assert contacts.mode.tolist() == [modes] * 4
+    assert sweeps[0] < 4 * 80
+
+
+def test_loads_beyond_all_friction_are_told_however_they_are_shared() -> None:
+    """The mean of loads that least squares share is below one where, and but little above where, another share holds."""
+    for push, over in ((0.2, False), (0.29, False), (0.31, True), (0.6, True)):
+        p = four_feet(push)
+        contacts, work = mode_memory(4, 6, [STICKING] * 4)
+        motion = motion_of_problem(p, contacts, work)
+        mode_forces.mode_accelerations(motion, np.zeros(6))
+        assert active_set.is_overloaded(motion, np.arange(4), 4) == over

@@ -195,3 +195,31 @@ def test_energies_are_observed_whatever_touches(name: str, way: Callable[[Any], 
         found = called(way, kernels.contact_observed, motion, state_of(name, q, v), made.code.observed_size)
         energies = [model.quantity(f"{kind}_energy", q, v) for kind in ("kinetic", "potential")]
         assert found[:2] == pytest.approx(np.ravel(energies), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["thrown_box", "footed four-bar", "two on one another"])
+def test_what_is_found_of_a_state_stays_that_of_the_state(name: str) -> None:
+    """A motion that is asked again has the bits of one that is asked for the first time, whatever changes between."""
+    rng, model = np.random.default_rng(0), dense(name)
+    made, states = bound(name), [state_of(name, *model.random_state(k)) for k in range(2)]
+    observed = made.code.observed_size
+    functions = [
+        (kernels.contact_rate, len(states[0])),
+        (kernels.contact_observed, observed),
+        (kernels.contact_given, 0),
+        (kernels.contact_position, len(states[0])),
+        (kernels.contact_velocity, len(states[0])),
+    ]
+    modes = [some_modes(name, k) for k in range(2)]
+    motion, blocks = motion_of(name, modes[0]), [motion_of(name, own).array("block") for own in modes]
+    for _ in range(60):
+        block = blocks[rng.integers(2)].copy()
+        block[0] *= rng.choice([1.0, 1.0, 1.5])
+        y, t = states[rng.integers(2)], np.array([rng.choice([0.3, 0.4])])
+        function, size = functions[rng.integers(len(functions))]
+        found = []
+        for own in (motion, motion_of(name, modes[0])):
+            own.array("block")[:] = block
+            found.append(np.zeros(size or own.n_extended))
+            machine_code(function)(t, y, own, found[-1])
+        assert found[0].tobytes() == found[1].tobytes()
