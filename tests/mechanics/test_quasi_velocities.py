@@ -328,6 +328,7 @@ def test_independent_speeds_are_those_that_are_free_at_the_start(angle: float, f
 def test_quasi_velocities_that_a_model_has_are_kept_and_completed() -> None:
     along = skate().quasi[0]
     assert kn.independent(skate()) == skate()
+    assert kn.independent(kn.loads("A | Sx(x), Ry(a) = 1; coordinates x, a;")).v_names == ("x'", "a'")
     assert kn.independent(skate().replace(quasi=[along])).v_names == ("u", "phi'")
 
 

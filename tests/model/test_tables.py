@@ -298,6 +298,12 @@ def test_columns_of_a_file_are_chosen_by_their_headings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "content", "said"),
     [
+        ('x; "f.csv"', "0, 1_0\n1, 2\n", "f.csv:1: expected a finite number, found '1_0'."),
+        (
+            'x; "f.csv"',
+            f"0, 1{' ' * 200000}\n",
+            "f.csv:1: expected numbers with commas between them, found a line that is not div",
+        ),
         ('x; "f.csv"; c', "a, b\n0, 1\n", "f.csv: there is no column 'c'; the headings are a, b."),
         ('x; "f.csv"; torqe', "a, torque\n0, 1\n", "Did you mean 'torque'?"),
         ('x; "f.csv"; b', "a, b, b\n0, 1, 2\n", "f.csv: the heading 'b' stands 2 times."),

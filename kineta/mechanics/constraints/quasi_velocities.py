@@ -109,7 +109,7 @@ def projected_variables(system: System, graph: Graph) -> Symbols:
 
 def independent(system: System) -> System:
     """*system* with as many quasi-velocities as its constraints leave free: its own, completed by the speeds of its motions
-    that are least determined at the start.
+    that are least determined at the start; without constraints these are all.
 
     Raise :class:`ModelError` for constraints that are nonlinear in the speeds, or dependent.
     """
@@ -123,8 +123,11 @@ def independent(system: System) -> System:
     given = [_chosen(base, q, elements.expression(q.value)[0], ZERO) for q in system.quasi]
     found = QuasiVelocityDefinitions(base, kept, (*(_kept(base, r) for r in kept), *given))
     _check_rank(found)
-    _, order = pivoted_triangle(found.at_start(), what="the motions that constraints leave free")
-    chosen = [Quasi(base.names[k], symbol(base.names[k])) for k in sorted(order[len(found.rows) :])]
+    free = list(range(len(base.v)))
+    if found.rows:
+        _, order = pivoted_triangle(found.at_start(), what="the motions that constraints leave free")
+        free = sorted(order[len(found.rows) :])
+    chosen = [Quasi(base.names[k], symbol(base.names[k])) for k in free]
     names = {*system.q_names, *(q.name for q in (*system.quasi, *chosen))}
     initial = [(name, value) for name, value in system.initial if name in names]  # other speeds follow from these
     return system.replace(quasi=[*system.quasi, *chosen], initial=initial)

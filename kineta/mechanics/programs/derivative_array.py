@@ -22,7 +22,7 @@ from kineta.expr.graph import ONE, ZERO, Ref
 from kineta.expr.program import StraightLineProgram, program
 from kineta.mechanics.constraints import projection
 from kineta.mechanics.derivation import Derivation
-from kineta.mechanics.tangent import balance, derivatives, displacements, multiplier_symbols
+from kineta.mechanics.tangent import Direction, balance, derivatives, displacements, multiplier_symbols
 from kineta.passes.nonsmooth_operations import kinks
 from kineta.passes.time_derivatives import TimeDerivatives
 from kineta.threads import once
@@ -125,6 +125,23 @@ class ServoEquations:
         return program(g, {"q": s.q, "change": change, "p": s.p}, {"q": ((len(refs),), refs)}, "moved")
 
     def qdot(self) -> StraightLineProgram:
-        """The rates of the coordinates."""
+        """The rates of the coordinates and of the first-order states."""
         s = self.d.symbols
-        return program(s.graph, {"q": s.q, "v": s.v, "p": s.p}, {"qdot": ((len(s.qdot),), s.qdot)}, "qdot")
+        inputs: dict[str, Sequence[Ref]] = {"t": (s.t,), "q": s.q, "v": s.v, "p": s.p}
+        return program(s.graph, inputs, {"qdot": ((len(s.qdot),), s.qdot)}, "qdot")
+
+    def states(self) -> StraightLineProgram:
+        """The derivatives of the undifferentiated equations by the first-order states, and those of the rates of the states
+        by displacements, speeds and states.
+        """
+        g, s = self.d.graph, self.d.symbols
+        states: list[Direction] = [{z: ONE} for z in s.states]
+        own = [f for _, _, f in sorted(self.equations, key=lambda found: found[1])]
+        by_states = [x for row in derivatives(g, own, states) for x in row]
+        directions = [*displacements(self.d), *({v: ONE} for v in s.v), *states]
+        rates = [x for row in derivatives(g, s.state_rates, directions) for x in row]
+        outputs = {
+            "slope": ((len(own), len(states)), by_states),
+            "rates": ((len(states), len(directions)), rates),
+        }
+        return program(g, self._inputs(2), outputs, "states")

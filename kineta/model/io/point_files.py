@@ -15,6 +15,8 @@ from kineta.model.io.kin_quantities import DimensionedExpr
 from kineta.model.io.text_file import read_text
 from kineta.model.units import NUMBER
 
+#: A number in a cell: without the underscores and the digits of other scripts that Python takes.
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 #: A heading with its unit: ``torque [N*m]``.
 _HEADING = re.compile(r"(.*\S)?\s*\[([^\[\]]*)\]")
 
@@ -79,7 +81,13 @@ def _content(path: Path, *, headed: bool = True) -> tuple[list[str], list[_Line]
 def _lines(path: Path) -> Iterator[_Line]:
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if line.strip() and not line.lstrip().startswith("#"):
-            yield f"{path}:{number}", [c.strip() for c in next(csv.reader([line], skipinitialspace=True))]
+            try:
+                cells = next(csv.reader([line], skipinitialspace=True))
+            except csv.Error as error:
+                raise ModelError(
+                    f"{path}:{number}: expected numbers with commas between them, found a line that is not divided: {error}."
+                ) from None
+            yield f"{path}:{number}", [c.strip() for c in cells]
 
 
 def _named(heading: str) -> tuple[str, str]:
@@ -135,10 +143,8 @@ def _number(where: str, cell: str) -> float:
 
 
 def _is_number(cell: str) -> bool:
-    try:
-        return math.isfinite(float(cell))
-    except ValueError:
-        return False
+    """Whether *cell* is a finite number of plain digits, without the underscores that Python allows."""
+    return _NUMBER.fullmatch(cell) is not None and math.isfinite(float(cell))
 
 
 def _short(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.arrays import ComplexArray
 from kineta.calls import public
@@ -227,12 +228,43 @@ def found_orbit(shooting: Shooting, start: Orbit) -> Orbit:
     name = shooting.equations.system.name
     try:
         found = shooting.solved(start)
+        shooting.check_extent(found, start)
         shooting.check_forces(found)
+        _check_switches(shooting, found)
     except SimulationError as error:
         if str(error).startswith("Model "):
             raise
         raise reworded(error, f"Model '{name}': {error}.") from None
     return found
+
+
+def _check_switches(shooting: Shooting, at: Orbit) -> None:
+    """Raise :class:`SimulationError` where switches depend on the time, and the second period is another motion."""
+    system = shooting.equations.system
+    if not (shooting.forced and system.switches):
+        return
+    run, first = _run(shooting, at, 2), shooting.passage(at)
+    there = np.concatenate([run.q[-1], run.v[-1]]) - 2 * first.end + at.z
+    if np.abs(there).max() > tolerances.PRINTED_TOLERANCE * max(1.0, first.size):
+        raise SimulationError(
+            f"Model '{system.name}': switches depend on the time, and the {first.T:g} s after the period of {first.T:g} s are "
+            "another motion: give a period of theirs."
+        )
+
+
+def _run(shooting: Shooting, at: Orbit, periods: int) -> Result:
+    """Return the motion from *at* over a number of *periods*."""
+    nq = shooting.equations.system.nq
+    return simulate(
+        shooting.equations,
+        (shooting.t0, shooting.t0 + periods * shooting.passage(at).T),
+        q=at.z[:nq],
+        v=at.z[nq:],
+        p=at.p,
+        tau=shooting.tau,
+        rtol=shooting.rtol,
+        atol=shooting.atol,
+    )
 
 
 def found_periodic(shooting: Shooting, at: Orbit) -> Periodic:
@@ -247,21 +279,11 @@ def found_periodic(shooting: Shooting, at: Orbit) -> Periodic:
             "multipliers have few digits; take finer tolerances (rtol)"
         )
     drift = passage.end - at.z
-    T = passage.T
-    run = simulate(
-        shooting.equations,
-        (shooting.t0, shooting.t0 + T),
-        q=at.z[: system.nq],
-        v=at.z[system.nq :],
-        p=at.p,
-        tau=shooting.tau,
-        rtol=shooting.rtol,
-        atol=shooting.atol,
-    )
+    run = _run(shooting, at, 1)
     return Periodic(
         model=system.name,
         initial=dict(zip((*system.q_names, *system.v_names), at.z.tolist(), strict=True)),
-        period=float(T),
+        period=float(passage.T),
         multipliers=multipliers,
         residual=float(np.abs(shooting.off(at)).max(initial=0.0)),
         drifts={system.q_names[i]: float(drift[i]) for i in shooting.drifts},

@@ -75,8 +75,7 @@ class Passage:
     @property
     def size(self) -> float:
         """The largest distance of a state from the start."""
-        y = np.concatenate([piece.y[:, : len(self.end)] for piece in self.motion.pieces])
-        return float(np.abs(y - y[0]).max(initial=0.0))
+        return _extent(self.motion, len(self.end))
 
 
 @dataclass
@@ -163,9 +162,8 @@ class Shooting:
 
     def _check_moves(self, motion: LinearisedMotion, at: Orbit) -> None:
         """Raise :class:`SimulationError` for a rest, before it is varied: a guess of its period may be as long as one likes."""
-        y = np.concatenate([piece.y[:, : len(at.z)] for piece in motion.pieces])
         size = max(1.0, float(np.abs(at.z).max(initial=0.0)))
-        if not self.forced and np.abs(y - y[0]).max(initial=0.0) <= tolerances.STATE_TOLERANCE * size:
+        if not self.forced and _extent(motion, len(at.z)) <= tolerances.STATE_TOLERANCE * size:
             raise SimulationError(
                 f"Model '{self.equations.system.name}': the state is a rest, which no period has; begin with one that moves."
             )
@@ -338,6 +336,14 @@ class Shooting:
     def _accuracy(self, at: Orbit) -> float:
         return tolerances.NEWTON_TOLERANCE * max(1.0, float(np.abs(at.z).max(initial=0.0)), self.passage(at).size)
 
+    def check_extent(self, at: Orbit, start: Orbit) -> None:
+        """Raise :class:`SimulationError` for a motion *at* that is a rest but for rounding, beside that of the *start*."""
+        if not self.forced and self.passage(at).size <= tolerances.WRITTEN_TOLERANCE * self.passage(start).size:
+            raise SimulationError(
+                f"Model '{self.equations.system.name}': the nearest motion whose state returns is a rest, which no period has; "
+                "begin nearer to a motion, and name what grows from period to period, as a way or an integral, among the drifts."
+            )
+
     def check_forces(self, at: Orbit) -> None:
         """Raise :class:`SimulationError` where forces a period later are others."""
         if not self.forced:
@@ -354,14 +360,24 @@ class Shooting:
                 )
 
 
+def _extent(motion: LinearisedMotion, n: int) -> float:
+    """Return by how much the first *n* variables of a *motion* change at most."""
+    y = np.concatenate([piece.y[:, :n] for piece in motion.pieces])
+    return float(np.abs(y - y[0]).max(initial=0.0))
+
+
 def depends_on_time(equations: Equations) -> bool:
-    """Return whether accelerations, contacts or switches of *equations* depend on the time."""
+    """Return whether accelerations, rates of states, contacts or switches of *equations* depend on the time."""
     return equations.memo("depends on time", lambda: _depends_on_time(equations))
 
 
 def _depends_on_time(equations: Equations) -> bool:
     with equations.shared() as d:
-        refs = [*d["inverse"].refs, *(x for row in d.rows for x in (row.rest, *row.gradient.values()))]
+        refs = [
+            *d["inverse"].refs,
+            *d.symbols.state_rates,
+            *(x for row in d.rows for x in (row.rest, *row.gradient.values())),
+        ]
         for contact in d.contacts:
             refs += [contact.bound, contact.static, contact.restitution, contact.active]
             refs += [x for row in contact.rows for x in (*row.levels, row.rest)]

@@ -34,7 +34,9 @@ BESIDE = 0.1
 
 @dataclass(frozen=True)
 class Jet:
-    """A jet of the motion at the time ``t``: coordinates q (nq,), and the variables of orders 1, 2, ... in succession, x."""
+    """A jet of the motion at the time ``t``: coordinates and first-order states q (nq,), and the variables of orders 1, 2, ... in
+    succession, x.
+    """
 
     t: float
     q: FloatArray
@@ -48,7 +50,7 @@ class DerivativeArray:
 
     def __init__(self, equations: Equations, driven: tuple[int, ...], p: FloatArray) -> None:
         self.source, self.system = equations, equations.system
-        self.n = equations.system.nv
+        self.n, self.nz = equations.system.nv, equations.system.nz
         self.driven, self.p = driven, p
         self._made = equations.bounded_memo(
             (ServoEquations, driven), lambda: _ArrayFunctions(ServoEquations(equations.alone(), driven))
@@ -92,7 +94,10 @@ class DerivativeArray:
         h, n, x = t - state.t, self.n, state.x.copy()
         for k in range(1, self._order(x)):
             x[self.size(k - 1) :][:n] += h * x[self.size(k) :][:n]
-        return replace(self.moved(state, np.concatenate([h * state.x[:n], 0.0 * x])), t=t, x=x)
+        moved = self.moved(state, np.concatenate([h * state.x[:n], 0.0 * x]))
+        own = len(moved.q) - self.nz
+        q = np.concatenate([moved.q[:own], moved.q[own:] + h * self.qdot(state)[own:]]) if self.nz else moved.q
+        return Jet(t, q, x)
 
     def _order(self, x: FloatArray) -> int:
         order = 1
@@ -101,8 +106,16 @@ class DerivativeArray:
         return order
 
     def qdot(self, state: Jet) -> FloatArray:
-        """Return the rates of the coordinates."""
-        return self._made.qdot(state.q, state.x[: self.n], self.p)
+        """Return the rates of the coordinates and of the first-order states."""
+        return self._made.qdot(np.array([state.t]), state.q, state.x[: self.n], self.p)
+
+    def state_slopes(self, state: Jet) -> tuple[FloatArray, FloatArray]:
+        """Return the derivatives of the equations, not differentiated, by the first-order states, (m, nz), and those of the rates
+        of the states by displacements, speeds and states, (nz, 2 n + nz).
+        """
+        found = self._made.states(np.array([state.t, 1.0]), state.q, state.x[: self.size(2)], self.p)
+        m, shape = len(self.equations), (self.nz, 2 * self.n + self.nz)
+        return found[: m * self.nz].reshape(m, self.nz), found[m * self.nz :].reshape(shape)
 
     def forces(self, state: Jet) -> FloatArray:
         """Return the forces of control on the speeds, (nv,)."""
@@ -126,8 +139,8 @@ class _ArrayFunctions:
 
     def __init__(self, servo: ServoEquations) -> None:
         self.servo = servo
-        made = CompiledFunctions([servo.forces(), servo.branches(), servo.moved(), servo.qdot()])
-        self.forces, self.branches, self.moved, self.qdot = (made[name] for name in made.programs)
+        made = CompiledFunctions([servo.forces(), servo.branches(), servo.moved(), servo.qdot(), servo.states()])
+        self.forces, self.branches, self.moved, self.qdot, self.states = (made[name] for name in made.programs)
         self._sizes = [0]
 
     def size(self, k: int) -> int:
@@ -169,6 +182,11 @@ class Hold:
     def sound(self) -> bool:
         """Whether the structure is known and free of dependent equations."""
         return self.structure is not UNKNOWN and not len(self.structure.repeated)
+
+    @property
+    def internal(self) -> int:
+        """The dimension of the internal dynamics: of the free part of the motion, and the number of first-order states."""
+        return self.structure.free + self.array.nz
 
     def decided(self, state: Jet, pace: float = 1.0) -> RankStructure:
         """Return the structure of the array at *state* and the homotopy parameter *pace*."""

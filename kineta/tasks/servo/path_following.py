@@ -78,7 +78,8 @@ def followed(hold: Hold, state: Jet, times: FloatArray) -> Iterator[Jet]:
 
 
 def integrated(hold: Hold, state: Jet, times: FloatArray, rtol: float, atol: float) -> Iterator[Jet]:
-    """Yield the jets at *times* by integration of the internal dynamics from *state*.
+    """Yield the jets at *times* by integration of the internal dynamics from *state*: of the motion, projected onto the programs,
+    and of the first-order states.
 
     Rates are those of the consistent jet nearest to the state of the method, so that residuals do not grow.
     """

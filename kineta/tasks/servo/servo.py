@@ -46,14 +46,16 @@ SAMPLES = 201
 class Servo(Series):
     """The motion and the forces by which actuators hold programs.
 
-    ``series`` has coordinates, speeds and accelerations by name, the forces ``control.x'`` of the actuators, their
-    ``control.power`` and ``control.work``, and the outputs of the model but for accelerations and multipliers.
+    ``series`` has coordinates, first-order states, speeds and accelerations by name, the forces ``control.x'`` of the
+    actuators, their ``control.power`` and ``control.work``, and the outputs of the model but for accelerations and multipliers.
 
     actuators : names of the speeds on which they act
-    q, v, vdot : (k, nq), (k, nv), (k, nv), the motion; tau : (k, nv), the forces on the speeds
+    q, v, vdot : (k, nq), (k, nv), (k, nv), the motion, with the first-order states last in q
+    tau : (k, nv), the forces on the speeds
     index : how often programs are differentiated, at most, before all rates follow: one more than before the forces do
     inversion : whether actuators influence the programs at their own order, as in :func:`~kineta.simulation.simulate.simulate`
-    internal : dimension of the part of the motion that programs leave to itself; 0 where all follows from them
+    internal : dimension of the part of the motion that programs leave to itself, and number of first-order states; 0 where all
+        follows from the programs
     poles : s of its small motions x e^(s t) about rest, with the programs as they are at the start; None if there is no rest
     stability : what these say, in words
     residual : by how much programs and constraints are missed at most
@@ -173,10 +175,9 @@ def servo(
         warn(f"Model '{model.name}': {begin.redundant}.")
     array = DerivativeArray(begin.equations, driven, p)
     hold, state = held(array, Jet(float(grid[0]), place, speeds))
-    free = hold.structure.free
-    if free:
+    if hold.structure.free:
         state = _start(hold, Jet(float(grid[0]), place, speeds), state)
-    ways = integrated(hold, state, grid, rtol, atol) if free else followed(hold, state, grid)
+    ways = integrated(hold, state, grid, rtol, atol) if hold.internal else followed(hold, state, grid)
     return _found(hold, driven, list(ways))
 
 
@@ -263,7 +264,7 @@ def _found(hold: Hold, driven: tuple[int, ...], states: list[Jet]) -> Servo:
     power = np.sum(tau * v, axis=1)
     part = np.linspace(0, 1, len(t))
     work = (t[-1] - t[0]) * make_interp_spline(part, power, k=min(5, len(t) - 1)).antiderivative()(part)
-    zeros = internal.poles(hold, states[0]) if hold.structure.free else np.empty(0, dtype=complex)
+    zeros = internal.poles(hold, states[0]) if hold.internal else np.empty(0, dtype=complex)
     names = tuple(system.v_names[k] for k in driven)
     series = dict(zip((*system.q_names, *system.v_names), np.hstack([q, v]).T, strict=True))
     series |= dict(zip((f"{name}'" for name in system.v_names), vdot.T, strict=True))
@@ -284,9 +285,9 @@ def _found(hold: Hold, driven: tuple[int, ...], states: list[Jet]) -> Servo:
         tau=tau,
         index=hold.order - min(k for _, k, _ in array.equations) + 1,
         inversion=hold.order == 2,
-        internal=hold.structure.free,
+        internal=hold.internal,
         poles=zeros,
-        stability=internal.words(zeros) if hold.structure.free else "",
+        stability=internal.words(zeros) if hold.internal else "",
         residual=float(np.abs(rows[:, asked]).max()),
         left=float(
             np.abs(rows[:, undriven]).max(initial=0.0) / max(np.abs(tau).max(), asked_for, tolerances.LEAST_DIVISOR)

@@ -55,7 +55,7 @@ def agreed(hold: Hold, states: Sequence[Jet], largest: float, asked_for: float) 
 
 
 def _differences(hold: Hold, state: Jet, span: float) -> Iterator[tuple[float, FloatArray, FloatArray]]:
-    """Yield intervals of the motion from *state*, and the differences between quotients and rates of q and v."""
+    """Yield intervals of the motion from *state*, and the differences between quotients and rates of coordinates and speeds."""
     array, n = hold.array, hold.array.n
     for part in PARTS:
         after = hold.met(array.later(state, state.t + part * span))
@@ -64,4 +64,4 @@ def _differences(hold: Hold, state: Jet, span: float) -> Iterator[tuple[float, F
         h = after.t - state.t
         v, a = ((state.x[own] + after.x[own]) / 2 for own in (slice(n), slice(n, 2 * n)))
         there = array.moved(state, np.concatenate([h * v, np.zeros(len(state.x))])).q
-        yield h, (after.q - there) / h, (after.x[:n] - state.x[:n]) / h - a
+        yield h, (after.q - there)[: len(there) - array.nz] / h, (after.x[:n] - state.x[:n]) / h - a

@@ -44,6 +44,27 @@ def test_van_der_pols_cycle_has_the_published_period() -> None:
     assert found.run.t[-1] == pytest.approx(found.period)
 
 
+def test_time_in_rates_of_states_and_in_switches_is_known() -> None:
+    filtered = "state w : w' = sin(pi*t/1 s) - 2*w; force f = 5*w on x;"
+    switched = "force f = 5*u on x; parameters u = 1; when a : sin(pi*t/1 s) >= 0 : u = 1; when b : sin(pi*t/1 s) <= 0 : u = 0;"
+    for drive in (filtered, switched):
+        model = kn.loads(f"A | Sx(x) = 1; coordinates x; spring s = 30 on x; damper d = 0.7 on x; {drive}")
+        found = kn.periodic(model, 2.0)
+        assert found.period == 2.0
+        assert found.stable
+        with pytest.raises(kn.SimulationError, match="give a period of theirs"):
+            kn.periodic(model, 1.5)
+
+
+def test_a_rest_beside_a_state_that_grows_is_none() -> None:
+    model = kn.loads(
+        "A | Sx(x) = 1; coordinates x; state E : E' = x'^2; force f = (1 - x^2)*x' - x on x; initial x = 2;"
+    )
+    with pytest.raises(kn.SimulationError, match=r"is a rest.* among the drifts"):
+        kn.periodic(model, 6.6)
+    assert kn.periodic(model, 6.6, drifts=["E"]).period == pytest.approx(6.6632868593231, abs=1e-8)
+
+
 def test_a_libration_has_the_period_of_the_elliptic_integral() -> None:
     found = kn.periodic(PENDULUM, 2.1, keep=["q", "q'"])
     assert found.period == pytest.approx(4 / np.sqrt(9.81) * ellipk(np.sin(0.5) ** 2), abs=1e-10)

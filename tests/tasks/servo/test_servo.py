@@ -367,3 +367,32 @@ def test_redundant_constraints_are_found_at_the_start_that_is_given() -> None:
         kn.SimulationError, match="'pair': the constraint 'd' contradicts c: no state near the start meets all"
     ):
         kn.servo(kn.loads(text.format("constraint d : y = k*x + 1; ")), 1.0, **start)
+
+
+def test_states_are_integrated_along_a_flat_path() -> None:
+    model = kn.loads(
+        "coordinates x, y; A | Sx(x) = 2; B | Sx(y) = 1; spring k = 50 on y - x; state w : w' = y' - w; force f = -4*w on y;"
+        "program p : y = t^4; control least on x;"
+    )
+    found = kn.servo(model, 2.0, samples=41)
+    t, free = found.t, found["w"]
+    w = 4 * (t**3 - 3 * t**2 + 6 * t - 6 + 6 * np.exp(-t))  # w' = 4 t^3 - w from rest
+    assert free == pytest.approx(w, rel=1e-8, abs=1e-8)
+    assert found["x"] == pytest.approx(t**4 + (12 * t**2 + 4 * w) / 50, rel=1e-8, abs=1e-8)
+    assert (found.flat, found.internal) == (False, 1)
+    assert found.poles == pytest.approx([-1])
+
+
+def test_states_belong_to_the_internal_dynamics() -> None:
+    model = kn.loads(
+        "coordinates x, y; A | Sx(x) = 2; B | Sx(y) = 1; spring k = 50 on y - x; damper d = 2 on y - x;"
+        "state w : w' = 3*(y - x) - 2*w + x*t/1 s; force f = -4*w on y; program p : x = sin(t); control least on x;"
+        "initial x' = 1, y' = 1, w = 0.1;"
+    )
+    found, run = kn.servo(model, 2.0, samples=41), kn.simulate(model, 2.0, samples=41, rtol=1e-11, atol=1e-13)
+    for name in ("y", "w", "control.x'"):
+        assert found[name] == pytest.approx(run[name], rel=1e-7, abs=1e-7)
+    A = np.array([[0, 1, 0], [-50, -2, -4], [3, 0, -2]])
+    assert found.internal == 3
+    assert found.poles is not None
+    assert np.sort_complex(found.poles) == pytest.approx(np.sort_complex(np.linalg.eigvals(A)), rel=1e-9)

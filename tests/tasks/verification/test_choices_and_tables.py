@@ -19,6 +19,7 @@ CAR = "Car | Sx(x) = 1; coordinates x; "
         "Cam | Rz(phi) = Jz(0.01); Follower | Sz(0.1*sin(if(phi < 1, 0, 1))) = 0.5; coordinates phi;",
         "Cam | Rz(phi) = Jz(0.01); Follower | Sz(table(phi; cubic, periodic; (0, 0), (2, 0.1), (4, 0.2), (6, 0))) = 0.5; "
         "coordinates phi;",
+        f"{CAR}force b = -2*x on x; output root = sqrt(x); output level = x*log(x);",
     ],
 )
 def test_equations_with_choices_hold(text: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from kineta.algebra.expression import Expr
 from kineta.model.name_inference import highest_derivative
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER
@@ -32,17 +34,21 @@ def value_of(kin: ReferenceKinematics, e: Expr) -> Any:
 
 
 def output_values(kin: ReferenceKinematics) -> Iterator[Comparison]:
-    """Values of outputs and of conditions of switches."""
+    """Values of outputs and of conditions of switches, where they have any, as the root of what is negative there has none."""
     written = [o.value for o in kin.system.outputs] + [s.value for s in kin.system.switches if s.value is not None]
     for e in (e for e in written if highest_derivative(kin.system, e) <= kin.order):
         try:
-            own = value_of(kin, e)
+            with np.errstate(all="ignore"):
+                own = value_of(kin, e)
         except UnknownNameError:
             continue
         (ref,) = kin.d.expression_of_levels(e) if not _names_multipliers(kin, e) else kin.d.expression(e)
         (size,) = magnitude(kin.d.graph, [ref])
-        both = values(kin.d.graph, [ref, size], kin.accelerated).T
-        yield compare(kin, both[0], kin.of(own), both[1])
+        with np.errstate(all="ignore"):
+            found, size_there = values(kin.d.graph, [ref, size], kin.accelerated).T
+            expected = np.broadcast_to(kin.of(own), found.shape)
+        here = np.isfinite(found) | np.isfinite(expected)
+        yield compare(kin, *(np.where(here, x, 0.0) for x in (found, expected, size_there)))
 
 
 def _names_multipliers(kin: ReferenceKinematics, e: Expr) -> bool:
