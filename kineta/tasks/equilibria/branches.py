@@ -294,6 +294,9 @@ def _curve(search: Search, first: SteadyState, own: int, reach: float) -> Equili
     columns = columns[size > tolerances.RANK_TOLERANCE * size.max(initial=0.0)]
     scale = np.ones(len(columns))
     scale[columns >= conditions.parts["multiplier"].start] = max(1.0, np.abs(first.multipliers).max(initial=0.0))
+    for part, values in (("speed", first.v), ("state", first.q[len(first.q) - conditions.system.nz :])):
+        chosen = np.isin(columns, conditions.parts[part])
+        scale[chosen] = np.maximum(1.0, np.abs(values))[columns[chosen] - conditions.parts[part].start]
     lengths = norm(slope[:, columns] * scale, axis=1)
     weight = 1.0 / np.where(lengths > 0, lengths, 1.0)
     R, order = pivoted_triangle((slope[:, columns] * np.outer(weight, scale)).T, what="the family's way")

@@ -382,3 +382,17 @@ def test_a_family_that_cannot_leave_its_start_says_why() -> None:
     assert found.notes == ("the first branch ends at F = 0, where it reaches the limit stop",)
     with pytest.raises(ArgumentError, match="no branch to draw: the first branch ends at F = 0"):
         found.plot()
+
+
+def test_a_family_of_fast_motions_takes_as_few_steps_as_one_of_slow_ones() -> None:
+    motor = kn.loads(
+        "parameters V = 10; R | Rz(p) = Jz(0.1); coordinates p; state i : i' = (V - 2*i - 0.5*p')/0.1; force t = 0.5*i on p;"
+        "damper d = 0.01 on p'; initial p' = 15, i = 1;"
+    )
+    found = kn.family(motor, "V", 20.0, steady=["p'"], free=["p'"])
+    assert found.reached
+    (branch,) = found.branches
+    assert len(branch.parameter) < 100
+    assert branch["p'"] == pytest.approx(
+        0.5 * branch.parameter / (0.25 + 0.02), rel=1e-9
+    )  # 0.5 i = 0.01 w, 2 i = V - 0.5 w
