@@ -28,29 +28,18 @@ from kineta.kernels.contact.block_inertia import (
 )
 from kineta.kernels.contact.friction_cone import kinetic_friction, static_friction
 from kineta.kernels.contact.islands import gather_island, label_islands
-from kineta.kernels.contact.pivoting import back_substitute, eliminate
+from kineta.kernels.contact.proximal_iteration import is_undetermined, solve_by_speeds, solve_rows
 from kineta.kernels.language import fabs, kernel, sqrt
-from kineta.kernels.vectors import copy
 from kineta.memory import Integers, Reals
 
 #: Modes of a contact; GLIDING is slip without friction.
 OPEN, STICKING, SLIPPING, GLIDING = range(4)
-#: Diagonal of R, relative to that of the Delassus operator.
-PROXIMITY = 1e-6
-#: Least and largest number of iterations.
-FEWEST, MOST = 3, 30
-#: Ratio of the squares of two changes at which iterations end: over rows that contradict each other forces grow without end.
-STALLED = 0.25
 #: Slip in space at which the direction of the mode and that of the velocity have equal parts; and of slip that begins [m/s].
 REMEMBERED_SLIP, BEGINNING_SLIP = 1e-9, 1e-5
 #: Slip that begins from which on its direction is seen: where contacts at rest nearly depend on each other it starts with less.
 SEEN = 1e-6
-#: R, relative to a pivot, from which rows depend on each other.
-DEPENDENT = 1e-3
 #: Pivot, relative to the diagonal, of a row that nearly depends on others.
 WEAK = 1e-3
-#: Pivot of a speed, in parts of R, from which on rows hold it.
-HOLDING = 1e4
 #: Least friction, relative to the largest of an island, that counts in shares.
 LEAST_SHARE = 1e-4
 #: Number of times that undetermined friction is shared anew by the normal forces found.
@@ -233,27 +222,6 @@ def right_hand_side(motion: ContactMotion, n: int, bias: Reals, a: Reals) -> Non
 
 
 @kernel
-def solve_rows(solution: ContactSolution, work: ModeWork, n: int, reference: Reals) -> None:
-    """The forces *found* (n,) in the equations of an island near a *reference*."""
-    A = work.matrix[n * n :]
-    copy(work.matrix, A, n * n)
-    begin_near(solution, work, n, reference)
-    for j in range(n):
-        A[j * n + j] += work.proximity[j]
-    approach_forces(work, A, n, reference)
-
-
-@kernel
-def begin_near(solution: ContactSolution, work: ModeWork, n: int, reference: Reals) -> None:
-    """R of n rows, and their forces of the *reference*."""
-    for j in range(n):
-        c, i = work.rows[2 * j], work.rows[2 * j + 1]
-        eased = i > 0 and work.ease[c] > 0.0
-        work.proximity[j] = PROXIMITY * (work.ease[c] if eased else solution.delassus[9 * c + 4 * i])
-        work.found[j] = reference[3 * c + i]
-
-
-@kernel
 def place_speeds(problem: ContactProblem, work: ModeWork, n: int) -> int:
     """Number the speeds that n rows have; their number."""
     speeds = 0
@@ -291,90 +259,6 @@ def gather_rows(motion: ContactMotion, n: int, speeds: int) -> None:
 
 
 @kernel
-def solve_by_speeds(solution: ContactSolution, work: ModeWork, n: int, speeds: int, reference: Reals) -> bool:
-    """The forces *found* (n,), as :func:`solve_rows`, where rows are many more than speeds: (S + R)^-1 = R^-1 - R^-1 W
-    (1 + Y' R^-1 W)^-1 Y' R^-1 (Woodbury), applied to what the rows miss; whether they hold all speeds. What they do not hold
-    would cost digits.
-    """
-    b, x, R = work.right, work.found, work.proximity
-    W = work.matrix[n * n :]
-    Y, core = W[n * speeds :], W[2 * n * speeds :]
-    u, z = work.speeds, work.speeds[speeds:]
-    begin_near(solution, work, n, reference)
-    for p in range(speeds):
-        for q in range(speeds):
-            core[p * speeds + q] = 1.0 if p == q else 0.0
-    for j in range(n):
-        for p in range(speeds):
-            part = Y[j * speeds + p] / R[j]
-            for q in range(speeds):
-                core[p * speeds + q] += part * W[j * speeds + q]
-    least = factor_core(core, speeds)
-    if not least > HOLDING:
-        return False
-    turns, last, change, size = 0, 0.0, 0.0, 0.0
-    while is_approaching(turns, last, change, size):
-        for p in range(speeds):
-            u[p], z[p] = 0.0, 0.0
-        for j in range(n):
-            for p in range(speeds):
-                u[p] += Y[j * speeds + p] * x[j]
-        for j in range(n):
-            missed = b[j]
-            for p in range(speeds):
-                missed -= W[j * speeds + p] * u[p]
-            work.missed[j] = missed
-            for p in range(speeds):
-                z[p] += Y[j * speeds + p] * (missed / R[j])
-        substitute(core, speeds, z)
-        last, change, size = change, 0.0, 0.0
-        for j in range(n):
-            missed = work.missed[j]
-            for p in range(speeds):
-                missed -= W[j * speeds + p] * z[p]
-            x[j] += missed / R[j]
-            change += missed * (missed / R[j])
-            size += R[j] * x[j] * x[j]
-        if turns == 0:
-            follow_normals(work, n, reference)
-        turns += 1
-    return True
-
-
-@kernel
-def factor_core(A: Reals, n: int) -> float:
-    """LU factors of A (n, n) in place, with reciprocals of the pivots; the least pivot."""
-    least = 1.0 / tolerances.LEAST_DIVISOR
-    for k in range(n):
-        least = min(least, A[k * n + k])
-        A[k * n + k] = 1.0 / A[k * n + k]
-        for i in range(k + 1, n):
-            part = A[i * n + k] * A[k * n + k]
-            A[i * n + k] = part
-            for j in range(k + 1, n):
-                A[i * n + j] -= part * A[k * n + j]
-    return least
-
-
-@kernel
-def is_approaching(turns: int, last: float, change: float, size: float) -> bool:
-    """Whether the proximal iteration goes on after so many *turns*, of which the *last* one and that before it made changes, in
-    the square, of forces of a *size*.
-    """
-    gains = change > tolerances.ROUNDING_TOLERANCE**2 * size and change < STALLED * last
-    return turns < FEWEST or (turns < MOST and gains)
-
-
-@kernel
-def is_undetermined(work: ModeWork, n: int) -> bool:
-    """Whether a pivot of the factors of an island is hardly larger than R: then rows depend on each other."""
-    found, factors = False, work.matrix[n * n :]
-    for j in range(n):
-        found = found or fabs(factors[j * n + j]) * work.proximity[j] > DEPENDENT
-    return found
-
-
-@kernel
 def ease_tangents(motion: ContactMotion, active: Integers, count: int, n: int) -> bool:
     """R of the tangents by what friction their contacts can bear, so that undetermined friction is shared by it: all contacts
     then come to their bounds together; joints leave their load to what is pressed. Whether it changes by more than the digits
@@ -402,42 +286,6 @@ def ease_tangents(motion: ContactMotion, active: Integers, count: int, n: int) -
         changed = changed or fabs(ease - work.ease[c]) > tolerances.FORCE_TOLERANCE * ease
         work.ease[c] = ease
     return changed
-
-
-@kernel
-def follow_normals(work: ModeWork, n: int, reference: Reals) -> None:
-    """Friction *found* becomes that of the *reference*, as many times as large as the normal force beside it."""
-    x, pressed, grown = work.found, -1, 1.0
-    for j in range(n):
-        c, i = work.rows[2 * j], work.rows[2 * j + 1]
-        normal = reference[3 * c]
-        if i == 0 and normal > 0.0:
-            pressed, grown = c, x[j] / normal if x[j] > 0.0 else 1.0
-        elif pressed == c:
-            x[j] = grown * reference[3 * c + i]
-
-
-@kernel
-def approach_forces(work: ModeWork, A: Reals, n: int, reference: Reals) -> None:
-    """The forces *found* (n,) by the proximal iteration about those that stand there, of the *reference*. A is the matrix of the
-    equations with R, and becomes its factors.
-    """
-    b, x, centre, R = work.right, work.found, work.centre, work.proximity
-    copy(R, centre, n)
-    eliminate(A, n, centre, work.order)
-    turns, last, change, size = 0, 0.0, 0.0, 0.0
-    while is_approaching(turns, last, change, size):
-        for j in range(n):
-            centre[j] = x[j]
-            x[j] = b[j] + R[j] * x[j]
-        back_substitute(A, n, work.order, x)
-        last, change, size = change, 0.0, 0.0
-        for j in range(n):
-            change += R[j] * (x[j] - centre[j]) * (x[j] - centre[j])
-            size += R[j] * x[j] * x[j]
-        if turns == 0:
-            follow_normals(work, n, reference)
-        turns += 1
 
 
 @kernel

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kineta.kernels.contact import mode_forces, pivoting
+from kineta.kernels.contact import mode_forces, pivoting, proximal_iteration
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
 from kineta.kernels.machine_code import machine_code
 from tests.kernels.contact.problems import mode_memory, motion_of_problem, pile, problem_of, random_problem
@@ -89,12 +89,12 @@ def test_rows_that_are_many_more_than_speeds_have_the_forces_of_elimination(
     bias, a = p.W @ rng.normal(size=len(p.K)), np.zeros(len(p.K))
     reference = np.abs(rng.normal(size=3 * m))
     way(mode_forces.assemble_rows)(motion_of_problem(p, contacts, work), n, bias, a)
-    way(mode_forces.solve_rows)(p.solution, work, n, reference)
+    way(proximal_iteration.solve_rows)(p.solution, work, n, reference)
     eliminated = work.found[:n].copy()
     speeds = way(mode_forces.place_speeds)(p.problem, work, n)
     assert speeds == len(p.K)
     way(mode_forces.gather_rows)(motion_of_problem(p, contacts, work), n, speeds)
-    assert way(mode_forces.solve_by_speeds)(p.solution, work, n, speeds, reference)
+    assert way(proximal_iteration.solve_by_speeds)(p.solution, work, n, speeds, reference)
     assert work.found[:n] == pytest.approx(eliminated, abs=1e-7 * np.abs(eliminated).max())
 
 
@@ -105,7 +105,7 @@ def test_speeds_that_many_rows_do_not_hold_are_left_to_elimination() -> None:
     n = mode_forces.independent_rows(contacts, p.solution, np.arange(6), 6, work.rows)
     speeds = mode_forces.place_speeds(p.problem, work, n)
     mode_forces.gather_rows(motion_of_problem(p, contacts, work), n, speeds)
-    assert not mode_forces.solve_by_speeds(p.solution, work, n, speeds, np.zeros(18))
+    assert not proximal_iteration.solve_by_speeds(p.solution, work, n, speeds, np.zeros(18))
 
 
 def test_forces_over_dependent_rows_are_those_near_the_reference() -> None:
