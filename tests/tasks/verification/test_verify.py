@@ -413,3 +413,10 @@ FINE = {
 def test_sound_models_are_certified_in_many_digits(name: str) -> None:
     certificate = kn.verify(kn.loads(FINE[name]), states=4, digits=30)
     assert certificate.holds, str(certificate)
+
+
+def test_a_certificate_that_takes_minutes_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task, "LARGE", 5)
+    system = kn.loads("model two; gravity (0, -9.81, 0); A | Rz(a) = m(1), Jz(1); B ~ A | Sx(1), Rz(b) = m(1), Jz(1);")
+    with pytest.warns(kn.KinetaWarning, match="'two': a link moves at up to 2 rates.*takes minutes.*fewer links"):
+        kn.verify(system, states=1, digits=0)
