@@ -419,7 +419,7 @@ def test_a_crowd_is_drawn_at_once_and_each_body_is_met(chromium: Any, tmp_path: 
         met = """() => {
             const { machine } = kineta, found = [];
             for (const crowd of machine.crowds) crowd.list.forEach(({ frame }, k) => {
-                const body = machine.body({ object: crowd.mesh, instanceId: k });
+                const body = machine.body({ object: crowd.mesh, instanceId: k, faceIndex: crowd.first?.[k] / 3 });
                 if (body >= 0) found.push([body, frame]);
             });
             return [new Set(found.map(([body]) => body)).size, found.every(([, frame]) => frame > 0)];

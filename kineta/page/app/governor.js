@@ -1,12 +1,13 @@
 // The detail of the picture, stepped down while frames come late, and up again where there is room.
 
-/** What is left of the picture on each level: shadows, whole meshes, points of the screen for one of the window, and gloss. */
+/** What is left of the picture on each level: shadows, whole meshes, points of the screen for one of the window,
+ * gloss, and trifles, without which a machine is still told by what is seen of it. */
 export const LEVELS = [
-  { shadows: true, whole: true, points: 2, gloss: true },
-  { shadows: false, whole: true, points: 2, gloss: true },
-  { shadows: false, whole: false, points: 1, gloss: true },
-  { shadows: false, whole: false, points: 1, gloss: false },
-  { shadows: false, whole: false, points: 0.6, gloss: false },
+  { shadows: true, whole: true, points: 2, gloss: true, trifles: true },
+  { shadows: false, whole: true, points: 2, gloss: true, trifles: true },
+  { shadows: false, whole: false, points: 1, gloss: true, trifles: true },
+  { shadows: false, whole: false, points: 1, gloss: false, trifles: true },
+  { shadows: false, whole: false, points: 0.6, gloss: false, trifles: false },
 ];
 /** Frames that are judged together, and milliseconds after which fewer are enough. */
 const FRAMES = 20, SOON = 500, FEW = 4;
@@ -45,7 +46,7 @@ export class Governor {
     if (now < this.held) return false;
     if (this.level === 0) this.before = median;
     if (this.level === LEVELS.length - 1) {
-      if (!equal || median < SAVED * this.before) return false;
+      if (!equal || !this.before || median < SAVED * this.before) return false;
       this.held = now + LONGEST;
       return this.set(0, now);
     }

@@ -78,7 +78,8 @@ export class Hand {
   pull(seconds) {
     const { page, held } = this, { run, engine } = page, began = performance.now();
     held.owed = Math.min(held.owed + seconds, 0.1);
-    while ((run.pulling || held.owed >= run.dt) && performance.now() - began < SLICE) {
+    // What would end behind the slice, as the last part tells, is left to the next frame.
+    for (let at = began, part = 0; (run.pulling || held.owed >= run.dt) && at + part - began < SLICE; part = performance.now() - at, at += part) {
       if (!run.pulling) {
         const t = run.track.last, { q, v } = run.track.state(t);
         const grip = [...held.weights, ...held.local.toArray(), ...this.target.toArray(), held.stiffness, held.damping];

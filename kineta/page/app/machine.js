@@ -1,6 +1,7 @@
 // The machine in three dimensions: solids on frames, and what moves them. What solids look like follows kineta.scene.construction.
 import * as THREE from "three";
 import { mergeGeometries } from "three/examples/jsm/utils/BufferGeometryUtils.js";
+import { crowds } from "./crowd.js";
 import { data } from "./data.js";
 import { along, principal } from "./linear.js";
 import { LEVELS } from "./governor.js";
@@ -19,36 +20,6 @@ const LARGEST = 1e15;
 
 /** Where a solid between two frames begins and ends. @typedef {{mesh: THREE.Mesh, from: number, start: THREE.Vector3, to: number, end: THREE.Vector3, part: [number, number]}} Between */
 
-/** Solids of equal shape on many frames, or between them; they have neither gloss nor shadows. */
-class Crowd {
-  /** @param {{mesh: THREE.Mesh, frame?: number, own?: THREE.Matrix4, between?: Between}[]} list */
-  constructor(list) {
-    const [{ mesh }] = list;
-    this.list = list;
-    this.material = new THREE.MeshLambertMaterial({ side: mesh.material.side });
-    this.mesh = new THREE.InstancedMesh(mesh.geometry, this.material, list.length);
-    this.mesh.frustumCulled = false;
-    this.mesh.userData = { rail: mesh.userData.rail, bodies: list.map((x) => x.mesh.userData.body) };
-    list.forEach((x, k) => this.mesh.setColorAt(k, x.mesh.material.color));
-    this.matrix = new THREE.Matrix4();
-  }
-
-  /** @param {THREE.Group[]} frames */
-  pose(frames) {
-    this.list.forEach(({ mesh, frame, own, between }, k) => {
-      const placed = between ? mesh.matrix : this.matrix.multiplyMatrices(frames[frame].matrix, own);
-      this.mesh.setMatrixAt(k, between && !mesh.visible ? this.matrix.makeScale(0, 0, 0) : placed);
-    });
-    this.mesh.instanceMatrix.needsUpdate = true;
-    this.mesh.boundingSphere = null;
-  }
-
-  dispose() {
-    this.mesh.dispose();
-    this.material.dispose();
-  }
-}
-
 export class Machine {
   constructor() {
     this.root = new THREE.Group();
@@ -63,7 +34,7 @@ export class Machine {
     /** @type {THREE.Mesh[]} */
     this.pickable = [];
     this.materials = new Map();
-    /** Equal solids of a crowd, drawn at once. @type {Crowd[]} */
+    /** Solids of a crowd, drawn at once. */
     this.crowds = [];
     this.marks = { axes: null, frames: null, centres: null };
     this.shown = { axes: false, frames: false, centres: false };
@@ -149,8 +120,9 @@ export class Machine {
   /** Draw solids with this detail. @param {{whole: boolean, gloss: boolean}} level */
   detail(level) {
     this.level = level;
+    for (const x of this.crowds) x.detail(level);
     this.root.traverse((x) => {
-      if (!x.isMesh || x.renderOrder) return;
+      if (!x.isMesh || x.renderOrder || x.userData.crowd) return;
       const { geometry, material } = (x.userData.whole ??= { geometry: x.geometry, material: x.material });
       x.geometry = level.whole ? geometry : this.coarse(geometry);
       x.material = level.gloss ? material : this.dull(material);
@@ -160,7 +132,7 @@ export class Machine {
   /** A geometry with fewer vertices, made when it is first wanted. @param {THREE.BufferGeometry} geometry */
   coarse(geometry) {
     const { userData } = geometry;
-    return (userData.coarse ??= userData.plain ?? (userData.skin ? shapes.clustered(geometry, CELL * this.size) : geometry));
+    return (userData.coarse ??= (userData.skin ? shapes.clustered(geometry, CELL * this.size) : geometry));
   }
 
   /** A material without gloss. @param {THREE.Material} material */
@@ -244,7 +216,7 @@ export class Machine {
     const at = this.value(s, "at"), axis = this.value(s, "axis").normalize(), reach = 0.75 * this.size + 8 * this.radius;
     const ground = { ...s, owner: "" };
     this.bar(ground, at.clone().addScaledVector(axis, -reach), at.clone().addScaledVector(axis, reach), 0.4 * this.radius, this.material(scene.colours.element, "element"));
-    this.frames[s.frame].children.at(-1).userData.rail = true;
+    Object.assign(this.frames[s.frame].children.at(-1).userData, { rail: true, trifle: true });
   }
 
   _hull(s) {
@@ -406,7 +378,7 @@ export class Machine {
     if (s.kind.endsWith("_on_rail")) {
       const axis = this.value(s, "axis").normalize();
       start.addScaledVector(axis, -0.4 * this.size);
-      this.add(s, shapes.box(5 * r, 5 * r, 0.8 * r), this.material(scene.colours.ground, "ground"), start.clone().addScaledVector(axis, -0.4 * r), along(axis));
+      this.add(s, shapes.box(5 * r, 5 * r, 0.8 * r), this.material(scene.colours.ground, "ground"), start.clone().addScaledVector(axis, -0.4 * r), along(axis)).userData.trifle = true;
     }
     const steel = this.material(scene.colours.element, "element");
     const place = (geometry, part) => {
@@ -475,25 +447,21 @@ export class Machine {
 
   // -- crowds -------------------------------------------------------------------------------------------------------------
 
-  /** One object of the renderer for all solids of equal shape and finish. */
+  /** Few objects of the renderer for all solids. */
   crowd() {
-    const groups = new Map(), put = (mesh, place) => {
-      const { rail } = mesh.userData, key = [mesh.geometry.uuid, Boolean(rail), mesh.material.side].join(" ");
-      if (!groups.has(key)) groups.set(key, []);
-      groups.get(key).push({ mesh, ...place });
-    };
+    const members = [];
     this.frames.forEach((frame, k) => {
       for (const child of [...frame.children]) {
         child.updateMatrix();
-        put(child, { frame: k, own: child.matrix });
+        members.push({ mesh: child, frame: k, own: child.matrix });
         frame.remove(child);
       }
     });
     for (const x of this.between) {
-      put(x.mesh, { between: x });
+      members.push({ mesh: x.mesh, between: x });
       this.root.remove(x.mesh);
     }
-    this.crowds = [...groups.values()].map((list) => new Crowd(list));
+    this.crowds = crowds(members);
     this.pickable = this.crowds.map((x) => x.mesh);
     for (const x of this.crowds) this.root.add(x.mesh);
   }
@@ -554,18 +522,19 @@ export class Machine {
       mesh.visible = length > 1e-9 * this.size;
       if (crowded) mesh.updateMatrix();
     }
-    for (const x of this.crowds) x.pose(this.frames);
+    const lights = this.root.parent?.children.filter((x) => x.isLight) ?? [];
+    for (const x of this.crowds) x.pose(this.frames, lights);
   }
 
   /** The number of the body that a ray has met. @param {THREE.Intersection} hit */
   body(hit) {
-    return hit.instanceId === undefined ? hit.object.userData.body : hit.object.userData.bodies[hit.instanceId];
+    const { body, crowd } = hit.object.userData;
+    return crowd ? crowd.list[crowd.member(hit)].mesh.userData.body : body;
   }
 
   /** What is seen of the machine now. */
   box() {
     this.root.updateMatrixWorld(true);
-    for (const x of this.crowds) x.mesh.computeBoundingBox();
     const found = new THREE.Box3();
     this.root.traverse((x) => {
       if (x.isMesh && !x.userData.rail && !x.renderOrder) found.expandByObject(x);

@@ -108,7 +108,7 @@ export class Pane {
     this.values = this.data();
     this.plot = new uPlot(
       {
-        width: Math.max(160, this.body.clientWidth), height: Math.max(90, this.body.clientHeight),
+        ...this.size(),
         legend: { show: false }, padding: [10, 18, 0, 0], scales,
         cursor: { points: { show: false }, x: false, y: false, drag: { x: false, y: false } },
         axes: [{ ...axis, size: 22, values: (_, v) => v.map((x) => short(x) + (!phase && x === v[v.length - 1] ? " s" : "")) }, { ...axis, size: 54, values: (_, v) => v.map(short) }],
@@ -252,7 +252,12 @@ export class Pane {
     this.chosen.forEach((value, i) => { value.textContent = digits(track.column(this.lines[i].name)[k], 3); });
   }
 
+  /** Room for the plot [px]. */
+  size() {
+    return { width: Math.max(110, this.body.clientWidth), height: Math.max(90, this.body.clientHeight) };
+  }
+
   resize() {
-    this.plot.setSize({ width: Math.max(160, this.body.clientWidth), height: Math.max(90, this.body.clientHeight) });
+    this.plot.setSize(this.size());
   }
 }

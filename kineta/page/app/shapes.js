@@ -32,7 +32,7 @@ export const sphere = shared(function sphere(r) {
 });
 export const cylinder = shared(function cylinder(r, length, tip = r, around = AROUND) {
   const long = length > 4 * Math.max(r, tip); // whose ends are not missed
-  return plainer(new THREE.CylinderGeometry(tip, r, length, crowded ? AROUND : around).rotateX(Math.PI / 2), () => new THREE.CylinderGeometry(tip, r, length, long ? 4 : 6, 1, long).rotateX(Math.PI / 2));
+  return plainer(new THREE.CylinderGeometry(tip, r, length, crowded ? AROUND : around).rotateX(Math.PI / 2), () => new THREE.CylinderGeometry(tip, r, length, long ? 3 : 6, 1, long).rotateX(Math.PI / 2));
 });
 export const box = shared(function box(x, y, z) {
   return crowded ? new THREE.BoxGeometry(x, y, z) : new RoundedBoxGeometry(x, y, z, 3, 0.06 * Math.min(x, y, z));
@@ -45,11 +45,11 @@ export const torus = shared(function torus(r, tube) {
 });
 export const capsule = shared(function capsule(r, length) {
   const made = crowded ? new THREE.CylinderGeometry(r, r, length + r, 6) : new THREE.CapsuleGeometry(r, length, 10, 24);
-  return plainer(made.rotateX(Math.PI / 2), () => new THREE.CylinderGeometry(r, r, length + r, 4, 1, true).rotateX(Math.PI / 2));
+  return plainer(made.rotateX(Math.PI / 2), () => new THREE.CylinderGeometry(r, r, length + r, 3, 1, true).rotateX(Math.PI / 2));
 });
 /** A rod from the origin to (0, 1, 0), to be stretched. */
 export const post = shared(function post(r) {
-  return new THREE.CylinderGeometry(r, r, 1, crowded ? 5 : 20, 1, crowded).translate(0, 0.5, 0);
+  return plainer(new THREE.CylinderGeometry(r, r, 1, crowded ? 5 : 20, 1, crowded).translate(0, 0.5, 0), () => new THREE.CylinderGeometry(r, r, 1, 3, 1, true).translate(0, 0.5, 0));
 });
 export const disk = (r, thickness = 0.06 * r) => cylinder(r, thickness, r, 64);
 
@@ -70,7 +70,7 @@ export const coil = shared(function coil(radius, wire, turns = crowded ? 5 : 8) 
     const s = k / n, r = radius * Math.min(1, 9 * Math.min(s, 1 - s)), a = 2 * Math.PI * turns * s;
     points.push(new THREE.Vector3(r * Math.cos(a), s, r * Math.sin(a)));
   }
-  return plainer(new THREE.TubeGeometry(new THREE.CatmullRomCurve3(points), n, wire, crowded ? 3 : 7), () => post(0.6 * radius));
+  return plainer(new THREE.TubeGeometry(new THREE.CatmullRomCurve3(points), n, wire, crowded ? 3 : 7), () => post(0.6 * radius).userData.plain);
 });
 
 /** The convex hull of points; of points in a plane or a line a ball. @param {THREE.Vector3[]} points */

@@ -34,3 +34,8 @@ test("detail that does not help is not left out", () => {
   assert.ok(levels.includes(LEVELS.length - 1));
   assert.equal(levels.at(-1), 0);
 });
+
+test("a picture that was never drawn with all detail does not get it because frames are equal", () => {
+  const { levels } = drawn([600, 500, 200, 100, 90], 30, new Governor(3));
+  assert.equal(levels.at(-1), 4);
+});

@@ -1,0 +1,174 @@
+// Many solids as few objects of the renderer, and what a processor that draws them is spared.
+import * as THREE from "three";
+import { software } from "./graphics.js";
+
+/** A solid on a frame, or between two. @typedef {{mesh: THREE.Mesh, frame?: number, own?: THREE.Matrix4, between?: object}} Member */
+
+/** Where a solid is now; one that is not seen has no size. @param {Member} member @param {THREE.Group[]} frames @param {THREE.Matrix4} to */
+function placed({ mesh, frame, own, between }, frames, to) {
+  if (!between) return to.multiplyMatrices(frames[frame].matrix, own);
+  return mesh.visible ? mesh.matrix : to.makeScale(0, 0, 0);
+}
+
+/** Solids of equal shape, which a graphics card draws at once; they have neither gloss nor shadows. */
+class Instances {
+  /** @param {Member[]} list */
+  constructor(list) {
+    const [{ mesh }] = list;
+    this.list = list;
+    this.whole = mesh.geometry;
+    this.material = new THREE.MeshLambertMaterial({ side: mesh.material.side });
+    this.mesh = new THREE.InstancedMesh(mesh.geometry, this.material, list.length);
+    this.mesh.frustumCulled = false;
+    list.forEach((x, k) => this.mesh.setColorAt(k, x.mesh.material.color));
+    this.matrix = new THREE.Matrix4();
+  }
+
+  /** @param {{whole: boolean}} level */
+  detail({ whole }) {
+    this.mesh.geometry = whole ? this.whole : this.whole.userData.plain ?? this.whole;
+  }
+
+  /** @param {THREE.Group[]} frames */
+  pose(frames) {
+    this.list.forEach((x, k) => this.mesh.setMatrixAt(k, placed(x, frames, this.matrix)));
+    this.mesh.instanceMatrix.needsUpdate = true;
+    this.mesh.boundingSphere = null;
+    this.mesh.computeBoundingBox();
+  }
+
+  /** The number in the list of what a ray has met. @param {THREE.Intersection} hit */
+  member(hit) {
+    return hit.instanceId;
+  }
+
+  dispose() {
+    this.mesh.dispose();
+    this.material.dispose();
+  }
+}
+
+/** Solids of any shape as one mesh, whose vertices the script places and lights: a program that stands in for a graphics card draws equal
+ * solids one by one, and lights all points of the picture. */
+class Gathered {
+  /** @param {Member[]} list */
+  constructor(list) {
+    this.list = list;
+    this.material = new THREE.MeshBasicMaterial({ side: list[0].mesh.material.side, vertexColors: true });
+    this.mesh = new THREE.Mesh(new THREE.BufferGeometry(), this.material);
+    this.mesh.frustumCulled = false;
+    this.matrix = new THREE.Matrix4();
+    this.parts = list.map(({ mesh }) => mesh.geometry);
+    this.gather();
+  }
+
+  /** @param {{whole: boolean, trifles: boolean}} level */
+  detail({ whole, trifles }) {
+    const parts = this.list.map(({ mesh }) => {
+      if (mesh.userData.trifle && !trifles) return null;
+      return whole ? mesh.geometry : mesh.geometry.userData.plain ?? mesh.geometry;
+    });
+    if (parts.every((x, k) => x === this.parts[k])) return;
+    this.parts = parts;
+    this.gather();
+  }
+
+  /** Room for the vertices of all solids, and their triangles. */
+  gather() {
+    const count = (x) => x?.getAttribute("position").count ?? 0, corners = (x) => (x ? x.getIndex()?.count ?? count(x) : 0);
+    const vertices = this.parts.reduce((sum, x) => sum + count(x), 0), all = this.parts.reduce((sum, x) => sum + corners(x), 0);
+    const index = new Uint32Array(all);
+    /** Corners before each solid. */
+    this.first = [];
+    let at = 0, base = 0;
+    for (const part of this.parts) {
+      this.first.push(at);
+      const own = part?.getIndex()?.array;
+      for (let k = 0; k < corners(part); k++) index[at++] = base + (own ? own[k] : k);
+      base += count(part);
+    }
+    this.mesh.geometry.dispose();
+    const made = (this.mesh.geometry = new THREE.BufferGeometry());
+    made.setIndex(new THREE.BufferAttribute(index, 1));
+    for (const name of ["position", "color"]) made.setAttribute(name, new THREE.BufferAttribute(new Float32Array(3 * vertices), 3).setUsage(THREE.DynamicDrawUsage));
+  }
+
+  /** @param {THREE.Group[]} frames @param {THREE.Light[]} lights */
+  pose(frames, lights) {
+    const { geometry } = this.mesh, { array: place } = geometry.getAttribute("position"), { array: colour } = geometry.getAttribute("color");
+    const shine = lit(lights);
+    let w = 0;
+    this.parts.forEach((part, k) => {
+      if (!part) return;
+      const { mesh } = this.list[k], { elements: m } = placed(this.list[k], frames, this.matrix), { color: own } = mesh.material;
+      const { array: p } = part.getAttribute("position"), { array: n } = part.getAttribute("normal");
+      for (let i = 0; i < p.length; i += 3, w += 3) {
+        for (let j = 0; j < 3; j++) place[w + j] = m[j] * p[i] + m[4 + j] * p[i + 1] + m[8 + j] * p[i + 2] + m[12 + j];
+        // Of what is stretched along its length the sides keep their normals.
+        const x = m[0] * n[i] + m[4] * n[i + 1] + m[8] * n[i + 2], y = m[1] * n[i] + m[5] * n[i + 1] + m[9] * n[i + 2], z = m[2] * n[i] + m[6] * n[i + 1] + m[10] * n[i + 2];
+        shine(x, y, z, own, colour, w);
+      }
+    });
+    for (const name of ["position", "color"]) geometry.getAttribute(name).needsUpdate = true;
+    geometry.boundingSphere = geometry.boundingBox = null;
+  }
+
+  /** @param {THREE.Intersection} hit */
+  member(hit) {
+    let low = 0, high = this.first.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.first[middle] <= 3 * hit.faceIndex) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  dispose() {
+    this.mesh.geometry.dispose();
+    this.material.dispose();
+  }
+}
+
+/** A function that writes the colour of a dull surface with a normal in the light of the scene, as Lambert's law and the renderer have it. @param {THREE.Light[]} lights */
+function lit(lights) {
+  const sky = lights.find((x) => x.isHemisphereLight), up = sky?.position.clone().normalize();
+  const suns = lights.filter((x) => x.isDirectionalLight).map((x) => ({ d: x.position.clone().sub(x.target.position).normalize(), c: x.color.clone().multiplyScalar(x.intensity / Math.PI) }));
+  const above = sky?.color.clone().multiplyScalar(sky.intensity / Math.PI), below = sky?.groundColor.clone().multiplyScalar(sky.intensity / Math.PI);
+  return (x, y, z, own, to, at) => {
+    const size = Math.hypot(x, y, z) || 1;
+    let [r, g, b] = sky ? [0, 0, 0] : [1, 1, 1];
+    if (sky) {
+      const part = 0.5 + (0.5 * (up.x * x + up.y * y + up.z * z)) / size;
+      r = below.r + part * (above.r - below.r);
+      g = below.g + part * (above.g - below.g);
+      b = below.b + part * (above.b - below.b);
+    }
+    for (const { d, c } of suns) {
+      const part = (d.x * x + d.y * y + d.z * z) / size;
+      if (part > 0) {
+        r += part * c.r;
+        g += part * c.g;
+        b += part * c.b;
+      }
+    }
+    to[at] = r * own.r;
+    to[at + 1] = g * own.g;
+    to[at + 2] = b * own.b;
+  };
+}
+
+/** Solids as few objects. @param {Member[]} members @returns {(Instances | Gathered)[]} */
+export function crowds(members) {
+  const gathered = software(), groups = new Map();
+  for (const member of members) {
+    const { geometry, material, userData } = member.mesh, key = [gathered || geometry.uuid, Boolean(userData.rail), material.side].join(" ");
+    if (groups.has(key)) groups.get(key).push(member);
+    else groups.set(key, [member]);
+  }
+  return [...groups.values()].map((list) => {
+    const made = new (gathered ? Gathered : Instances)(list);
+    made.mesh.userData = { rail: list[0].mesh.userData.rail, crowd: made };
+    return made;
+  });
+}
