@@ -133,7 +133,7 @@ def _handed_over(run: Result) -> list[str]:
 def _too_many(system: System) -> list[str]:
     """Why pages do not run *system*: contacts of more bodies than are looked at one by one."""
     many = [c.name for c in mutual_contacts(system) if not c.few]
-    return [f"'{name}' is of more bodies than pages look at" for name in many]
+    return [f"'{name}' is taken by time stepping, which pages have not" for name in many]
 
 
 def _replayed(reasons: Iterable[str]) -> str:

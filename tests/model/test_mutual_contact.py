@@ -8,6 +8,7 @@ import pytest
 
 import kineta as kn
 from kineta.model.body import Station
+from kineta.model.contacts.mutual_contact import MOST_PLACES
 
 BODIES = "parameters r = 0.1, mu = 0.5; for i in 1..3 : P[i] | Sx(x[i]), Sz(z[i]) = 1; Big | Sx(u), Sz(w) = 5;"
 COORDINATES = "coordinates x[1], z[1], x[2], z[2], x[3], z[3], u, w;"
@@ -76,6 +77,14 @@ def test_a_range_may_have_bounds_of_constants_and_indices() -> None:
 def test_laws_hold_for_its_rows() -> None:
     with pytest.warns(kn.KinetaWarning, match="of its equations without pile: only runs know contacts"):
         assert kn.verify(model(PILE), states=2, digits=0).holds
+
+
+def test_a_model_verifies_without_a_contact_of_too_many_places() -> None:
+    system = model("contact p : box = r, r, r among P[1..3], Big;")
+    (pile,) = system.contacts
+    assert pile.places == 6 * 84 > MOST_PLACES
+    with pytest.warns(kn.KinetaWarning, match="of its equations without p: only runs know contacts"):
+        assert kn.verify(system, states=2, digits=0).holds
 
 
 def test_another_model_uses_it(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ class MutualContact(Unilateral):
     @property
     def told(self) -> str:
         """Sentence on a run that takes its pairs as a table."""
-        return f"'{self.name}' is of {self.count} pairs, of which steps look at those that are near."
+        return f"'{self.name}' is of {self.count} pair{'s' * (self.count != 1)}, of which steps look at those that are near."
 
     def rows(self, scope: Scope) -> tuple[str, ...]:
         """Names of the rows of each pair, as ``pile.A.B.n``; none where pairs touch at more than ``MOST_PLACES``."""

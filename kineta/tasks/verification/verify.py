@@ -17,6 +17,7 @@ from kineta.mechanics.formalisms.formalism import Formalism
 from kineta.mechanics.formalisms.table import formalisms
 from kineta.mechanics.kinematics.tree import rates_below
 from kineta.mechanics.quantities import COUNTED
+from kineta.model.contacts.mutual_contact import MOST_PLACES, mutual_contacts
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System, a_system
 from kineta.passes.multiprecision import require_mpmath
@@ -74,6 +75,8 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
     :class:`~kineta.errors.ModelError` for a constraint that depends on others at all states. A constraint redundant on the
     constraint manifold alone is left out, and named.
 
+    Contacts of many bodies that touch at too many places to have rows of their own are left out; the warning names them.
+
     Under programs of motion Rodionov's forms of the equations are compared with the laws of control that runs follow.
     """
     system = a_system(system)
@@ -84,6 +87,9 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
     if not system.nv:
         raise ArgumentError(f"Model '{system.name}': nothing in it can move, so there are no equations to compare.")
     warn_ignored(system, "the certificate", whole=True, known=("programs",))
+    crowds = [c for c in mutual_contacts(system) if c.places > MOST_PLACES]
+    if crowds:
+        system = system.unchecked(contacts=tuple(c for c in system.contacts if c not in crowds))
     known = formalisms()
     refused = {name: reason for name, f in known.items() if (reason := f.applies(system))}
     applied = [name for name in known if name not in refused]
