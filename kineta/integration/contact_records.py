@@ -162,7 +162,8 @@ class IslandWork(Record):
     place : (speeds,) indices of the speeds in the island; own, position : (blocks,) blocks of the island, and the number of each
         among them
     step : (speeds,) the solution of the linear equations; change : (speeds,) a step of the speeds
-    force : (3 contacts,) impulses so far; toward : (3 contacts,) a step of them; cones : (9 contacts,) derivatives of the laws
+    force : (3 contacts,) impulses so far; toward : (3 contacts,) residuals, then a step of them; tried : (3 contacts,) the step
+        along which residuals are looked at, of this ``norm``; cones : (9 contacts,) derivatives of the laws
     delassus : (9 m m,) where it is less than n n; hessian : (n (n + 2),) the matrix of the linear equations, or its
         ``entries`` by blocks
     sparse : number of blocks of an island whose factors have a pattern, 0 for others; sequence : (blocks,) its blocks in the
@@ -175,6 +176,7 @@ class IslandWork(Record):
     n: int
     blocks: int
     compliance: float
+    norm: float
     inertia: Reals
     place: Integers
     own: Integers
@@ -182,6 +184,7 @@ class IslandWork(Record):
     change: Reals
     force: Reals
     toward: Reals
+    tried: Reals
     cones: Reals
     delassus: Reals
     hessian: Reals
@@ -369,7 +372,7 @@ class SteppingData(Record):
     free, tried : (speeds and multipliers,) speeds without contact impulses, and with them
     plain : (contacts,) normal velocities added where there is no restitution; rebound, back : (contacts,) those of restitution,
         and of what takes a penetration back; pressed, stuck : (contacts,) 1 for what was pressed, and stuck, in the last
-        step
+        step, 2 for what was pressed and closed on
     count, near : number and (contacts,) indices of contacts that take part; taking : (contacts,) 1 for these; gaps : (contacts,)
     times, states, middles : rows (steps,), (steps, n_extended) and (steps, n) of the steps since the last pause
     depths : (contacts,) largest penetrations; bounded, plainly, unsolved : numbers of islands solved with less restitution,
@@ -490,9 +493,11 @@ def law_fault(gap: float, bound: float, static: float, restitution: float) -> st
     return f"the restitution {restitution:.3g}; expected a number from 0 to 1"
 
 
-#: Numbers of an impact: contact, impulses along n, u, w, normal velocities before and after, energy lost, 1 for what comes to
-#: rest; and the row of the state after it.
+#: Numbers of an impact: contact, impulses along n, u, w, normal velocities before and after, energy lost, what it says of its
+#: contact; and the row of the state after it.
 IMPACT_NUMBERS = 9
+#: What an impact says of its contact: it was hit, it came to rest, an impact of a step before goes on.
+HIT, TIRED, GOES_ON = 1, 2, 4
 
 
 class TransitionWork(Record):

@@ -334,12 +334,20 @@ def _mode_work(p: ContactProblem, m: int) -> ModeWork:
 def _island_work(p: ContactProblem, m: int, inertia: int, largest: int) -> IslandWork:
     n = p.speeds
     entries = max(largest * (largest + 2), min(n * (n + 2), MOST_ENTRIES))
-    sizes = {"inertia": inertia, "step": n, "change": n, "force": 3 * m, "toward": 3 * m, "cones": 9 * m}
+    sizes = {
+        "inertia": inertia,
+        "step": n,
+        "change": n,
+        "force": 3 * m,
+        "toward": 3 * m,
+        "tried": 3 * m,
+        "cones": 9 * m,
+    }
     sizes |= {"hessian": entries, "delassus": largest * largest}
     later, links = (min(p.blocks, MOST_BLOCKS) * k for k in (LATER, min(p.blocks, MOST_BLOCKS)))
     places = {"place": _zeros(n), "later": _zeros(later), "links": _zeros(links), "later_start": _zeros(p.blocks + 1)}
     places |= {name: _zeros(p.blocks) for name in ("own", "sequence", "position", "degree", "turn")}
-    numbers = {"n": 0, "blocks": 0, "compliance": 0.0, "sparse": 0, "entries": 0}
+    numbers = {"n": 0, "blocks": 0, "compliance": 0.0, "norm": 0.0, "sparse": 0, "entries": 0}
     numbers |= {"most_entries": entries, "most_later": later, "most_links": links}
     return IslandWork(**numbers, **{name: np.zeros(size) for name, size in sizes.items()}, **places)
 

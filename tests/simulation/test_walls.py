@@ -39,6 +39,17 @@ BALL = "Ball | Free(f) = 5, 0.03, 0.03, 0.03; initial f.x = 0.5, f.y = -1, f.z =
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("speed", [5, 12])
+def test_a_wall_that_a_ball_strikes_obeys_the_laws_in_its_steps(speed: int) -> None:
+    run = kn.simulate(wall(5, 4, BALL.format(speed=speed), " and ball = 0.12 among Ball"), 1.0, samples=101)
+    (said,) = [note for note in run.notes if "largest penetration" in note]
+    assert float(said.split()[-2]) < 8e-5
+    approximate = [int(note.split()[1]) for note in run.notes if "approximately" in note]
+    assert sum(approximate) < 50
+    assert np.diff(run.kinetic_energy + run.potential_energy).max() < 1e-4
+
+
+@pytest.mark.slow
 def test_a_wall_that_a_ball_strikes_breaks_and_comes_to_rest() -> None:
     system = wall(5, 4, BALL.format(speed=8), " and ball = 0.12 among Ball")
     run = kn.simulate(system, 2.5, samples=126)

@@ -24,11 +24,12 @@ COMPLIANCE, SOFT, STIFFER = 1e-4, 1e-2, 1e-1
 SCALE = 10.0
 #: Newton steps for each repetition of c, and repetitions; the change of velocities, relative to the tolerance, at which these end
 #: where one leaves more than a part of the change before: undetermined impulses that no rigid motion meets wander.
-STEPS, REPETITIONS, ENOUGH, SLOW = 30, 12, 1e4, 0.25
-#: Newton steps for each repetition over a large island, where sweeps take turns.
-STEPS_IN_TURN = 12
-#: Steps after which as many are halved: steps run in circles of two.
-DAMPED = 8
+STEPS, REPETITIONS, ENOUGH, SLOW = 60, 12, 1e4, 0.25
+#: The same change for islands whose factors have a pattern, in which more forces wander.
+ENOUGH_OF_MANY = 1e6
+#: Halvings of a step whose residuals do not fall by a least part of it: whole steps run in circles where contacts open, stick and
+#: slip by turns.
+HALVINGS, DESCENT = 5, 1e-4
 
 
 @kernel
@@ -107,10 +108,10 @@ def linearise(
     v: Reals,
     smooth: bool,
 ) -> float:
-    """Residuals ``toward`` of the laws of all contacts at the speeds v, and their derivatives ``cones``; the largest residual as
-    a velocity.
+    """Residuals ``toward`` of the laws of all contacts at the speeds v, their derivatives ``cones``, and the ``norm`` of the
+    largest of each contact; the largest of all, as a velocity.
     """
-    most, u = 0.0, solution.rates
+    most, squares, u = 0.0, 0.0, solution.rates
     for a in range(count):
         c = active[a]
         x, R = solution.impulse[3 * c :], compliance(solution, work, c)
@@ -125,6 +126,8 @@ def linearise(
         else:
             f = linearise_law(x, u, mu, problem.has_normal[c], SCALE / d, R, own, H)
         most = maximum(most, d * f)
+        squares += d * f * d * f
+    work.norm = sqrt(squares)
     return most
 
 
@@ -213,14 +216,41 @@ def make_step(
     v: Reals,
     part: float,
 ) -> None:
-    """Change the impulses by this *part* of the step, and the speeds v with them."""
+    """Change the impulses by this *part* of the step ``tried``, and the speeds v with them."""
     for a in range(count):
         c = active[a]
-        d, x = work.toward[3 * c :], solution.impulse[3 * c :]
+        d, x = work.tried[3 * c :], solution.impulse[3 * c :]
         for i in range(3):
-            d[i] *= part
-            x[i] += d[i]
-        push(problem, solution, c, d[0], d[1], d[2], v)
+            x[i] += part * d[i]
+        push(problem, solution, c, part * d[0], part * d[1], part * d[2], v)
+
+
+@kernel
+def search_along(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    work: IslandWork,
+    active: Integers,
+    count: int,
+    v: Reals,
+    smooth: bool,
+) -> float:
+    """Change the impulses by the step ``toward``, or by the half, quarter ... of it with which residuals fall, and the speeds v
+    with them; the largest residual there.
+    """
+    before, part, halved = work.norm, 1.0, 0
+    for a in range(count):
+        for i in range(3):
+            work.tried[3 * active[a] + i] = work.toward[3 * active[a] + i]
+    make_step(problem, solution, work, active, count, v, 1.0)
+    off = linearise(problem, terms, solution, work, active, count, v, smooth)
+    while not work.norm <= (1.0 - DESCENT * part) * before and halved < HALVINGS:
+        part *= 0.5
+        make_step(problem, solution, work, active, count, v, -part)
+        off = linearise(problem, terms, solution, work, active, count, v, smooth)
+        halved += 1
+    return off
 
 
 @kernel
@@ -250,16 +280,16 @@ def solve_laws(
         for i in range(3):
             work.force[3 * active[a] + i] = solution.impulse[3 * active[a] + i]
     turns, moved, found, wanders = 0, 2.0 * tolerance, True, False
+    enough = ENOUGH_OF_MANY if work.sparse > 0 else ENOUGH
     while turns < REPETITIONS and moved > tolerance and found and not wanders:
         before, steps, off = moved, 0, linearise(problem, terms, solution, work, active, count, v, smooth)
-        while steps < (STEPS_IN_TURN if work.sparse > 0 else STEPS) and off > tolerance:
+        while steps < STEPS and off > tolerance:
             if over_impulses:
                 step_over_impulses(solution, work, active, count)
             else:
                 step_over_speeds(problem, terms, solution, work, active, count)
                 change_impulses(problem, terms, solution, work, active, count)
-            make_step(problem, solution, work, active, count, v, 0.5 if steps // DAMPED == 1 else 1.0)
-            off = linearise(problem, terms, solution, work, active, count, v, smooth)
+            off = search_along(problem, terms, solution, work, active, count, v, smooth)
             steps += 1
         found = off <= tolerance
         moved = 0.0
@@ -269,7 +299,7 @@ def solve_laws(
                 k = 3 * active[a] + i
                 moved = maximum(moved, R * fabs(solution.impulse[k] - work.force[k]))
                 work.force[k] = solution.impulse[k]
-        wanders = turns > 0 and moved <= ENOUGH * tolerance and moved > SLOW * before
+        wanders = turns > 0 and moved <= enough * tolerance and moved > SLOW * before
         if work.compliance > COMPLIANCE:
             work.compliance *= STIFFER
             moved, wanders = maximum(moved, 2.0 * tolerance), False

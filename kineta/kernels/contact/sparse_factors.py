@@ -218,10 +218,11 @@ def take_product(problem: ContactProblem, work: IslandWork, k: int, p: int, q: i
         work.hessian[work.links[k * m + q] :],
     )
     for r in range(rows):
-        for t in range(n):
-            x = L[r * n + t]
-            for s in range(columns):
-                A[r * columns + s] -= x * U[t * columns + s]
+        for s in range(columns):
+            x = A[r * columns + s]
+            for t in range(n):
+                x -= L[r * n + t] * U[t * columns + s]
+            A[r * columns + s] = x
 
 
 @kernel

@@ -226,6 +226,7 @@ def island_work(p: RandomProblem) -> IslandWork:
         change=np.zeros(n),
         force=np.zeros(3 * m),
         toward=np.zeros(3 * m),
+        tried=np.zeros(3 * m),
         cones=np.zeros(9 * m),
         delassus=np.zeros(n * n),
         hessian=np.zeros(n * (n + 2)),
