@@ -22,6 +22,7 @@ from kineta.integration.loop_abi import BRIEF, CHATTER, RunData
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
+from kineta.integration.time_stepping import MOREAU
 from kineta.kernels.contact.state_terms import CHANGED, FULL, PENETRATES
 from kineta.kernels.integrate import transition
 from kineta.numerics.tableaux import TABLEAUX
@@ -323,7 +324,7 @@ def start_automaton(
     """
     name = task.system.name
     if task.method not in TABLEAUX:
-        known = " or ".join(TABLEAUX)
+        known = " or ".join((*TABLEAUX, MOREAU))
         raise SimulationError(
             f"Model '{name}': contacts, limits, friction and switches are found by the methods {known}, expected one of these, "
             f"found '{task.method}'."

@@ -7,14 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from kineta.arrays import FloatArray
-from kineta.integration.contact_records import ALONG, CLOSED, FLAGS, SLIPS, STUCK
+from kineta.integration.contact_records import ALONG, CLOSED, FLAGS, GOES_ON, HIT, SLIPS, STUCK, TIRED
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
-from kineta.results.impacts import Impact
+from kineta.results.impacts import Impact, continue_impact
 
 #: Number of impacts before a rest that is reported.
 FEW = 2
-#: What the log of an impact says of a contact: it was hit, and came to rest.
-HIT, TIRED = 1, 2
 
 
 class ContactLog:
@@ -53,10 +51,14 @@ class ContactLog:
         self.changes += ((t, what) for what in (*said, *(() if start else self._words(before, after))))
 
     def note_strikes(self, struck: Iterable[tuple[float, FloatArray]]) -> None:
-        """Record impacts of time stepping, at the ends of their steps."""
+        """Record impacts of time stepping, at the ends of their steps; what goes on is part of the last at its contact."""
         flags = np.zeros((len(self._names), FLAGS))
         for t, one in struck:
-            self.note(t, flags, flags, one[None])
+            if int(one[7]) == GOES_ON:
+                c, *numbers = one.tolist()
+                continue_impact(self.impacts, Impact(t, self._names[int(c)], *numbers[:6]))
+            else:
+                self.note(t, flags, flags, one[None])
 
     def note_all(
         self,

@@ -9,10 +9,11 @@ import numpy as np
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError, excerpt
 from kineta.expr.graph import ONE
-from kineta.hybrid.contact_log import HIT, ContactLog
+from kineta.hybrid.contact_log import ContactLog
 from kineta.integration.contact_records import (
     BOUND,
     FLAGS,
+    HIT,
     IMPACT_NUMBERS,
     NORMAL,
     ContactMotion,

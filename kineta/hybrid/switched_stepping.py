@@ -17,6 +17,7 @@ from kineta.hybrid.contact_log import ContactLog
 from kineta.hybrid.contact_modes import penetration
 from kineta.hybrid.sampling import SampledControl
 from kineta.hybrid.switches import loop_switches, thrown_off
+from kineta.integration.contact_records import HIT
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
@@ -64,7 +65,7 @@ class SwitchedStepping(HybridRun):
         struck = self._stepping.struck
         self.log.note_strikes(struck)
         last = [one for t, one in struck if len(segment.t) and t == segment.t[-1]]
-        heard = self._heard([int(one[0]) for one in last]) if self._stepping.data.hears else []
+        heard = self._heard([int(one[0]) for one in last if int(one[7]) & HIT]) if self._stepping.data.hears else []
         if not (segment.odd and len(segment.t)) and not heard:
             return segment, None
         events, own = self.problem.events, len(self.task.watched)

@@ -29,3 +29,21 @@ class Impact(NamedTuple):
     def size(self) -> float:
         """The magnitude of the impulse."""
         return math.hypot(self.impulse_n, self.impulse_u, self.impulse_w)
+
+
+def continue_impact(impacts: list[Impact], more: Impact) -> None:
+    """Make *more* a part of the one of the *impacts* at its contact that goes on: of the last, the one that left the contact
+    closing most nearly as *more* found it.
+    """
+    same = [k for k, one in enumerate(impacts) if one.contact == more.contact and one.after < 0]
+    if same:
+        last = max(impacts[k].t for k in same)
+        k = min((k for k in same if impacts[k].t == last), key=lambda k: abs(impacts[k].after - more.before))
+        one = impacts[k]
+        impacts[k] = one._replace(
+            impulse_n=one.impulse_n + more.impulse_n,
+            impulse_u=one.impulse_u + more.impulse_u,
+            impulse_w=one.impulse_w + more.impulse_w,
+            after=more.after,
+            energy_lost=one.energy_lost + more.energy_lost,
+        )

@@ -15,7 +15,7 @@ from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations, part_of
 from kineta.errors import SimulationError, warn
 from kineta.hybrid.automaton import DEEPEST_START, check_start
-from kineta.integration.contact_records import law_fault
+from kineta.integration.contact_records import GOES_ON, law_fault
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
 from kineta.integration.time_stepping import StepInterpolant, SteppingRun
@@ -25,7 +25,7 @@ from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm
 from kineta.passes.evaluate import evaluate
 from kineta.results import outcomes
-from kineta.results.impacts import Impact
+from kineta.results.impacts import Impact, continue_impact
 from kineta.results.outcomes import DONE, EARLY, FAILED, INTERRUPTED, OUT_OF_STEPS
 from kineta.runtime.contact_problem import contact_kernel
 from kineta.runtime.domain_watch import DomainWatch
@@ -125,16 +125,20 @@ def step_pile(
         for record in records:
             record.stop()
     memory.data.array("depths")[-1] = memory.data.pairs.depth
-    struck = [(t, one) for t, one in run.impacts if t <= records[0].reached]
-    impacts = tuple(
-        Impact(t, names[int(c)], n, u, w, before, after, lost)
-        for t, (c, n, u, w, before, after, lost, *_) in ((t, one.tolist()) for t, one in struck)
-    )
+    impacts = list[Impact]()
+    for t, (c, *numbers, what, _) in ((t, one.tolist()) for t, one in run.impacts if t <= records[0].reached):
+        one = Impact(t, names[int(c)], *numbers)
+        if int(what) == GOES_ON:
+            continue_impact(impacts, one)
+        else:
+            impacts.append(one)
     strikes = tuple((i.t, f"{i.contact} strikes") for i in impacts)
     ended, counts = (status, message), (run.evaluations, 0, run.made)
     found = []
     for k, (task, record, domain) in enumerate(zip(tasks, records, domains, strict=True)):
-        told: dict[str, Any] = {} if k else {"impacts": impacts, "changes": strikes, "notes": (*said, *run.notes())}
+        told: dict[str, Any] = (
+            {} if k else {"impacts": tuple(impacts), "changes": strikes, "notes": (*said, *run.notes())}
+        )
         found.append((task, one_motion(len(task.y0), record, domain, ended, counts, **told)))
     return found
 

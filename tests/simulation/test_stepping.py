@@ -308,6 +308,31 @@ def test_impacts_are_listed_at_the_ends_of_their_steps() -> None:
     assert run.changes[0] == (run.impacts[0].t, "floor strikes")
 
 
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+@pytest.mark.parametrize(
+    ("shape", "height"),
+    [
+        ("point between B and ground axis (0, 0, 1)", 0.0),
+        ("box = 0.2, 0.3, 0.4 between B and ground axis (0, 0, 1)", 0.2),
+        ("box = 0.2, 0.3, 0.4 among B and plane among ground axis (0, 0, 1)", 0.2),
+        ("ball = 0.1 among B and plane among ground axis (0, 0, 1)", 0.1),
+    ],
+)
+def test_impulses_of_impacts_are_jumps_of_momentum(shape: str, height: float, restitution: float) -> None:
+    model = kn.loads(
+        f"gravity 9.81; B | Free(b) = 1.5, 0.01, 0.02, 0.03; initial b.z = {height + 0.5}, b.vx = 0.3;"
+        f"contact c : {shape}, friction = 0.3, restitution = {restitution};"
+    )
+    pressed = 2e-3
+    end = (2 * 0.5 / 9.81) ** 0.5 + pressed
+    run = kn.simulate(model, end, method="moreau", max_step=2.5e-4, samples=2)
+    jump = 1.5 * (run["b.vz"][-1] + 9.81 * end)
+    assert sum(i.impulse_n for i in run.impacts) == pytest.approx(jump, abs=1.5 * 9.81 * pressed)
+    assert len(run.impacts) == (4 if height == 0.2 else 1)
+    assert all(i.before == pytest.approx(-((9.81 * 2 * 0.5) ** 0.5), abs=5e-3) for i in run.impacts)
+    assert all(i.after == pytest.approx(-restitution * i.before, abs=1e-3) for i in run.impacts)
+
+
 def test_smooth_friction_is_that_of_events() -> None:
     model = kn.loads("""gravity 9.81; B | Sx(x), Sy(y), Sz(z) = 1; coordinates x, y, z;
 contact floor : point between B and ground axis (sin(0.3), 0, cos(0.3)), friction = 0.5, smooth = 0.02;

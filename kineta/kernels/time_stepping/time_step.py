@@ -8,7 +8,7 @@ Restitution is Newton's or Poisson's, where the free motion would close the cont
 
 from __future__ import annotations
 
-from kineta.integration.contact_records import IMPACT_NUMBERS, ContactMotion, SteppingData
+from kineta.integration.contact_records import GOES_ON, HIT, IMPACT_NUMBERS, ContactMotion, SteppingData
 from kineta.kernels.contact.block_inertia import (
     accelerations,
     copy_blocks,
@@ -32,6 +32,9 @@ from kineta.memory import Reals
 KEPT, ONE_FREEDOM = 0.9, 1e-4
 #: Times at most that a step is solved again with contacts that impulses of others bring to close in it.
 DRAWN = 5
+#: Marks of contacts after a step: pressed, and pressed but closing on, as those that strike do for a step more; their part of the
+#: velocity that REACH gives in it.
+PRESSED, CLOSING, STOPPED = 1, 2, 1e-2
 #: Slip below which a contact sticks, relative to the largest velocity.
 STUCK = 1e-6
 
@@ -206,28 +209,46 @@ def quickest(run: SteppingData, count: int) -> float:
 
 @kernel
 def strikes(run: SteppingData, h: float) -> bool:
-    """Whether a contact strikes in a step of size h, faster than what REACH gives in it."""
+    """Whether a contact strikes in a step of size h."""
     struck = False
     for a in range(run.count):
-        c = run.near[a]
-        fast = run.pressed[c] == 0 and run.motion.terms.velocity[3 * c] < -REACH * h
-        struck = struck or (fast and run.motion.solution.impulse[3 * c] > 0.0)
+        struck = struck or strikes_at(run, run.near[a], h)
     return struck
 
 
 @kernel
-def note_impacts(run: SteppingData, h: float) -> None:
-    """The impacts of a step of size h, of contacts that strike as :func:`strikes` says, in the order of the contacts near."""
+def strikes_at(run: SteppingData, c: int, h: float) -> bool:
+    """Whether the contact c strikes in a step of size h, faster than what REACH gives in it."""
+    fast = run.pressed[c] == 0 and run.motion.terms.velocity[3 * c] < -REACH * h
+    return fast and run.motion.solution.impulse[3 * c] > 0.0
+
+
+@kernel
+def goes_on(run: SteppingData, c: int) -> bool:
+    """Whether the contact c struck in a step before, did not stop, and is pressed on."""
+    return run.pressed[c] == CLOSING and run.motion.solution.impulse[3 * c] > 0.0
+
+
+@kernel
+def leaves(run: SteppingData, c: int, i: int) -> float:
+    """The velocity along the row i of the contact c after a step."""
     problem, terms, solution = run.motion.problem, run.motion.terms, run.motion.solution
+    return rate_along(problem, terms, c, i, run.tried) + drift(problem, terms, solution, c, i)
+
+
+@kernel
+def note_impacts(run: SteppingData, h: float) -> None:
+    """The impacts of a step of size h, of contacts that strike in it, or go on with that, in the order of the contacts near."""
     for a in range(run.count):
         c = run.near[a]
-        v, x = terms.velocity[3 * c :], solution.impulse[3 * c :]
-        if run.pressed[c] == 0 and v[0] < -REACH * h and x[0] > 0.0:
+        v, x = run.motion.terms.velocity[3 * c :], run.motion.solution.impulse[3 * c :]
+        strikes_now = strikes_at(run, c, h)
+        if strikes_now or goes_on(run, c):
             one, lost = run.impacts[IMPACT_NUMBERS * run.struck :], 0.0
             one[0] = float(c if c < run.pairs.fixed else run.pairs.fixed + run.pairs.pair[c - run.pairs.fixed])
-            one[4], one[7], one[8] = v[0], 1.0, float(run.made + 1)
+            one[4], one[7], one[8] = v[0], float(HIT if strikes_now else GOES_ON), float(run.made + 1)
             for i in range(3):
-                after = rate_along(problem, terms, c, i, run.tried) + drift(problem, terms, solution, c, i)
+                after = leaves(run, c, i)
                 one[1 + i] = x[i]
                 one[5] = after if i == 0 else one[5]
                 lost -= 0.5 * x[i] * (v[i] + after)
@@ -236,17 +257,21 @@ def note_impacts(run: SteppingData, h: float) -> None:
 
 
 @kernel
-def note_state(run: SteppingData) -> None:
-    """Which contacts are pressed, and stick, after a step."""
+def note_state(run: SteppingData, h: float) -> None:
+    """Which contacts are pressed, and stick, after a step of size h."""
     problem, terms, solution = run.motion.problem, run.motion.terms, run.motion.solution
     quick = quickest(run, run.count)
     for c in range(problem.contacts):
-        run.pressed[c], run.stuck[c] = 0, 0
+        struck = strikes_at(run, c, h) or goes_on(run, c)
+        closing = struck and leaves(run, c, 0) < -STOPPED * REACH * h
+        run.pressed[c] = CLOSING if closing else 0
+        run.stuck[c] = 0
     for a in range(run.count):
         c = run.near[a]
         u = rate_along(problem, terms, c, 1, run.tried) + solution.target[3 * c + 1]
         w = rate_along(problem, terms, c, 2, run.tried) + solution.target[3 * c + 2]
-        run.pressed[c] = 1 if solution.impulse[3 * c] > 0.0 else 0
+        if solution.impulse[3 * c] > 0.0 and run.pressed[c] == 0:
+            run.pressed[c] = PRESSED
         holds = problem.has_normal[c] == 0 or run.pressed[c] != 0
         run.stuck[c] = 1 if holds and sqrt(u * u + w * w) <= STUCK * quick else 0
 
@@ -337,7 +362,7 @@ def time_step(run: SteppingData, end: float) -> None:
         run.bounded, run.plainly, run.unsolved = bounded, plainly, unsolved
         solve_step(run, h, True)
     note_impacts(run, h)
-    note_state(run)
+    note_state(run, h)
     note_means(run, h)
     run.time[0] = end
     for k in range(motion.speeds):
