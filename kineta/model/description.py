@@ -207,7 +207,7 @@ class Description:
 
 def word(record: Body | Point | KindRecord | Output | Let | Quasi | State | Parameter) -> str:
     """Word of the language for *record*."""
-    return record.kind.word.capitalize() if isinstance(record, Element | Appearance) else type(record).__name__
+    return record.kind.word.capitalize() if isinstance(record, KindRecord) else type(record).__name__
 
 
 def kinded(system: Description) -> tuple[KindRecord, ...]:

@@ -111,7 +111,7 @@ def assess_balance(
     """
     balance = float(energies.balance)
     if within_tolerance(balance, steps, rtol):
-        return balance, True
+        return joint_balance(energies, steps), True
     rtol = max(rtol, tolerances.RESIDUAL_TOLERANCE)
     sign = np.sign(t[-1] - t[0])
     tried = np.searchsorted(sign * t, np.linspace(sign * t[0], sign * t[-1], _TIMES)).clip(0, len(t) - 1)
@@ -131,8 +131,8 @@ def assess_balance(
 
 
 def joint_balance(energies: Energies, steps: int) -> float:
-    """Balance of the *energies* of bodies that act on each other, over so many *steps*: relative to what they exchange, or where
-    that is no more than rounding, to all that they have.
+    """Balance of the *energies* of a system over so many *steps*: relative to what is exchanged, or where that is no more than
+    rounding, as at rest, to all that there is.
     """
     size, balance = float(energies.size), float(energies.balance)
     most = float(np.abs([energies.kinetic, energies.potential, energies.work]).max())

@@ -36,7 +36,7 @@ from kineta.results.outcomes import (
 from kineta.results.result import Result, force_name, result_at_look
 from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.problem import SimulationProblem
-from kineta.simulation.energy_balance import Energies, assess_balance, within_tolerance
+from kineta.simulation.energy_balance import Energies, assess_balance, joint_balance, within_tolerance
 from kineta.simulation.solution import Solution, observe, observe_record
 from kineta.threads import memo, once
 
@@ -280,7 +280,9 @@ def _judged(task: SimulationProblem, solution: Solution, found: RunSeries, kept:
     programs, rtol = task.made.code.layout.programs, task.control.rtol
     near = not programs and (not found.off.size or found.off.max() <= tolerances.STATE_TOLERANCE)
     for i, steps in enumerate(numbers):
-        if codes[i] not in (DONE, EVENT) or stepped[i]:  # without error control there is no tolerance
+        if stepped[i]:  # without error control there is no tolerance
+            balances[i] = joint_balance(held.case(i), max(1, stepped[i]))
+        if codes[i] not in (DONE, EVENT) or stepped[i]:
             continue
         doubtful = not within_tolerance(balances[i], steps, rtol)
         if near and not doubtful:
