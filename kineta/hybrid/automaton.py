@@ -29,6 +29,7 @@ from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.contact_problem import CompiledContacts
 from kineta.runtime.events import EventStep
+from kineta.runtime.kinks import contact_step
 from kineta.runtime.problem import SimulationProblem
 
 #: Penetration [m, rad] at the start that time stepping pushes apart; more is refused.
@@ -161,7 +162,7 @@ class HybridRun(SampledRun):
             impacts, before = self.contacts.read_impacts(), made.flags.reshape(-1, FLAGS)
             for row, flags in zip(changed.rows.tolist(), changed.flags, strict=True):
                 own, after = impacts[impacts[:, -1] == row], flags.reshape(-1, FLAGS)
-                at = float(segment.t[row - 1])
+                at = float(segment.t[row])
                 self.log.note(at, before, after, own)
                 if len(own):
                     self._since.clear()
@@ -279,7 +280,10 @@ class HybridRun(SampledRun):
         if data.switches.culprit >= 0:
             return thrown_off(self.task, data.switches.culprit, t, y, p)
         if self.contacts is not None and self.contacts.work.status != CHANGED:
-            return self.contacts.refusal(t)
+            found, status = self.contacts.refusal(t), self.contacts.work.status
+            if status == PENETRATES and contact_step(self.task.equations, p, t, y):
+                return SimulationError(str(found))  # a surface has jumped into what it touches: no steps lead out
+            return found
         return self._endless(t)
 
     def _check_calm(self, t: float) -> None:

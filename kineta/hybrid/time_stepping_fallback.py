@@ -20,7 +20,7 @@ from kineta.integration.segment import Segment
 from kineta.integration.time_stepping import MOREAU, SteppingRun
 from kineta.runtime.compiled import BoundSystem, stepped_system
 from kineta.runtime.contact_problem import contact_kernel
-from kineta.runtime.kinks import contact_kink
+from kineta.runtime.kinks import contact_kink, contact_step
 from kineta.runtime.recorder import resized
 
 #: Steps by which to go back from a failure of the method by events.
@@ -111,6 +111,12 @@ class FallbackRun(SampledRun):
 
     def _watched(self, segment: Segment) -> tuple[Segment, str]:
         """*segment* up to where time stepping has to take over, and why; ``''`` where it has not."""
+        if segment.end and contact_step(
+            self.hybrid.task.equations,
+            self.hybrid.task.made.p,
+            *((float(segment.t[-1]), segment.y[-1]) if len(segment.t) else (segment.t0, segment.y0)),
+        ):
+            return segment, ""
         if segment.end:
             row, why = (
                 len(segment.t) - BACK,

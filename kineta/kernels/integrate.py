@@ -33,7 +33,7 @@ from kineta.kernels.runge_kutta import (
 from kineta.kernels.sampling import is_due, sample
 from kineta.kernels.stage_evaluation import LoopMethod, evaluate, lowest_pivot
 from kineta.kernels.switching import change_at
-from kineta.kernels.transition import decide, set_hysteresis, switch
+from kineta.kernels.transition import decide, follow_surfaces, has_room, set_hysteresis, switch
 from kineta.kernels.vectors import copy, normalise
 from kineta.numerics.tableaux import Tableau
 
@@ -144,7 +144,7 @@ def step(method: LoopMethod, run: RunData) -> int:
             note_free_step(method, run, dense, t, h, end)
         if not known and is_dense(method, run):
             interpolant(method, run, t, h, dense)
-        return accept(method, run, t, h, last)
+        return accept(method, run, t, h, last, False)
     if method.projecting:
         hopped = hops(run, h)
         if hopped:
@@ -164,8 +164,10 @@ def free_step(method: LoopMethod, run: RunData, t: float, h: float) -> float:
 
 
 @kernel
-def accept(method: LoopMethod, run: RunData, t: float, h: float, last: bool) -> int:
-    """Make the step from t to the time of the run, whose interpolant is known: its event zeros, its record."""
+def accept(method: LoopMethod, run: RunData, t: float, h: float, last: bool, bent: bool) -> int:
+    """Make the step from t to the time of the run, whose interpolant is known: its event zeros, its record. With *bent* it is
+    one over a kink, where surfaces of contacts may jump.
+    """
     e, n, new, end = run.events, run.n, run.new, run.t
     rates = run.k[method.tableau.stages * n :]
     before = e.found
@@ -183,6 +185,8 @@ def accept(method: LoopMethod, run: RunData, t: float, h: float, last: bool) -> 
                 decide(method, run, dense, t, h, before)
             else:
                 switch(method, run, dense, t, h, before)
+        elif method.touching and bent and not last:
+            follow_surfaces(method, run, dense, t, h, before)
         if run.contacts.changed:
             return EVENT if e.ended else GOES_ON
     if method.sampling:
@@ -199,6 +203,8 @@ def accept(method: LoopMethod, run: RunData, t: float, h: float, last: bool) -> 
 @kernel
 def pass_kink(method: LoopMethod, run: RunData, gap: float) -> int:
     """Pass a kink within the time *gap* at the present rate; what the loop returns, or that it goes on."""
+    if method.touching and not has_room(run):
+        return PAUSED
     n, t, last = run.n, run.t, run.t + gap == run.t_end or gap == run.t_end - run.t
     end = run.t_end if last else t + gap
     dense = run.interpolants[row(method, run) * method.tableau.coefficients * n :]
@@ -214,7 +220,7 @@ def pass_kink(method: LoopMethod, run: RunData, gap: float) -> int:
             dense[i] = 0.0
         for i in range(n):
             dense[i] = run.new[i] - run.y[i]
-    return accept(method, run, t, gap, last)
+    return accept(method, run, t, gap, last, True)
 
 
 @kernel

@@ -7,7 +7,7 @@ from kineta.integration.contact_records import BOUND, NORMAL, TANGENTS
 from kineta.integration.loop_abi import RunData
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
 from kineta.kernels.contact.motion import read_mode
-from kineta.kernels.contact.state_terms import CHANGED
+from kineta.kernels.contact.state_terms import CHANGED, is_off
 from kineta.kernels.event_location import note_jumps
 from kineta.kernels.event_start import ROUNDING, evaluate_events, look_at_start
 from kineta.kernels.language import fabs, kernel
@@ -20,6 +20,8 @@ from kineta.memory import Reals
 
 #: Condition of a switch after a transition, relative to that before it, that may be zero.
 CLOSE = 1e-6
+#: Part of a step over a kink in which it is not yet reached.
+IN_FRONT = 0.25
 
 
 @kernel
@@ -29,7 +31,7 @@ def decide(method: LoopMethod, run: RunData, dense: Reals, start: float, h: floa
     """
     c, e = run.contacts, run.events
     row = first_change(run, before)
-    if row >= 0 and c.transitions.made < c.transitions.room and c.made < c.rows:
+    if row >= 0 and has_room(run):
         t, state = e.times[row], e.states[row * run.n :]
         moment = tolerances.EVENT_TOLERANCE * max(c.transitions.until, fabs(t))
         able = is_alone(run, t + moment, before)
@@ -38,6 +40,48 @@ def decide(method: LoopMethod, run: RunData, dense: Reals, start: float, h: floa
             change_mode(method, run, dense, start, t, h, state, before)
         elif method.switching:
             switch(method, run, dense, start, h, before)
+
+
+@kernel
+def has_room(run: RunData) -> bool:
+    """Whether there is room for a transition and its impacts."""
+    c = run.contacts
+    return c.transitions.made < c.transitions.room and c.made < c.rows
+
+
+@kernel
+def follow_surfaces(method: LoopMethod, run: RunData, dense: Reals, start: float, h: float, before: int) -> None:
+    """Carry out the transition behind a kink at which the surface of a closed contact, or its velocity, has jumped, in a step h
+    from the time *start* on. The state before it is recorded in front of the kink, where the mode still holds.
+    """
+    c = run.contacts
+    off = is_off(c.motion, c.transitions, run.time, run.new)
+    if off:
+        for k in range(c.motion.problem.contacts):
+            c.transitions.loose[k] = 0
+            c.transitions.exhausted[k] = 0
+            c.transitions.fallen[k] = 0
+        if method.sampling:
+            change_mode(method, run, dense, start, run.t, h, run.new, before)
+        else:
+            carry_out_behind(method, run, dense, start, h, before)
+
+
+@kernel
+def carry_out_behind(method: LoopMethod, run: RunData, dense: Reals, start: float, h: float, before: int) -> None:
+    """The transition at the end of a step over a kink, recorded with the state in front of the kink and that behind it."""
+    c, t, part = run.contacts, run.t, IN_FRONT * h
+    changed = is_alone_carried_out(run, t, run.new, run.accepted + 1)
+    if changed:
+        for i in range(run.n):
+            run.new[i] = run.y[i] + part * run.k[i]
+            dense[i] = run.new[i] - run.y[i]
+        record(run, start + part, part, run.new)
+        c.changed_rows[c.made] = run.accepted
+        record(run, t, 0.0, run.between)
+        keep_zeros(run, c.transitions.until, t, before)
+        keep_mode(run)
+        go_on_after(method, run, t)
 
 
 @kernel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kineta.expr import tables
@@ -35,6 +35,11 @@ def jumps(g: Graph, i: int) -> bool:
     return g.op[i] in _STEPS or (g.op[i] == Op.TABLE and tables.bends(g, g.rhs[i]))
 
 
+def leaps(g: Graph, i: int) -> bool:
+    """Whether the value of the operation *i* jumps where its switching function vanishes."""
+    return g.op[i] in _STEPS or (g.op[i] == Op.TABLE and tables.table_of(g, g.rhs[i]).continuity < 0)
+
+
 _STEPS = frozenset({Op.SIGN, Op.STEP, Op.FLOOR})
 
 
@@ -61,12 +66,19 @@ class SwitchingFunctions:
 
 
 def switching_functions(
-    g: Graph, refs: Iterable[Ref], time: Ref, width: Ref, states: Collection[Ref], constant: Collection[Ref]
+    g: Graph,
+    refs: Sequence[Ref],
+    timed: Sequence[Ref],
+    time: Ref,
+    width: Ref,
+    states: Collection[Ref],
+    constant: Collection[Ref],
 ) -> SwitchingFunctions:
-    """The switching functions of *refs*, expressions of the *time*, of the symbols of *states*, and of *constant* ones. Those of
-    other symbols are left out. Clocks hold from the time to *width* later.
+    """The switching functions of *refs*, expressions of the *time*, of the symbols of *states*, and of *constant* ones, and those
+    of *timed* that depend on the time alone. Those of other symbols are left out. Clocks hold from the time to *width* later.
     """
-    order = reachable(g, refs, guarding=False)
+    order = reachable(g, [*refs, *timed], guarding=False)
+    followed = set(reachable(g, refs, guarding=False))
     depends, guards, clocks, paces = dict[int, int](), dict[Ref, None](), list[Ref](), list[Ref]()
     known = dict.fromkeys((r >> 1 for r in states), _STATE) | dict.fromkeys((r >> 1 for r in constant), 0)
     known[time >> 1] = _TIME
@@ -93,7 +105,7 @@ def switching_functions(
             continue
         if on != _TIME:
             zero = _ZEROS[op](g, a, b)
-            if zero is not None:
+            if zero is not None and i in followed:
                 guards[zero & -2] = None
         elif op == Op.TABLE:
             table, knots = tables.table_of(g, b), tables.stops(g, b)

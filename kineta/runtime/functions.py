@@ -136,14 +136,17 @@ def run_functions(
     carried = len(mode_dynamics.given(d)) if stepped else 0
     terms, slopes = step_terms(free, acting) if stepped else (contact_terms(free) if d.contacts else None, [])
     changing: Sequence[Ref] = rate
-    if d.contacts:  # contacts have kinks of their own
+    gaps: Sequence[Ref] = ()
+    if d.contacts:  # shapes have edges, with guards of their own
         limits = (x for touch in free.contacts for x in (touch.bound, touch.static))
-        changing = [*free["inverse"].refs, *(r.rest for r in free.rows), *free.symbols.qdot, *limits]
+        heights = d.expression(*(x for record in system.contacts for x in record.gaps))
+        changing = [*free["inverse"].refs, *(r.rest for r in free.rows), *free.symbols.qdot, *limits, *heights]
+        gaps = [row.levels[0] for touch in free.contacts for row in touch.rows]
     residuals = d["constraints"].refs if d.constraint_rows and not d.contacts else ()  # the rest of a step is zero
     followed = [*changing, *residuals, *d.expression(*resolved)]
     if acting:
         followed = [*substitute(d.graph, followed, acting), *acting.values()]
-    switching, watching = switching_of(d, [] if stepped else followed)
+    switching, watching = ((0, 0, 0), {}) if stepped else switching_of(d, followed, gaps)
     layout = StateLayout(
         switching=switching,
         works=works,
@@ -227,16 +230,18 @@ def _energies(g: Graph, refs: Sequence[Ref]) -> list[Ref]:
     return [g.mul(g.const(0.5), twice), g.sub(stored, work)]
 
 
-def switching_of(d: Derivation, refs: Sequence[Ref]) -> tuple[tuple[int, int, int], dict[str, Sequence[Ref]]]:
-    """Numbers and functions that tell of kinks and steps of *refs*, as in :class:`StateLayout`. The width of a clock stands in
-    the place of the first state.
+def switching_of(
+    d: Derivation, refs: Sequence[Ref], timed: Sequence[Ref] = ()
+) -> tuple[tuple[int, int, int], dict[str, Sequence[Ref]]]:
+    """Numbers and functions that tell of kinks and steps of *refs*, and of those of *timed* that depend on the time alone, as in
+    :class:`StateLayout`. The width of a clock stands in the place of the first state.
     """
     g, s, system = d.graph, d.symbols, d.symbols.system
-    if not (refs and s.q):
+    if not s.q:
         return (0, 0, 0), {}
     states = {x for k in range(d.programs.s if system.programs else 2) for x in s.level(k)}
     constant = {g.symbol(n) for n in (*system.parameter_names, *(f"tau.{n}" for n in system.v_names))}
-    found = switching_functions(g, refs, s.t, s.q[0], states, constant - states)
+    found = switching_functions(g, refs, timed, s.t, s.q[0], states, constant - states)
     functions: dict[str, Sequence[Ref]] = {GUARDS: found.guards} if found.guards else {}
     if found.clocks or found.paces:
         functions[CLOCKS] = [*found.clocks, *found.paces]

@@ -14,15 +14,23 @@ from kineta.equations.equations import Equations
 from kineta.model.motion_program import Control
 from kineta.model.name_inference import motion_expressions, response_symbols, speed_derivatives
 from kineta.model.system import System
-from kineta.passes.nonsmooth_operations import kinks
+from kineta.passes.nonsmooth_operations import kinks, leaps
 
 
 def contact_kink(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> str:
     """Sentence on the kink or step of a contact or limit at the state *y* at *t*; ``''`` for none."""
     found = _kink_there(equations, list(_contact_kinks(equations.system.expanded)), p, t, y)
     return (
-        found and f"{found}, at which what touches it can neither go on nor strike; make it smooth over a short length"
+        found
+        and f"{found}, at which what touches it can neither go on nor strike; make it smooth over a short length or time"
     )
+
+
+def contact_step(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> bool:
+    """Whether the surface of a contact or limit jumps at the state *y* at *t*."""
+    with LOCK:
+        found = [one for one in _contact_kinks(equations.system.expanded) if leaps(DESCRIPTIONS, one[1].ref >> 1)]
+    return bool(_kink_there(equations, found, p, t, y))
 
 
 def constraint_jump(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from kineta import tolerances
 from kineta.integration.contact_records import ContactMotion, TransitionWork
 from kineta.kernels.contact.block_inertia import copy_blocks, respond
-from kineta.kernels.contact.motion import evaluate_terms
+from kineta.kernels.contact.mode_forces import OPEN, STICKING
+from kineta.kernels.contact.motion import evaluate_terms, read_mode
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import maximum
 from kineta.memory import Reals
@@ -37,3 +39,24 @@ def quickest(motion: ContactMotion, work: TransitionWork) -> float:
             for i in range(3):
                 found = maximum(found, fabs(motion.terms.velocity[3 * c + i]))
     return found
+
+
+@kernel
+def is_off(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> bool:
+    """Whether a closed contact has left its surface in the state y, or moves otherwise than its surface, by more than steps and
+    projections do.
+    """
+    problem, terms, off, quick = motion.problem, motion.terms, False, 1.0
+    closed = read_mode(motion)
+    if closed > 0:
+        evaluate_terms(motion, time, y)
+        for k in range(3 * problem.contacts):
+            quick = maximum(quick, fabs(terms.velocity[k]))
+    for c in range(problem.contacts):
+        mode, noise = motion.contacts.mode[c], tolerances.STATE_TOLERANCE * quick
+        if mode != OPEN and problem.has_normal[c] != 0:
+            off = off or fabs(terms.gap[c]) > work.same or fabs(terms.velocity[3 * c]) > noise
+        if mode == STICKING:
+            for i in range(1, 1 + problem.tangents[c]):
+                off = off or fabs(terms.velocity[3 * c + i]) > noise
+    return off

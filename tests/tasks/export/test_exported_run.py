@@ -384,7 +384,13 @@ contact floor : point between P and ground axis (s, 0, 1);
 initial b.z = 0.5, b.vx = 1, b.wz = 2; output m;
 when load : b.x >= 0.3 : m = m + 0.5, J = 1.5*J, c = 0.005; when tilt : t >= 0.9 : s = -0.1;""")
 
+#: A wall that strikes in a pulse, and a floor that falls away and comes back, with corners.
+JOLTS = kn.loads("""model jolts; parameters w = 0.01; B | Sx(x), Sz(z) = 1; coordinates x, z; force weight = -9.81 on z;
+limit wall : x <= 2 - 50*max(0, w - abs(t - 0.5 - w)), restitution = 0.3;
+limit floor : z >= table(t; (0, 0), (0.7, 0), (0.8, -0.2), (1, 0)) - 0.1*step(t - 1.2); initial x = 1.9;""")
+
 TOUCHING = [
+    (JOLTS, 1.5, []),
     (LOADING, 1.5, []),
     (BEAD, 3.0, [kn.symbol("x'")]),
     (example("bouncing_ball"), 3.0, [kn.symbol("x") - 0.3]),
