@@ -70,6 +70,16 @@ class KinkStops(Protocol):
         there is none.
         """
 
+    def ends(self, t: float, y: FloatArray, right: float) -> tuple[float, ...]:
+        """Ends of steps over the kink between *t* and *right*: what is stored in the state y changes in one, between neighbouring
+        numbers.
+        """
+
+    def leap(self, t: float, behind: FloatArray) -> bool:
+        """Count the energy that the time alone changes at the last kink found as work in the state *behind*, where the step over
+        it begins at *t*; whether momenta stay.
+        """
+
     def cut(self, segment: Segment) -> Segment | None:
         """A step up to just behind the first kink of the state in it; None where there is none."""
 
@@ -169,13 +179,16 @@ class ExternalRun:
                     return
                 if cut:
                     break
-            if t == stop != right:
+            for to in kinks.ends(t, y, right) if t == stop != right else ():
                 rate = self.rate(t, y)
                 self.evaluations += 1
-                behind, before = y + (right - t) * rate, y
-                line = _line(t, before, rate) if own else None
-                yield Segment(t, before, np.array([right]), behind[None], line, "" if right == end else None)
-                t, y = right, behind
+                behind, before = y + (to - t) * rate, y
+                if not kinks.leap(t, behind):
+                    yield failed(t, y, STEP_UNDERFLOW)
+                    return
+                line = _line(t, before, (behind - before) / (to - t)) if own else None
+                yield Segment(t, before, np.array([to]), behind[None], line, "" if to == end else None)
+                t, y = to, behind
 
     def options(self) -> dict[str, Any]:
         """Tolerances for a root-mean-square norm over all states: states without error control contribute no error, and the

@@ -50,13 +50,16 @@ class Events:
 
 @dataclass(frozen=True, slots=True)
 class Kinks:
-    """What tells of kinks and steps of a rate: addresses of ``guards`` and ``clocks``, and ``numbers`` of guards, clocks and
-    paces, as in :class:`~kineta.integration.loop_abi.KinkData`.
+    """What tells of kinks and steps of a rate: addresses of ``guards``, ``clocks`` and ``stored``, ``numbers`` of guards, clocks,
+    paces and stored quantities, as in :class:`~kineta.integration.loop_abi.KinkData`, and the offset of the ``work`` in the
+    state.
     """
 
     guards: int
     clocks: int
-    numbers: tuple[int, int, int]
+    stored: int
+    numbers: tuple[int, int, int, int]
+    work: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -60,7 +60,7 @@ class _Common(NamedTuple):
     block: int
     quaternions: tuple[int, ...]
     events: int
-    kinks: tuple[int, int, int]
+    kinks: Kinks | None
     speeds: tuple[int, int] | None
     steps: int
     pivots: int
@@ -94,7 +94,7 @@ def run_memory(
         block=len(p.h),
         quaternions=tuple(p.quaternions),
         events=0 if events is None else events.n,
-        kinks=(0, 0, 0) if p.kinks is None else p.kinks.numbers,
+        kinks=None if p.kinks is None else replace(p.kinks, guards=0, clocks=0, stored=0),
         speeds=None if m is None else m.speeds,
         steps=0 if m is None else m.steps,
         pivots=0 if m is None else len(m.largest),
@@ -143,7 +143,7 @@ def _image(own: _Common) -> tuple[RecordImage[RunData], list[RunMemory]]:
         states=np.zeros(rows * n),
         interpolants=np.zeros(rows * own.dense * own.tableau.coefficients * n),
         events=_event_data(own),
-        kinks=kink_data(Kinks(0, 0, own.kinks), n),
+        kinks=KinkData() if own.kinks is None else kink_data(own.kinks, n),
         constraints=_constraint_data(own),
         contacts=ContactData(),
         switches=SwitchData(),
@@ -158,15 +158,15 @@ def functions(problem: Problem) -> tuple[int, ...]:
     """
     events, m, kinks = problem.events, problem.manifold, problem.kinks
     projections = (0, 0) if m is None else (m.position, m.velocity)
-    told = (0, 0) if kinks is None else (kinks.guards, kinks.clocks)
+    told = (0, 0, 0) if kinks is None else (kinks.guards, kinks.clocks, kinks.stored)
     return problem.rhs, 0 if events is None else events.address, *projections, *told
 
 
 def set_functions(data: RunData, addresses: Sequence[int]) -> None:
     """Give the loop the :func:`functions` at *addresses*."""
-    rate, events, position, velocity, guards, clocks = map(CompiledFunction, addresses)
+    rate, events, position, velocity, guards, clocks, stored = map(CompiledFunction, addresses)
     data.rate, data.events.function = rate, events
-    data.kinks.update(guards=guards, clocks=clocks)
+    data.kinks.update(guards=guards, clocks=clocks, stored=stored)
     data.constraints.update(position=position, velocity=velocity)
 
 
@@ -219,15 +219,20 @@ def set_switches(data: RunData, problem: Problem, rows: int) -> None:
 
 def kink_data(kinks: Kinks, n: int) -> KinkData:
     """Memory of the search for *kinks* of a rate with n states."""
-    guards, clocks, paces = kinks.numbers
-    if not any(kinks.numbers):
-        return KinkData()
+    guards, clocks, paces, stored = kinks.numbers
     return KinkData(
         guards=CompiledFunction(kinks.guards),
         clocks=CompiledFunction(kinks.clocks),
         n=guards,
         n_clocks=clocks,
         n_paces=paces,
+        stored=CompiledFunction(kinks.stored),
+        n_stored=stored,
+        work=kinks.work,
+        before=np.zeros(stored),
+        behind=np.zeros(stored),
+        left=np.nan,
+        over=np.nan,
         moment=np.zeros(1),
         width=np.zeros(1),
         here=np.zeros(loop_abi.CLOCK * (clocks + paces)),

@@ -137,6 +137,48 @@ def find_stop(k: KinkData, block: Reals, t: float, h: float) -> None:
         k.pace = min(k.pace, fabs(x - t))
 
 
+@kernel
+def evaluate_stored(method: LoopMethod, run: RunData, t: float, y: Reals, out: Reals) -> None:
+    """What is stored at the time t in the state y."""
+    run.time[0] = t
+    if method.touching:
+        run.kinks.stored(run.time, y, run.contacts.motion.block, out)
+    else:
+        run.kinks.stored(run.time, y, run.block, out)
+
+
+@kernel
+def place_leap(method: LoopMethod, run: RunData) -> None:
+    """Put the numbers between which the energy changes at the kink found, and what is stored in front of it and behind."""
+    k = run.kinks
+    evaluate_stored(method, run, k.stop, run.y, k.before)
+    evaluate_stored(method, run, k.right, run.y, k.behind)
+    a, b, first, last = k.stop, k.right, k.before[0], k.behind[0]
+    middle = a + 0.5 * (b - a)
+    while middle != a and middle != b:
+        evaluate_stored(method, run, middle, run.y, k.behind)
+        if fabs(k.behind[0] - first) < fabs(k.behind[0] - last):
+            a = middle
+        else:
+            b = middle
+        middle = a + 0.5 * (b - a)
+    evaluate_stored(method, run, k.right, run.y, k.behind)
+    k.left, k.over = a, b
+
+
+@kernel
+def take_leap(run: RunData) -> bool:
+    """Count the energy that the time alone changes at the kink as work; whether momenta stay: else a place of the model moves at
+    an infinite acceleration.
+    """
+    k, size, off = run.kinks, 0.0, 0.0
+    run.new[k.work] = run.new[k.work] + (k.behind[0] - k.before[0])
+    for i in range(1, k.n_stored):
+        size = max(size, max(fabs(k.before[i]), fabs(k.behind[i])))
+        off = max(off, fabs(k.behind[i] - k.before[i]))
+    return off <= tolerances.STATE_TOLERANCE * size
+
+
 # -- kinks of the state ---------------------------------------------------------------------------------------------------
 
 
@@ -383,6 +425,8 @@ def look_ahead(method: LoopMethod, run: RunData) -> float:
         if gap > 0.0:
             run.size = k.size
             return way * min(gap, fabs(run.t_end - run.t))
+    if k.n_stored > 0 and run.t == k.over and way * (k.right - run.t) > 0.0:
+        return way * min(way * (k.right - run.t), fabs(run.t_end - run.t))
     if k.n_clocks + k.n_paces > 0:
         if method.touching:
             find_stop(k, run.contacts.motion.block, run.t, h)
@@ -390,7 +434,12 @@ def look_ahead(method: LoopMethod, run: RunData) -> float:
             find_stop(k, run.block, run.t, h)
         near = tolerances.EPS * (10.0 * fabs(run.t) + 16.0 * fabs(h)) + tolerances.LEAST_DIVISOR
         if k.found and way * (k.stop - run.t) <= near:
-            return way * min(way * (k.right - run.t), fabs(run.t_end - run.t))
+            to = k.right
+            if k.n_stored > 0:
+                if run.t != k.left:
+                    place_leap(method, run)
+                to = k.left if way * (k.left - run.t) > 0.0 else k.over
+            return way * min(way * (to - run.t), fabs(run.t_end - run.t))
     return 0.0
 
 

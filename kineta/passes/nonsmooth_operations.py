@@ -43,6 +43,21 @@ def leaps(g: Graph, i: int) -> bool:
 _STEPS = frozenset({Op.SIGN, Op.STEP, Op.FLOOR})
 
 
+def leaps_in_time(g: Graph, refs: Iterable[Ref], time: Ref, constant: Collection[Ref]) -> bool:
+    """Whether *refs* have operations that jump at times which depend on *constant* symbols alone."""
+    known, depends = {x >> 1 for x in constant}, dict[int, bool | None]()
+    for i in reachable(g, refs, guarding=False):
+        op, a, b = g.op[i], g.lhs[i], g.rhs[i]
+        if op in LEAVES:  # None for what has no place in a time known in advance
+            depends[i] = True if i == time >> 1 else False if op == Op.CONST or i in known else None
+            continue
+        parts = (depends[a >> 1],) if op in UNARY or op == Op.TABLE else (depends[a >> 1], depends[b >> 1])
+        depends[i] = None if None in parts else any(parts)
+        if parts[0] and leaps(g, i):
+            return True
+    return False
+
+
 # -- switching functions of a motion ------------------------------------------------------------------------------------
 
 #: What an expression depends on.

@@ -27,7 +27,17 @@ from kineta.results.result import force_name
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.constraint_treatment import FREE, PROJECTED, STEPPED, run_derivation
 from kineta.runtime.contact_problem import CompiledContacts, ContactFunction, stepping_data
-from kineta.runtime.functions import CLOCKS, GUARDS, SWITCHES, StateLayout, looped_run, lowered, run_functions
+from kineta.runtime.functions import (
+    CLOCKS,
+    GUARDS,
+    STORED,
+    SWITCHES,
+    StateLayout,
+    kinks_of,
+    looped_run,
+    lowered,
+    run_functions,
+)
 from kineta.runtime.parameter_checks import check_parameters
 from kineta.threads import memo, once
 
@@ -157,7 +167,7 @@ class CompiledSystem:
     @once
     def _in_lanes(self) -> CompiledFunctions:
         """Functions of many states."""
-        names = ("rate", "events", "position", "velocity", GUARDS, CLOCKS)
+        names = ("rate", "events", "position", "velocity", GUARDS, CLOCKS, STORED)
         own = [program for name, program in self.programs.items() if name in names]
         return CompiledFunctions(own, batch=True, group=lambda name: name)
 
@@ -202,13 +212,19 @@ class CompiledSystem:
         return self._functions.get(GUARDS)
 
     @once
+    def stored(self) -> NativeFunction | None:
+        """The energy, and generalised momenta, that jump with the time; None where none do."""
+        return self._functions.get(STORED)
+
+    @once
     def ensemble_kinks(self) -> Kinks | None:
         """:attr:`kinks` of many states, as :attr:`ensemble_rate`."""
         return self._kinks(lambda name: self._in_lanes[name].lanes_address)
 
     def _kinks(self, address: Callable[[str], int]) -> Kinks | None:
-        guards, clocks = (address(name) if name in self.programs else 0 for name in (GUARDS, CLOCKS))
-        return Kinks(guards, clocks, self.layout.switching) if any(self.layout.switching) else None
+        if not any(self.layout.switching):
+            return None
+        return kinks_of(self.layout, [address(n) if n in self.programs else 0 for n in (GUARDS, CLOCKS, STORED)])
 
     @property
     def switch_address(self) -> int:

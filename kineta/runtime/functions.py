@@ -14,6 +14,7 @@ from kineta.expr.op import Op
 from kineta.expr.program import StraightLineProgram
 from kineta.expr.walk import reachable
 from kineta.integration.loop_abi import CLOCK
+from kineta.integration.problem import Kinks
 from kineta.mechanics.constraints import projection
 from kineta.mechanics.constraints.rows import Row
 from kineta.mechanics.contact import guards, mode_dynamics
@@ -28,8 +29,9 @@ from kineta.model.checks.inertia_check import inertia_margins
 from kineta.model.dimensions import multiplier_units
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
+from kineta.passes.differentiate import gradient
 from kineta.passes.hoist import hoist
-from kineta.passes.nonsmooth_operations import kinks, switching_functions
+from kineta.passes.nonsmooth_operations import kinks, leaps_in_time, switching_functions
 from kineta.passes.step_recorder import Hoisted, StepRecorder, UnsuitedError
 from kineta.passes.substitute import substitute
 from kineta.runtime.applied_forces import AppliedForces
@@ -37,7 +39,7 @@ from kineta.runtime.applied_forces import AppliedForces
 #: Names of the program of the block h, and of that of what switches set, their conditions and margins.
 SETUP, SWITCHES = "run_setup", "switches"
 #: Names of the functions that tell of kinks and steps of the rate.
-GUARDS, CLOCKS = "guards", "clocks"
+GUARDS, CLOCKS, STORED = "guards", "clocks", "stored"
 #: Periodic operations.
 PERIODIC = frozenset({Op.SIN, Op.COS, Op.TAN})
 
@@ -57,8 +59,8 @@ class StateLayout:
     gradients : numbers of programs and speeds
     edges, kinks : program of each quantity that vanishes where its gradient is undefined; number of quantities that change
         sign at a kink or step of a program
-    switching : numbers of functions that tell of kinks and steps of the rate: guards, and with five numbers each clocks and
-        paces, as in :class:`~kineta.integration.loop_abi.KinkData`
+    switching : numbers of functions that tell of kinks and steps of the rate: guards, with five numbers each clocks and paces,
+        and what is stored and jumps with the time, as in :class:`~kineta.integration.loop_abi.KinkData`
     carried : of time stepping, number of quantities of the last step behind all of these: accelerations, multipliers, contact
         forces, flags
     touches : all contacts; contact_terms : the terms of their contact problem, None without contacts
@@ -78,7 +80,7 @@ class StateLayout:
     edges: tuple[int, ...] = ()
     kinks: int = 0
     programs: tuple[int, ...] = ()
-    switching: tuple[int, int, int] = (0, 0, 0)
+    switching: tuple[int, int, int, int] = (0, 0, 0, 0)
     carried: int = 0
     touches: tuple[UnilateralConstraint, ...] = ()
     contact_terms: ContactTermsArrays | None = None
@@ -125,11 +127,13 @@ def run_functions(
     )
     levels = (*levels, *d["programs"].refs, *d["program_tops"].refs) if system.programs else levels
     edges, bends = (dynamics.edges(d), dynamics.kinks(d)) if system.programs else ([], [])
-    works = int(power != ZERO or bool(d.contacts) or bool(system.switches) or stepped)
+    energies = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0]]
+    stored = [] if stepped else _stored(d, *energies)
+    works = int(power != ZERO or bool(d.contacts) or bool(system.switches) or stepped or bool(stored))
     spent = d["control_power"].refs if system.programs else ()
     states = (*d["state_rate"].refs, *([power] * works), *spent, *(rate for _, rate in shown))
     outputs = d.expression(*map(symbol, system.switched), *(o.value for o in system.recorded))
-    observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
+    observed: Sequence[Ref] = [*energies, *outputs]
     acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
     loaded = [] if stepped else _monitored_loads(free, acting)
     rate: Sequence[Ref] = (*states, *loaded, *pivots)
@@ -146,7 +150,7 @@ def run_functions(
     followed = [*changing, *residuals, *d.expression(*resolved)]
     if acting:
         followed = [*substitute(d.graph, followed, acting), *acting.values()]
-    switching, watching = ((0, 0, 0), {}) if stepped else switching_of(d, followed, gaps)
+    switching, watching = ((0, 0, 0, 0), {}) if stepped else switching_of(d, followed, [*gaps, *energies], stored)
     layout = StateLayout(
         switching=switching,
         works=works,
@@ -231,21 +235,39 @@ def _energies(g: Graph, refs: Sequence[Ref]) -> list[Ref]:
 
 
 def switching_of(
-    d: Derivation, refs: Sequence[Ref], timed: Sequence[Ref] = ()
-) -> tuple[tuple[int, int, int], dict[str, Sequence[Ref]]]:
-    """Numbers and functions that tell of kinks and steps of *refs*, and of those of *timed* that depend on the time alone, as in
-    :class:`StateLayout`. The width of a clock stands in the place of the first state.
+    d: Derivation, refs: Sequence[Ref], timed: Sequence[Ref] = (), stored: Sequence[Ref] = ()
+) -> tuple[tuple[int, int, int, int], dict[str, Sequence[Ref]]]:
+    """Numbers and functions that tell of kinks and steps of *refs*, of those of *timed* that depend on the time alone, and of
+    what is *stored*, as in :class:`StateLayout`. The width of a clock stands in the place of the first state.
     """
     g, s, system = d.graph, d.symbols, d.symbols.system
     if not s.q:
-        return (0, 0, 0), {}
+        return (0, 0, 0, 0), {}
     states = {x for k in range(d.programs.s if system.programs else 2) for x in s.level(k)}
     constant = {g.symbol(n) for n in (*system.parameter_names, *(f"tau.{n}" for n in system.v_names))}
     found = switching_functions(g, refs, timed, s.t, s.q[0], states, constant - states)
     functions: dict[str, Sequence[Ref]] = {GUARDS: found.guards} if found.guards else {}
     if found.clocks or found.paces:
         functions[CLOCKS] = [*found.clocks, *found.paces]
-    return (len(found.guards), len(found.clocks) // CLOCK, len(found.paces) // CLOCK), functions
+    functions |= {STORED: stored} if stored else {}
+    return (len(found.guards), len(found.clocks) // CLOCK, len(found.paces) // CLOCK, len(stored)), functions
+
+
+def _stored(d: Derivation, kinetic: Ref, potential: Ref) -> list[Ref]:
+    """The energy where it jumps with the time alone, and then the generalised momenta where the kinetic energy does."""
+    g, s = d.graph, d.symbols
+    constant = [g.symbol(n) for n in s.system.parameter_names]
+    if not (s.q and leaps_in_time(g, [kinetic, potential], s.t, constant)):
+        return []
+    moving = leaps_in_time(g, [kinetic], s.t, constant)
+    momenta = gradient(g, kinetic, s.v) if moving else {}
+    return [g.add(kinetic, potential), *(momenta.get(v, ZERO) for v in s.v if moving)]
+
+
+def kinks_of(layout: StateLayout, addresses: Sequence[int]) -> Kinks:
+    """What tells of kinks and steps of a run, with the *addresses* of its functions."""
+    guards, clocks, stored = addresses
+    return Kinks(guards, clocks, stored, layout.switching, layout.sizes[0] - layout.integrals)
 
 
 def _program_rows(rows: Sequence[Row]) -> tuple[int, ...]:

@@ -43,6 +43,15 @@ def constraint_jump(equations: Equations, p: FloatArray, t: float, y: FloatArray
     )
 
 
+def placement_kink(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> str:
+    """Sentence on a body that is placed by an expression with a kink or step at the state *y* at *t*; ``''`` for none."""
+    system = equations.system.expanded
+    placed = ((body.name, [x for motion in body.motions for x in motion.arguments]) for body in system.bodies)
+    named = [(name, *one) for name, given in placed for one in _nonsmooth_operations(given, system)]
+    found = _kink_there(equations, named, p, t, y)
+    return found and f"{found}, at which no finite force moves it as it asks; make it smooth, as a cubic table is"
+
+
 def _kink_there(
     equations: Equations, found: Sequence[tuple[str, Expr, Expr]], p: FloatArray, t: float, y: FloatArray
 ) -> str:

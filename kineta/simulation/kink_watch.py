@@ -31,20 +31,30 @@ def _dips(values: FloatArray) -> FloatArray:
 
 
 class KinkWatch:
-    """The kinks of the rate of a *problem* with the block *h*: ``guards`` of its state, None without any, and clocks."""
+    """The kinks of the rate of a *problem* with the block *h*: ``guards`` of its state and what is *stored*, None without any,
+    and clocks.
+    """
 
-    def __init__(self, problem: Problem, kinks: Kinks, guards: NativeFunction | None, h: FloatArray) -> None:
-        self.guards, self._h, self._kinks = guards, h, kinks
+    def __init__(
+        self,
+        problem: Problem,
+        kinks: Kinks,
+        guards: NativeFunction | None,
+        stored: NativeFunction | None,
+        h: FloatArray,
+    ) -> None:
+        self.guards, self._stored, self._h, self._kinks = guards, stored, h, kinks
         self._data: KinkData = kink_data(kinks, len(problem.y0))
         n = kinks.numbers[0]
         self._last, self._quick, self._muted = np.full(n, -np.inf), np.zeros(n, dtype=int), np.zeros(n, dtype=int)
+        self._left, self._sides = np.nan, np.empty((2, 0))
         self._brief = BRIEF * abs(problem.t1 - problem.t0)
 
     def stop(self, t: float, end: float) -> tuple[float, float]:
         """Times before and behind the first kink from *t* to *end* that depends on the time alone; twice the time up to which
         there is none.
         """
-        if not any(self._kinks.numbers[1:]) or t == end:
+        if not any(self._kinks.numbers[1:3]) or t == end:
             return end, end
         k = self._data
         machine_code(find_stop)(k, self._h, t, end - t)
@@ -53,6 +63,36 @@ class KinkWatch:
             return free, free
         way = np.sign(end - t)
         return (k.stop if way * (k.stop - t) > 0 else t), (k.right if way * (k.right - end) < 0 else end)
+
+    def ends(self, t: float, y: FloatArray, right: float) -> tuple[float, ...]:
+        """Ends of steps over the kink between *t* and *right*: what is stored in the state y changes in one, between neighbouring
+        numbers.
+        """
+        if self._stored is None:
+            return (right,)
+        stored, h = self._stored, self._h
+
+        def values(*times: float) -> FloatArray:
+            return np.asarray(stored.batch(np.array(times)[:, None], np.tile(y, (len(times), 1)), h))
+
+        self._sides = values(t, right)
+        a, b, (first, last) = t, right, self._sides[:, 0].tolist()
+        while (middle := a + 0.5 * (b - a)) not in (a, b):
+            value = float(values(middle)[0, 0])
+            a, b = (middle, b) if abs(value - first) < abs(value - last) else (a, middle)
+        self._left = a
+        return tuple(x for x in dict.fromkeys((a, b, right)) if x != t)
+
+    def leap(self, t: float, behind: FloatArray) -> bool:
+        """Count the energy that the time alone changes at the last kink found as work in the state *behind*, where the step over
+        it begins at *t*; whether momenta stay, as in :func:`~kineta.kernels.kinks.take_leap`.
+        """
+        if self._stored is None or t != self._left:
+            return True
+        values = self._sides
+        behind[self._kinks.work] += values[1, 0] - values[0, 0]
+        off = np.abs(values[1, 1:] - values[0, 1:]).max(initial=0.0)
+        return bool(off <= tolerances.STATE_TOLERANCE * np.abs(values[:, 1:]).max(initial=0.0))
 
     def cut(self, segment: Segment) -> Segment | None:
         """*segment*, one step, up to just behind the first kink of the state in it; None where there is none."""

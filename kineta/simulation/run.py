@@ -36,7 +36,7 @@ from kineta.runtime.contact_problem import contact_kernel
 from kineta.runtime.domain_watch import DomainWatch
 from kineta.runtime.events import EventWatch, event_record
 from kineta.runtime.implicit_methods import dae_residual, jacobian
-from kineta.runtime.kinks import constraint_jump, contact_kink, passed_kinks
+from kineta.runtime.kinks import constraint_jump, contact_kink, passed_kinks, placement_kink
 from kineta.runtime.mass_matrix_rank import singular_mass_matrix, vanished_inertia
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection, manifold
@@ -215,8 +215,8 @@ class RunFunctions:
 
     def kinks(self, problem: Problem, h: FloatArray) -> KinkWatch | None:
         """Kinks and steps of the rate with the memory of a block *h*."""
-        own = problem.kinks
-        return None if own is None else KinkWatch(problem, own, self.task.made.code.guards, h)
+        own, code = problem.kinks, self.task.made.code
+        return None if own is None else KinkWatch(problem, own, code.guards, code.stored, h)
 
     def stepping(self) -> tuple[SteppingData, Callable[[SteppingData], int], Sequence[tuple[str, str]]]:
         """Memory of time stepping, its compiled loop, names and units of contacts."""
@@ -232,7 +232,8 @@ def obstacle(task: SimulationProblem, t: float, y: FloatArray) -> str:
         return lost
     if depend := singular_configuration(task.equations, task.made.p, t, (y[:nq], y[nq : nq + nv]), task.regular):
         return f"{depend}: it may be that they cannot be met beyond"
-    return contact_kink(task.equations, task.made.p, t, y) or constraint_jump(task.equations, task.made.p, t, y)
+    found = (kink(task.equations, task.made.p, t, y) for kink in (contact_kink, constraint_jump, placement_kink))
+    return next(filter(None, found), "")
 
 
 def start_refusal(task: SimulationProblem, rate: FloatArray) -> str:

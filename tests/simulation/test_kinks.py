@@ -268,3 +268,78 @@ def test_derivatives_through_pulses_of_rates_say_what_steps() -> None:
     found = kn.sensitivity(kn.loads(text), 2.0, ["a", "w", "A"], samples=2)
     np.testing.assert_allclose(found["z"][-1], [0.0, 7.0, 0.01], atol=1e-9)
     assert "the rate of 'z' steps at 0.5 s" in found.notes[0]
+
+
+# -- energies that jump -------------------------------------------------------------------------------------------------
+
+#: Potentials of a car at x = 1 at rest at t = 1: stiffness and length of its spring jump there.
+JUMPING = [
+    ("potential p = if(t > 1, 50*x^2, 0);", 10.0, 0.0),
+    ("potential p = if(t >= 1, 50*x^2, 0);", 10.0, 0.0),
+    ("spring s = 100*step(t - 1), 0.5 between Car and ground;", 10.0, 0.5),
+    ("spring s = 100, if(t < 1, 1, 0.5) between Car and ground;", 10.0, 0.5),
+]
+
+
+@pytest.mark.parametrize(("text", "w", "middle"), JUMPING)
+@pytest.mark.parametrize("method", ["dop853", "Radau", "CVODE", "IDA"])
+def test_what_the_time_adds_at_once_is_work(text: str, w: float, middle: float, method: str) -> None:
+    """The motion is a cosine about the middle, and the work the energy of it, at the times of steps and at given ones."""
+    if method in (*CVODE, IDA):
+        pytest.importorskip("sksundae")
+    system = kn.loads(f"{CAR}{text} initial x = 1;")
+    for samples in (None, 9):
+        found = kn.simulate(system, 2.0, method=method, samples=samples)
+        assert found.success
+        assert found["x"][-1] == pytest.approx(middle + (1 - middle) * np.cos(w), abs=1e-6)
+        assert found.work[-1] == pytest.approx(0.5 * (w * (1 - middle)) ** 2, rel=1e-6)
+        assert found.energy_balance < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_random_stiffnesses_that_jump(seed: int) -> None:
+    """The work is the sum of k x^2/2 of the jumps of k; each piece of the motion is a rotation."""
+    rng = np.random.default_rng(seed)
+    times, k = np.sort(rng.uniform(0.0, 4.0, 6)), rng.uniform(1.0, 90.0, 7)
+    rows = " + ".join(f"({float(b - a)!r})*step(t - {t!r})" for a, b, t in zip(k, k[1:], times.tolist(), strict=False))
+    system = kn.loads(f"{CAR}potential p = ({float(k[0])!r} + {rows})*x^2/2; initial x = 1, x' = 0.3;")
+    x, v, work, t = 1.0, 0.3, 0.0, 0.0
+    for now, before, after in zip(np.append(times, 4.0), k, np.append(k[1:], k[-1]), strict=True):
+        w = np.sqrt(before)
+        c, s = np.cos(w * (now - t)), np.sin(w * (now - t))
+        x, v, t = c * x + s * v / w, c * v - s * w * x, now
+        work += 0.5 * (after - before) * x**2
+    found = kn.simulate(system, 4.0, rtol=1e-11, atol=1e-12)
+    assert (found["x"][-1], found["x'"][-1], found.work[-1]) == pytest.approx((x, v, work), rel=1e-8)
+    back = kn.simulate(system, (4.0, 0.0), q=found.q[-1], v=found.v[-1], rtol=1e-11, atol=1e-12)
+    assert (back["x"][-1], back["x'"][-1], back.work[-1]) == pytest.approx((1.0, 0.3, -work), rel=1e-7)
+    assert max(found.energy_balance, back.energy_balance) < 1e-9
+
+
+def test_cases_count_their_own_jumps() -> None:
+    """At a sample on the jump, too."""
+    system = kn.loads(f"{CAR}parameters k = 50, s = 1; potential p = if(t > s, k*x^2, 0); initial x = 1;")
+    found = kn.simulate(system, 2.0, p=[[1.0, 50.0, 1.0], [1.0, 20.0, 0.5], [1.0, 5.0, 1.23]], samples=9)
+    np.testing.assert_allclose(found.work[:, -1], [50.0, 20.0, 5.0], rtol=1e-7)
+    assert np.max(found.energy_balance) < 1e-7
+
+
+def test_a_mass_that_is_driven_at_another_speed() -> None:
+    """The kinetic energy of what the time alone moves jumps; what it carries along would have to jump, and ends the run."""
+    lift = "Lift | Sx({}) = 2 kg; Car | Sx(x) = m; coordinates x; parameters m = 1 kg; initial x' = 0.5;"
+    found = kn.simulate(kn.loads(lift.format("table(t; (0, 0), (1, 0), (2, 3), (3, 3))")), 3.0)
+    assert found.energy_balance < 1e-12
+    carried = kn.loads("Car | Sx(x + table(t; (0, 0), (5, 0), (6, 1), (10, 5))) = 1 kg; coordinates x;")
+    for method in ("dop853", "Radau"):
+        found = kn.simulate(carried, 10.0, method=method)
+        assert not found.success
+        assert found.t[-1] == pytest.approx(5.0, rel=1e-12)
+        assert "'Car' has a kink or a step there, 'table(t; " in found.message
+        assert "make it smooth, as a cubic table is" in found.message
+
+
+def test_a_potential_that_jumps_with_the_place_is_no_work() -> None:
+    """It asks for an infinite force, which the motion lacks, and the balance tells."""
+    with pytest.warns(kn.KinetaWarning, match="balance"):
+        found = kn.simulate(kn.loads(f"{CAR}potential p = if(x > 1.5, 0.1, 0); initial x' = 1;"), 3.0)
+    assert found.energy_balance > 0.1

@@ -16,7 +16,7 @@ from kineta.errors import SimulationError
 from kineta.hybrid.switches import loop_switches
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
 from kineta.integration.loop_abi import CHATTER, SPARE
-from kineta.integration.problem import Contacts, Kinks, Manifold, Problem
+from kineta.integration.problem import Contacts, Manifold, Problem
 from kineta.integration.run_memory import run_memory, set_contacts, set_switches
 from kineta.kernels.contact import motion as contact_motion
 from kineta.kernels.contact.transition import transit
@@ -34,7 +34,7 @@ from kineta.programs.controllability_watch import PROGRESS
 from kineta.runtime.constraint_treatment import PROJECTED, STEPPED
 from kineta.runtime.contact_problem import STEP_FUNCTIONS
 from kineta.runtime.events import event_record
-from kineta.runtime.functions import CLOCKS, GUARDS, SETUP, SWITCHES
+from kineta.runtime.functions import CLOCKS, GUARDS, SETUP, STORED, SWITCHES, kinks_of
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import velocity_steps
 from kineta.tasks.export.memory_image import Piece, pieces
@@ -43,7 +43,7 @@ from kineta.tasks.export.stepping_record import STEP_FIELDS, stepping_record
 #: Functions of a run; those that there are have numbers in this order, from 1 on.
 FUNCTIONS = (
     *(SETUP, "rate", "observed", "position", "velocity", "events"),
-    *("terms", "gaps", "free", "residuals", "retraction", *STEP_FUNCTIONS, "regularity", GUARDS, CLOCKS),
+    *("terms", "gaps", "free", "residuals", "retraction", *STEP_FUNCTIONS, "regularity", GUARDS, CLOCKS, STORED),
 )
 #: With contacts: functions of the contact motion, and its transition, whose numbers follow.
 CONTACT_KERNELS = {
@@ -175,7 +175,7 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
         events=event_record(
             task.watched, numbers.get(f"{above}events", 0), len(system.switches), code.layout.touch_events
         ),
-        kinks=Kinks(numbers.get(GUARDS, 0), numbers.get(CLOCKS, 0), code.layout.switching)
+        kinks=kinks_of(code.layout, [numbers.get(name, 0) for name in (GUARDS, CLOCKS, STORED)])
         if any(code.layout.switching)
         else None,
         manifold=Manifold(

@@ -31,7 +31,8 @@ from kineta.tasks.sensitivity.propagation import Accuracy, propagated, states
 from kineta.tasks.sensitivity.recorded_motion import MotionPiece, pieces
 from kineta.tasks.sensitivity.saltation import End, Guard, Saltation, end_of, gap_rates
 
-#: Distance in time from a kink, relative to the time, at which its sides are looked at; changes over it that jump, in rates.
+#: Largest distance in time from a kink, relative to the time, at which its sides are looked at, in the step that passes it;
+#: changes over it that jump, in rates.
 BESIDE, JUMPS = tolerances.STATE_TOLERANCE, 100.0
 #: Changes that a note lists.
 LISTED = 6
@@ -45,6 +46,18 @@ class Variations:
     y: FloatArray
     piece: MotionPiece
     X: FloatArray
+
+
+@dataclass(frozen=True)
+class PassedKink:
+    """Kinks and steps between the times a and b, their places among the watched values, and the times on their *sides* at which
+    the equations are looked at: those of the step that passes them.
+    """
+
+    a: float
+    b: float
+    places: tuple[int, ...]
+    sides: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -140,14 +153,15 @@ class LinearisedMotion:
         rows = self._watched(piece, piece.t)
         salt.speeds = np.maximum(salt.speeds, gap_rates(self.tangent, rows))
         start = nodes[0]
-        for a, b, bent in self._kinks(piece, ends):
+        for kink in self._kinks(piece, ends):
+            a, b = kink.a, kink.b
             ahead = np.array([start, *nodes[(nodes > start) & (nodes < a)], a])
             for at, moved in propagated(self.tangent, piece, ahead, X, self.accuracy):
                 X = moved
                 yield at, X
             for at in nodes[(nodes > a) & (nodes <= b)].tolist():
                 yield at, X
-            X = self._bent(piece, a, b, bent, X, salt)
+            X = self._bent(piece, kink.sides, kink.places, X, salt)
             start = b
         if start < nodes[-1]:
             yield from propagated(self.tangent, piece, np.array([start, *nodes[nodes > start]]), X, self.accuracy)
@@ -159,14 +173,14 @@ class LinearisedMotion:
         y = states(piece, t)
         return self.tangent.watched(piece.mode, t, y, self.tangent.rates(piece.mode, t, y))[0]
 
-    def _kinks(self, piece: MotionPiece, ends: FloatArray) -> list[tuple[float, float, list[int]]]:
-        """Times around kinks and steps of the equations, and their places among the watched values."""
+    def _kinks(self, piece: MotionPiece, ends: FloatArray) -> list[PassedKink]:
+        """Kinks and steps of the equations in a *piece* whose steps have these *ends*."""
         F = self.tangent.functions
         if not F.kinks:
             return []
         times = np.append((ends[:-1, None] + np.diff(ends)[:, None] * np.array(PARTS[:-1])).ravel(), ends[-1])
         values = self._watched(piece, times)[:, F.first_kink :]
-        found = list[tuple[float, float, int]]()
+        found = list[PassedKink]()
         above = values >= 0
         for k, i in zip(*np.nonzero(above[1:] != above[:-1]), strict=True):
             place = F.first_kink + int(i)
@@ -175,38 +189,49 @@ class LinearisedMotion:
                 return float(self._watched(piece, np.array([t]))[0, place])
 
             a, b = float(times[k]), float(times[k + 1])
-            fa, fb, near = float(values[k, i]), float(values[k + 1, i]), tolerances.EVENT_TOLERANCE * max(1.0, abs(b))
+            fa, fb = float(values[k, i]), float(values[k + 1, i])
+            near = min(tolerances.EVENT_TOLERANCE * max(1.0, abs(b)), 0.125 * (b - a))
             b = (
                 root(value, a, b, fa, fb, near)
                 if fa and fb
                 else sign_change(value, *((a, b, fa) if fa else (b, a, fb)), near)
             )
-            a = b - near
+            first, last = ends[k // (len(PARTS) - 1)], ends[k // (len(PARTS) - 1) + 1]
+            a, beside = max(b - near, first), BESIDE * max(1.0, abs(b))
             if ends[0] < a and b < ends[-1]:
-                found.append((a, b, place))
-        found.sort()
-        together = list[tuple[float, float, list[int]]]()
-        for a, b, place in found:
-            if together and a - together[-1][1] <= BESIDE * max(1.0, abs(b)):
-                together[-1] = (together[-1][0], b, [*together[-1][2], place])
-            else:
-                together.append((a, b, [place]))
+                sides = max(a - beside, first), min(b + beside, last)
+                found.append(PassedKink(a, b, (place,), (float(sides[0]), float(sides[1]))))
+        found.sort(key=lambda kink: kink.a)
+        together = list[PassedKink]()
+        for kink in found:
+            if together and kink.a <= together[-1].sides[1]:
+                before = together.pop()
+                sides = before.sides[0], max(before.sides[1], kink.sides[1])
+                kink = PassedKink(before.a, kink.b, (*before.places, *kink.places), sides)
+            together.append(kink)
         return together
 
     def _bent(
-        self, piece: MotionPiece, a: float, b: float, bent: list[int], X: FloatArray, salt: Saltation
+        self,
+        piece: MotionPiece,
+        sides: tuple[float, float],
+        bent: Sequence[int],
+        X: FloatArray,
+        salt: Saltation,
     ) -> FloatArray:
-        """Variations behind kinks and steps between the times *a* and *b*, which are *X* ahead of them."""
-        beside = BESIDE * max(1.0, abs(b))
-        times = max(a - beside, float(piece.t[0])), min(b + beside, float(piece.t[-1]))
+        """Variations behind kinks and steps between two times, the *sides*, which are *X* ahead of them."""
+        b = sides[1]
         old, new = (
             end_of(self.tangent, piece.mode, at, row)
-            for at, row in zip(times, states(piece, np.array(times)), strict=True)
+            for at, row in zip(sides, states(piece, np.array(sides)), strict=True)
         )
         size = float(np.abs([old.f, new.f]).max(initial=1.0))
         if np.abs(new.f - old.f).max(initial=0.0) <= tolerances.WRITTEN_TOLERANCE * size:
             return X
-        guards = [Guard("a step", old.slopes[k]) for k in bent if self._passes(old, new, k)]
+        F = self.tangent.functions
+        passed = [k for k in bent if self._passes(old, new, k)]
+        leaping = [k for k in passed if F.leaping[k - F.first_kink]]
+        guards = [Guard("a step", old.slopes[k]) for k in leaping or passed]
         if not guards:
             raise SimulationError(
                 f"at t = {b:.6g} s {self._stepping(old, new)} steps, and nothing tells when, so that there is no derivative"

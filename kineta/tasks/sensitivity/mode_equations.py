@@ -23,7 +23,7 @@ from kineta.mechanics.contact.guards import closed, direction, size_of, stuck
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.tangent import Direction, derivatives, multiplier_symbols, residuals
-from kineta.passes.nonsmooth_operations import jumps, kinks
+from kineta.passes.nonsmooth_operations import jumps, kinks, leaps
 from kineta.passes.substitute import substitute
 from kineta.runtime.functions import state_programs
 
@@ -43,7 +43,7 @@ class ModeFunctions:
         and by x
     watched, shown : values, derivatives by z and by x: of contacts (:data:`WATCHED` each), switches, what switches set, and
         kinks; of series
-    steps : whether an operation jumps
+    steps : whether an operation jumps; leaping : (kinks,) whether the value of one does at each kink
     calls : numbers of calls so far, by function
     impact : residuals of an impact, their derivatives by (u, impulses), and by z
 
@@ -61,6 +61,7 @@ class ModeFunctions:
     sets: tuple[tuple[str, ...], ...]
     kinks: int
     steps: bool
+    leaping: tuple[bool, ...]
     calls: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -176,6 +177,7 @@ def _mode_functions(
         tuple(tuple(n for n, _ in w.sets) for w in switches),
         len(bent),
         any(jumps(g, ref >> 1) for ref, _ in bends),
+        tuple(any(leaps(g, ref >> 1) for ref, zero in bends if zero == own) for own in bent),
     )
 
 
