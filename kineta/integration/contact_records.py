@@ -256,7 +256,7 @@ class ComponentTable(Record):
 
     count : of the components; inputs, outputs : numbers of the function
     source, target : (count, inputs), (count, outputs) where these stand in the state and in the results of the whole
-    blocks : (count, width) their blocks h; state, found : working memory
+    blocks : the blocks h of all components; at : (count,) where those of these begin; state, found : working memory
     following, rest : the function that goes on with the next table, and that table, where there are ``more``
     """
 
@@ -264,9 +264,9 @@ class ComponentTable(Record):
     count: int
     inputs: int
     outputs: int
-    width: int
     source: Integers
     target: Integers
+    at: Integers
     blocks: Reals
     state: Reals
     found: Reals

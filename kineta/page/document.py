@@ -20,16 +20,15 @@ from kineta.equations.equations import Equations, equations_of
 from kineta.equations.function import parameter_values
 from kineta.errors import ArgumentError, SimulationError
 from kineta.files import path_of, write
-from kineta.integration.solver import BY_EVENTS
+from kineta.integration.solver import AUTO, BY_EVENTS
 from kineta.integration.time_stepping import MOREAU, STEP
 from kineta.model import units
 from kineta.model.contacts.mutual_contact import mutual_contacts
 from kineta.model.dimensions import variable_units
-from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.page.compression import compressed
 from kineta.page.equations import equations_html, math_style, model_html
-from kineta.page.live_run import live_module, still_module
+from kineta.page.live_run import LiveRun, live_module, live_run, live_touching, still_module
 from kineta.page.mesh_encoding import encoded_meshes
 from kineta.page.recorded_run import SAMPLES, Recorded, clockwork, is_pushed, recorded_run, still
 from kineta.results.result import Result
@@ -38,7 +37,8 @@ from kineta.scene.height_fields import waves
 from kineta.scene.machine import Machine
 from kineta.scene.system_scene import scene
 from kineta.simulation.simulate import simulate
-from kineta.tasks.export.exported_run import exported_problem
+from kineta.tasks.export.exported_run import exported_problem, touching_run
+from kineta.tasks.export.touching_record import MOST_SHAPES, over
 from kineta.tasks.posture import Posture, posture
 
 #: Files of the page beside this one.
@@ -70,9 +70,11 @@ def posture_page(found: Posture) -> str:
     samples = max(2, min(SAMPLES, round(seconds * RATE) + 1))
     if not system.nv:
         return _page(equations, found, span, clockwork(found, seconds, samples), "It moves with the time alone.")
-    why = _replayed(_too_many(system))
+    why = _replayed(_too_many(equations))
     try:
         run = None
+        if not why and (touching := _touching(equations, found, span)):
+            return _page(equations, replace(found, notes=(*found.notes, STEPPED)), span, None, "", live=touching)
         if system.contacts:
             run = simulate(equations, span, q=found.q, v=found.v, p=found.p, samples=samples)
         if run is not None and why:
@@ -92,7 +94,8 @@ def computed_page(found: Posture) -> str:
     """
     equations, seconds = equations_of(found.system), SECONDS if found.to is None else found.to
     reasons = ["it moves with the time alone"] * (not found.system.nv)
-    reasons += _too_many(found.system)
+    many = [c.name for c in mutual_contacts(found.system) if not c.few]
+    reasons += [f"'{name}' is of more bodies than a browser looks at" for name in many]
     reasons += ["the start under programs of motion is not found in a browser"] * bool(found.system.programs)
     why = f"It stands still here: {reasons[0]}; 'kineta show' replays its run." if reasons else ""
     return _page(equations, found, (found.t, found.t + seconds), still(found, why) if why else None, why, asked=True)
@@ -112,7 +115,7 @@ def run_page(run: Result) -> str:
     at = posture(
         system, run.y[:nq, 0], run.y[nq : nq + len(run.v_names), 0], p, t=float(run.t[0]), assembled=False, to=1.0
     )
-    reasons = _too_many(system)
+    reasons = _too_many(equations_of(system))
     reasons += ["forces were given beside those of the model"] * is_pushed(run)
     reasons += [f"the method {run.method} is not in the page"] * (run.method not in (*TABLEAUX, MOREAU))
     stepped = run.method == MOREAU or bool(_handed_over(run))
@@ -121,8 +124,16 @@ def run_page(run: Result) -> str:
     n = nq + len(run.v_names)
     levels = dict(zip(run.level_names, run.y[n : n + len(run.level_names), 0].tolist(), strict=True)) or None
     span = float(run.t[0]), float(run.t[-1])
-    method = MOREAU if stepped else BY_EVENTS
-    return _page(equations_of(system), at, span, recorded_run(run), _replayed(reasons), levels=levels, method=method)
+    method, equations = MOREAU if stepped else BY_EVENTS, equations_of(system)
+    why, recorded = _replayed(reasons), recorded_run(run)
+    live = None if why or not stepped else _touching(equations, at, span, method)
+    return _page(equations, at, span, recorded, why, levels=levels, method=method, live=live)
+
+
+def _touching(equations: Equations, at: Posture, span: tuple[float, float], method: str = AUTO) -> LiveRun | None:
+    """The run of bodies that may touch each other; None where there are none that are stepped together."""
+    found = touching_run(equations, span, (at.q, at.v, at.p, None, None), (), method, (RTOL, ATOL, math.inf), None)
+    return None if found is None else live_touching(equations, found)
 
 
 def _handed_over(run: Result) -> list[str]:
@@ -130,10 +141,14 @@ def _handed_over(run: Result) -> list[str]:
     return [n for n in run.notes if f"('{MOREAU}')" in n]
 
 
-def _too_many(system: System) -> list[str]:
-    """Why pages do not run *system*: contacts of more bodies than are looked at one by one."""
-    many = [c.name for c in mutual_contacts(system) if not c.few]
-    return [f"'{name}' is taken by time stepping, which pages have not" for name in many]
+def _too_many(equations: Equations) -> list[str]:
+    """Why pages do not run a model: contacts of more bodies than have names, and outputs that tell of several of them."""
+    many = mutual_contacts(equations.system)
+    if not many or all(c.few for c in many):
+        return []
+    if sum(len(c.members) for c in many) > MOST_SHAPES:
+        return [f"'{many[0].name}' is of more bodies than pages look at"]
+    return [f"output '{o.name}' tells of several bodies that may touch each other" for o in over(equations)[:1]]
 
 
 def _replayed(reasons: Iterable[str]) -> str:
@@ -172,14 +187,17 @@ def _page(
     asked: bool = False,
     levels: Any = None,
     method: str = BY_EVENTS,
+    live: LiveRun | None = None,
 ) -> str:
     system = at.system
     if why:
         module = still_module(equations)
+    elif live is not None:
+        module = live_module(live)
     else:
         limits = RTOL, ATOL, math.inf
         task = exported_problem(equations, span, (at.q, at.v, at.p, None, levels), (), method, limits, None)
-        module, equations = live_module(task), task.equations
+        module, equations = live_module(live_run(task)), task.equations
         notes = at.notes if task.made.code.layout.order == 2 else (*at.notes, ABSORBED)
         at = replace(at, q=task.y0[: system.nq], v=task.y0[system.nq : system.nq + system.nv], notes=notes)
     data = {

@@ -12,19 +12,21 @@ from kineta.codegen.kernels.straight_line import room, straight_line
 from kineta.codegen.kernels.tree import KernelTree
 from kineta.equations.equations import Equations
 from kineta.expr.program import StraightLineProgram
+from kineta.integration.solver import BY_EVENTS
 from kineta.integration.time_stepping import MOREAU
 from kineta.kernels.standalone.sincos import sine_and_cosine
 from kineta.kernels.translation import translate_unit
 from kineta.page.dragging_force import hand
 from kineta.page.parameter_limits import limits
 from kineta.runtime.compiled import compile_system
-from kineta.runtime.constraint_treatment import PROJECTED
+from kineta.runtime.constraint_treatment import PROJECTED, treatment
 from kineta.runtime.functions import SETUP
 from kineta.runtime.problem import SimulationProblem
 from kineta.scene.scene import Scene
 from kineta.scene.system_scene import scene
-from kineta.tasks.export.run_names import run_names
-from kineta.tasks.export.run_record import run_code
+from kineta.tasks.export.exported_run import TouchingRun
+from kineta.tasks.export.run_names import RunNames, run_names
+from kineta.tasks.export.run_record import RunCode, run_code
 from kineta.tasks.export.wasm_module import wasm_run
 
 #: The first address of a module without a run.
@@ -42,22 +44,54 @@ class PageModule:
     arena: Mapping[str, int]
 
 
-def live_module(task: SimulationProblem) -> PageModule:
-    """The module of the run of *task*, with its poses and the forces of a hand."""
-    code, told = run_code(task), run_names(task)
-    system = task.system
+@dataclass(frozen=True)
+class LiveRun:
+    """A run that a page computes: its *code* and names, the *equations* of the machine, and the programs of its accelerations
+    without contact forces, ``alone`` where they are beside those of the run.
+
+    size : numbers of the state with what is behind it, of which the first is work if there are ``works``; order : of the motion;
+    residuals : number of these behind what is observed
+    """
+
+    code: RunCode
+    told: RunNames
+    equations: Equations
+    programs: Mapping[str, StraightLineProgram]
+    alone: bool
+    size: int
+    order: int
+    works: int
+    residuals: int
+
+
+def live_run(task: SimulationProblem) -> LiveRun:
+    """The run of *task*."""
+    stepped, made, layout = task.method == MOREAU, task.made.code.programs, task.made.code.layout
+    if stepped:  # steps have no accelerations without contact forces
+        made = compile_system(task.equations, task.made.forces, (), PROJECTED).programs
+    numbers = len(task.y0), layout.order, layout.works, layout.levels
+    return LiveRun(run_code(task), run_names(task), task.equations, made, stepped, *numbers)
+
+
+def live_touching(equations: Equations, found: TouchingRun) -> LiveRun:
+    """The run of bodies of *equations* that may touch each other."""
+    plain, record = found.equations, found.code.record
+    made = compile_system(plain, found.forces, (), treatment(plain, BY_EVENTS)).programs
+    residuals = len(record.array("values")) - len(found.told.observed)
+    return LiveRun(found.code, found.told, equations, made, True, len(found.told.states) + 1, 2, 1, residuals)
+
+
+def live_module(run: LiveRun) -> PageModule:
+    """The module of a *run*, with its poses and the forces of a hand."""
+    code, told, made, system = run.code, run.told, run.programs, run.equations.system
     for start in (code.record.array("start"), code.record.run.array("y")):
         start[: system.nq + system.nv] = 0.0  # which the page tells each run
-    held, drawn = hand(task.equations), scene(task.equations)
-    bounds = limits(task.equations)
-    stepped = task.method == MOREAU
-    made = (
-        compile_system(task.equations, task.made.forces, (), PROJECTED).programs if stepped else task.made.code.programs
-    )
+    held, drawn = hand(run.equations), scene(run.equations)
+    bounds = limits(run.equations)
     alone = made["free" if "free" in made else "rate"]
     sizes = _poses(drawn, system.nq, system.nv, len(told.p)) | {
-        "y": len(task.y0),
-        "given": len(task.made.p) + system.nv,
+        "y": max(run.size, alone.inputs[1].size),
+        "given": len(told.p) + system.nv,
         "block": made[SETUP].n_outputs + max(room(made[SETUP]), room(alone)),
         "rates": alone.n_outputs,
         "grip": held.inputs[-1].size,
@@ -65,21 +99,21 @@ def live_module(task: SimulationProblem) -> PageModule:
         "limits": bounds.program.n_outputs + room(bounds.program),
     }
     programs = _of_scene(drawn) | {"hand": held, "limits": bounds.program}
-    if stepped:  # steps have no accelerations without contact forces
+    if run.alone:
         programs |= {"setup_free": made[SETUP], "free": alone}
-    more = _trees(programs)
-    found = wasm_run(code, told, more, 8 * sum(sizes.values()))
+    found = wasm_run(code, told, _trees(programs), 8 * sum(sizes.values()))
     known = dict(found.known)
     known["INFORMATION"] |= {
-        "size": len(task.y0),
-        "order": task.made.code.layout.order,
-        "works": task.made.code.layout.works,
+        "size": run.size,
+        "order": run.order,
+        "works": run.works,
         "limits": bounds.told,
-        "residuals": task.made.code.layout.levels,
-        "stepped": stepped,
+        "residuals": run.residuals,
+        "stepped": told.stepped,
         "accelerations": {
-            "setup": "setup_free" if stepped else "setup",
-            **({"function": "free", "first": 0} if "free" in made else {"function": "rate", "first": system.nq}),
+            "setup": "setup_free" if run.alone else "setup",
+            "function": "free" if run.alone or "free" in made else "rate",
+            "first": 0 if "free" in made else system.nq,
         },
     }
     return PageModule(found.module, known, _arena(sizes, found.free))

@@ -108,11 +108,12 @@ class ShapeFunction:
         system = equations.system
         own = [name for k in range(len(bodies)) for name in shape_symbols(k)]
         constant = (*system.parameter_names, *(f"tau.{n}" for n in system.v_names), *own)
-        setup, programs = state_programs(
+        setup, made = state_programs(
             d, {"places": refs}, {"y": [*d.symbols.level(0), *d.symbols.level(1)]}, constant, "shapes"
         )
         self._setup = setup.name
-        self._functions = CompiledFunctions([setup, *programs.values()])
+        self.programs = setup, made["places"]
+        self._functions = CompiledFunctions(self.programs)
         self.still = tuple(not any(row.gradient for row in rows) for rows in zip(*velocities, strict=True))
         self.sizes = [DERIVATIVES + 6 * sum(len(blocks[b]) for b in own) for own in self.coupled]
 
@@ -152,6 +153,35 @@ class Places:
     contacts: IntArray
 
 
+class TableFunctions:
+    """The functions of components and the kernels of their tables, at the addresses of their machine code."""
+
+    def memory(self, task: SimulationProblem) -> SteppingData:
+        """The memory of the component *task*, with its functions."""
+        return task.made.code.stepping(task.made.h, task.quaternions)
+
+    def kernel(self, name: str) -> int:
+        """The address of a kernel of tables; all are compiled together."""
+        own = [getattr(component_tables, f"table_{what}") for what in ComponentTables.layout.fields]
+        return machine_unit(follow_table, *own)[name].address
+
+    def of_shapes(self, function: ShapeFunction) -> int:
+        """The address of the kinematics of shapes."""
+        return function.function.address
+
+    def rows(self, size: int) -> tuple[int, int]:
+        """Steps with states of this *size*, and impacts, between two pauses."""
+        return int(np.clip(SEGMENT_NUMBERS // size, 1, CHUNK)), IMPACTS
+
+    def room(self, task: SimulationProblem) -> int:
+        """Numbers behind the block h that the functions of the component *task* use."""
+        return 0
+
+    def room_of_shapes(self, function: ShapeFunction) -> int:
+        """Numbers behind the block h of the kinematics of shapes."""
+        return 0
+
+
 class PileMemory:
     """Memory ``data`` of time stepping of all components, ``tasks``, of which the *shapes* may touch each other by the *laws* of
     their groups.
@@ -160,18 +190,24 @@ class PileMemory:
     """
 
     def __init__(
-        self, tasks: Sequence[SimulationProblem], shapes: Sequence[TouchingShape], laws: Sequence[TouchLaw]
+        self,
+        tasks: Sequence[SimulationProblem],
+        shapes: Sequence[TouchingShape],
+        laws: Sequence[TouchLaw],
+        functions: TableFunctions | None = None,
     ) -> None:
-        self._own, self._tasks = _own_memories(tasks), tasks
-        self._held = list[Any]()  # what addresses in tables point to
+        self._called = TableFunctions() if functions is None else functions
+        self._own, self._tasks = _own_memories(tasks, self._called), tasks
+        self.held = list[Any]()  # what addresses in tables point to
         self._room = sum(PAIRS if s.shape == "ball" else FEATURES for s in shapes) + MORE_PAIRS
         self._sum()
         self.places = [*self._places()]
-        self._functions = [self._shape_functions(k, task, shapes) for k, task in enumerate(tasks)]
+        self.functions = [self._shape_functions(k, task, shapes) for k, task in enumerate(tasks)]
         self.shapes, self.laws = shapes, laws
-        pairs, tables = self._pairs(shapes, laws), self._tables()
+        self.blocks, self.starts, self.shape_starts = self._blocks()
+        pairs, self.tables = self._pairs(shapes, laws), self._tables()
         problem, sizes = self._problem(), self._term_sizes
-        self.data = self._data(pairs, tables, problem, sizes)
+        self.data = self._data(pairs, self.tables, problem, sizes)
 
     def _sum(self) -> None:
         """Sums of all numbers of components."""
@@ -333,24 +369,37 @@ class PileMemory:
             **{name: longer(plain(name), room) for name in ("has_normal", "poisson", "tangents")},
         )
 
-    def _table(self, name: str, target: Sequence[IntArray]) -> ComponentTable:
+    def _blocks(self) -> tuple[FloatArray, list[int], list[int]]:
+        """The blocks h of all components, then of their shapes, and where each begins."""
+        rows = [np.append(task.made.h, np.zeros(self._called.room(task))) for task in self._tasks]
+        for own, task in zip(self.functions, self._tasks, strict=True):
+            row = np.zeros(0)
+            if own is not None:
+                function, shapes = own
+                numbers = [x for s in shapes for x in (s.radius, *s.offset, *s.axis)]
+                row = function.block(np.array([*task.made.p, *task.made.forces.constant, *numbers]))
+                row = np.append(row, np.zeros(self._called.room_of_shapes(function)))
+            rows.append(row)
+        starts, n = [0, *accumulate(map(len, rows))], len(self._tasks)
+        return np.concatenate(rows), starts[:n], starts[n:-1]
+
+    def table(self, name: str, target: Sequence[IntArray]) -> ComponentTable:
         """The table of the function *name* of all components, whose results stand at *target* among all."""
         rows = [(self._entry(name, k, task), target[k]) for k, task in enumerate(self._tasks)]
-        tables = _chained([(*entry, to) for entry, to in rows if entry is not None])
-        self._held += tables
+        follow = self._called.kernel("follow_table")
+        tables = _chained([(*entry, to) for entry, to in rows if entry is not None], self.blocks, follow)
+        self.held += tables
         return tables[0]
 
-    def _entry(self, name: str, k: int, task: SimulationProblem) -> tuple[int, IntArray, FloatArray] | None:
-        """The address of a function, the places of its inputs in the state of all, and the block h."""
+    def _entry(self, name: str, k: int, task: SimulationProblem) -> tuple[int, IntArray, int] | None:
+        """The address of a function, the places of its inputs in the state of all, and the start of its block h."""
         if name == "places":
-            own = self._functions[k]
+            own = self.functions[k]
             if own is None:
                 return None
-            function, shapes = own
-            numbers = [x for s in shapes for x in (s.radius, *s.offset, *s.axis)]
-            block = function.block(np.array([*task.made.p, *task.made.forces.constant, *numbers]))
             motion = self._own[k].motion
-            return function.function.address, self.places[k].state[: motion.coordinates + motion.speeds], block
+            source = self.places[k].state[: motion.coordinates + motion.speeds]
+            return self._called.of_shapes(own[0]), source, self.shape_starts[k]
         data = self._own[k]
         holder = data if name in ("slopes", "coordinate_rate") else data.motion
         field = {"terms": "terms_of", "gaps": "gaps_of"}.get(name, name)
@@ -358,11 +407,11 @@ class PileMemory:
         place = self.places[k].state
         if name == "retraction":  # changes of the speeds stand behind the states
             size = max(size, data.motion.n + data.motion.speeds)
-        return getattr(holder, field).address, place[:size], task.made.h
+        return getattr(holder, field).address, place[:size], self.starts[k]
 
     def _tables(self) -> ComponentTables:
         places, n = self.places, [own.motion for own in self._own]
-        shape_ends = [0, *accumulate(sum(own[0].sizes) if own else 0 for own in self._functions)]
+        shape_ends = [0, *accumulate(sum(own[0].sizes) if own else 0 for own in self.functions)]
         targets: dict[str, Sequence[IntArray]] = {
             "terms": [p.terms for p in places],
             "gaps": [p.contacts for p in places],
@@ -374,12 +423,12 @@ class PileMemory:
             "places": [np.arange(a, b) for a, b in pairwise(shape_ends)],
         }
         assert n
-        return ComponentTables(**{name: self._table(name, to) for name, to in targets.items()})
+        return ComponentTables(**{name: self.table(name, to) for name, to in targets.items()})
 
     def _pairs(self, shapes: Sequence[TouchingShape], laws: Sequence[TouchLaw]) -> NearPairs:
         n, room = len(shapes), self._room
         starts, blocks, total = np.zeros(n, dtype=np.int64), [list[int]() for _ in shapes], 0
-        for k, function in enumerate(self._functions):
+        for k, function in enumerate(self.functions):
             which = [i for i, s in enumerate(shapes) if s.component == k]
             for i, size, coupled in zip(which, function[0].sizes, function[0].coupled, strict=True) if function else ():
                 starts[i], blocks[i] = total, [self._b[k] + b for b in coupled]
@@ -398,7 +447,7 @@ class PileMemory:
             shapes=n,
             room=room,
             fixed=self.fixed,
-            places_of=CompiledFunction(_table_kernel("table_places")),
+            places_of=CompiledFunction(self._called.kernel("table_places")),
             places=np.zeros(total),
             place_start=starts,
             kind=integers(*(KINDS[s.shape] for s in shapes)),
@@ -426,7 +475,7 @@ class PileMemory:
 
     def _aside(self, group: int) -> tuple[float, ...]:
         """The direction that tangents of a group lean towards: the axis of the ground along which none moves, if there is one."""
-        own = [own[0].still for own in self._functions if own is not None and any(s.group == group for s in own[1])]
+        own = [own[0].still for own in self.functions if own is not None and any(s.group == group for s in own[1])]
         k = next((k for k in range(3) if all(still[k] for still in own)), None)
         return ASIDE if k is None else tuple(float(i == k) for i in range(3))
 
@@ -441,10 +490,12 @@ class PileMemory:
         terms = ContactTerms(**{name: memory[at : at + sizes[name]] for name, at in starts.items()})
         rows = [3 * self._c[k] + own.motion.array("force_rows") for k, own in enumerate(self._own)]
         block = tables.words()
-        chunk = int(np.clip(SEGMENT_NUMBERS // extended, 1, CHUNK))
+        chunk, impacts = self._called.rows(extended)
         work = contact_memory(problem, sizes, (contacts, 0), min(problem.speeds, LARGEST_ISLAND))
-        called = {name: CompiledFunction(_table_kernel(f"table_{name}")) for name in ComponentTables.layout.fields}
-        self._held.append(tables)
+        called = {
+            name: CompiledFunction(self._called.kernel(f"table_{name}")) for name in ComponentTables.layout.fields
+        }
+        self.held.append(tables)
         motion = ContactMotion(
             problem=problem,
             terms=terms,
@@ -492,57 +543,51 @@ class PileMemory:
             times=np.zeros(chunk),
             states=np.zeros(chunk * extended),
             middles=np.zeros(chunk * n),
-            room=IMPACTS + contacts,
-            impacts=np.zeros(IMPACT_NUMBERS * (IMPACTS + contacts)),
+            room=impacts + contacts,
+            impacts=np.zeros(IMPACT_NUMBERS * (impacts + contacts)),
             events=CompiledFunction(0),
             n_events=0,
             values=np.zeros(0),
         )
 
 
-def _own_memories(tasks: Sequence[SimulationProblem]) -> list[SteppingData]:
+def _own_memories(tasks: Sequence[SimulationProblem], functions: TableFunctions) -> list[SteppingData]:
     """Memory of each component, the same for those of one code."""
     known: dict[int, SteppingData] = {}
     found = []
     for task in tasks:
         code = task.made.code
         if id(code.programs) not in known:
-            known[id(code.programs)] = code.stepping(task.made.h, task.quaternions)
+            known[id(code.programs)] = functions.memory(task)
         found.append(known[id(code.programs)])
     return found
 
 
-def _table_kernel(name: str) -> int:
-    """The address of a kernel of tables; all are compiled together."""
-    own = [getattr(component_tables, f"table_{what}") for what in ComponentTables.layout.fields]
-    return machine_unit(follow_table, *own)[name].address
-
-
-def _chained(entries: Sequence[tuple[int, IntArray, FloatArray, IntArray]]) -> list[ComponentTable]:
-    """A table for each function of *entries*, which are an address, places of inputs, a block and places of results; each goes on
-    with the next.
+def _chained(
+    entries: Sequence[tuple[int, IntArray, int, IntArray]], blocks: FloatArray, follow: int
+) -> list[ComponentTable]:
+    """A table for each function of *entries*, which are an address, places of inputs, the start of a block among all *blocks*,
+    and places of results; each goes on with the next, by the kernel at the address *follow*.
     """
-    grouped: dict[tuple[int, int, int, int], list[tuple[int, IntArray, FloatArray, IntArray]]] = {}
+    grouped: dict[tuple[int, int, int], list[tuple[int, IntArray, int, IntArray]]] = {}
     for entry in entries:
-        key = entry[0], len(entry[1]), len(entry[2]), len(entry[3])
-        grouped.setdefault(key, []).append(entry)
+        grouped.setdefault((entry[0], len(entry[1]), len(entry[3])), []).append(entry)
     found = list[ComponentTable]()
-    follow = CompiledFunction(_table_kernel("follow_table"))
     for own in [*reversed(grouped.values())] or [[]]:
-        address, source, block, target = own[0] if own else (0, _flat([]), np.zeros(0), _flat([]))
+        address, source, _, target = own[0] if own else (0, _flat([]), 0, _flat([]))
         table = ComponentTable(
             function=CompiledFunction(address),
             count=len(own),
             inputs=len(source),
-            width=len(block),
             outputs=len(target),
             source=_flat([e[1] for e in own]),
-            blocks=np.concatenate([np.zeros(0), *(e[2] for e in own)]),
+            at=np.array([e[2] for e in own], dtype=np.int64),
+            blocks=blocks,
             target=_flat([e[3] for e in own]),
             state=np.zeros(len(source)),
             found=np.zeros(len(target)),
             more=bool(found),
-            following=follow,
+            following=CompiledFunction(follow),
             rest=found[0].words() if found else np.zeros(0),
         )
         found.insert(0, table)

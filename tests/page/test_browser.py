@@ -21,6 +21,7 @@ from tests.hybrid.test_classics import painleve
 from tests.page import unfused
 from tests.page.chromium import CHROMIUM, browser, opened
 from tests.support import EXAMPLES, ROOT
+from tests.tasks.export.test_exported_steps import WALL
 
 pytestmark = [
     pytest.mark.slow,
@@ -198,6 +199,37 @@ def test_a_machine_whose_contacts_pile_up_runs_live_by_time_stepping(chromium: A
         assert tab.do("() => kineta.run.steps") == run.steps
         assert tab.do("() => kineta.track.changes.map((x) => x.text)") == [what for _, what in run.changes]
         assert "all of the motion is found by time stepping" in tab.page.inner_text("#controls")
+        assert tab.said == []
+
+
+def test_bodies_that_touch_each_other_are_live(chromium: Any, tmp_path: Path) -> None:
+    """A wall that a ball strikes, and a brick that is pulled out of it; its parameters have sliders."""
+    system = kn.loads(WALL)
+    run = kn.simulate(system, 0.2)
+    pull = """async () => {
+        kineta.play(false);
+        const { machine, hand } = kineta, at = hand.target.clone().set(0.2, 0, 0.04);
+        hand.grasp(0, at);
+        hand.target.copy(at.clone().setComponent(1, -0.5));
+        for (let k = 0; k < 120 && kineta.t < 0.15; k++) await new Promise(requestAnimationFrame);
+        hand.drop();
+        return kineta.run.handed;
+    }"""
+    with opened(chromium, system.show(tmp_path / "wall.html", to=0.2)) as tab:
+        tab.computed()
+        last = tab.do(LAST)
+        for state in (*run.q_names, *run.v_names):
+            assert last[state] == pytest.approx(run[state][-1], rel=1e-6, abs=1e-6), state
+        assert last["work"] == pytest.approx(run.work[-1], abs=1e-6)
+        texts = tab.do("() => kineta.track.changes.map((x) => x.text)")
+        assert sorted(texts) == sorted(what for _, what in run.changes)
+        tab.do("() => kineta.sliders.all.find((s) => s.name === 'r').change(0.1)")
+        tab.computed()
+        live = kn.simulate(system, 0.2, p={"r": 0.1})
+        assert tab.do(LAST)["f.y"] == pytest.approx(live["f.y"][-1], abs=1e-6)
+        assert abs(tab.do(pull)) > 0
+        tab.computed()
+        assert all(map(np.isfinite, tab.do(LAST).values()))
         assert tab.said == []
 
 

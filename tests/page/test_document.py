@@ -18,7 +18,7 @@ import pytest
 
 import kineta as kn
 from kineta.equations.equations import equations_of
-from kineta.page.live_run import PageModule, live_module
+from kineta.page.live_run import PageModule, live_module, live_run
 from kineta.page.sample_encoding import BYTES, STEPS, encoded_series, one_sample
 from kineta.scene.machine import Machine
 from kineta.scene.system_scene import scene
@@ -124,7 +124,7 @@ def module(system: kn.System) -> tuple[PageModule, Instance, Any]:
     """The module of a run of *system* from its start, and its problem."""
     limits = 1e-9, 1e-12, np.inf
     task = exported_problem(equations_of(system), (0.0, 1.0), (None,) * 5, (), "dop853", limits, None)
-    found = live_module(task)
+    found = live_module(live_run(task))
     return found, Instance(found.module), task
 
 

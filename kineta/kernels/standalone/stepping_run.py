@@ -6,6 +6,8 @@ It gives the states, impacts and steps of :func:`~kineta.simulation.simulate.sim
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from kineta import tolerances
 from kineta.integration.contact_records import IMPACT_NUMBERS, Function, SteppingData
 from kineta.integration.loop_abi import NOT_FINITE, OUT_OF_STEPS, Setup
@@ -16,6 +18,15 @@ from kineta.kernels.contact.state_terms import INADMISSIBLE, PENETRATES
 from kineta.kernels.language import kernel
 from kineta.kernels.standalone.contact_transitions import BACKWARDS, CHANGED, STRIKES
 from kineta.kernels.standalone.standalone_run import INCONSISTENT, NEWTON_STEPS, REACHED, make_unit
+from kineta.kernels.standalone.touching_bodies import (
+    TouchingBodies,
+    begin_pairs,
+    deepest_pair,
+    gather_states,
+    observe_bodies,
+    set_bodies,
+    show_states,
+)
 from kineta.kernels.time_stepping.time_step import (
     clear_contacts,
     interpolate_step,
@@ -29,8 +40,8 @@ from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals, Record
 
 #: What a run returns, beside :mod:`kineta.kernels.standalone.standalone_run`, where steps have no size above zero, or are too
-#: short to be counted.
-UNCOUNTABLE = 21
+#: short to be counted, and where more is near each other than there is room for.
+UNCOUNTABLE, CROWDED = 21, 22
 #: The state of a loop that has come to no status yet.
 _GOING = -1
 _INFINITE = float("inf")
@@ -43,7 +54,8 @@ class StandaloneSteps(Record):
     deepest : least gap at the start that is pushed apart
     left : steps that may still be made; rejected, evaluations : none, and the steps tried
     begin, before : time and state at the start of the last step; ahead : whether its impacts are still to be told
-    t, state : time asked for and the state at it; event : -1, for no event is looked for
+    t, at, state : time asked for, the state of the run at it, and that of the model, with the work behind it
+    event : -1, for no event is looked for; bodies : that may touch each other, in a model with any
     culprit : contact with which a run cannot go on; values : of what is observed
     found, told : number of changes at the present time, for each the contact and what it does
     impacts, struck : (struck, IMPACT_NUMBERS) of these changes
@@ -66,6 +78,8 @@ class StandaloneSteps(Record):
     ahead: bool
     t: float
     state: Reals
+    at: Reals
+    bodies: TouchingBodies
     event: int
     culprit: int
     values: Reals
@@ -75,23 +89,37 @@ class StandaloneSteps(Record):
     impacts: Reals
 
 
+@dataclass(frozen=True)
+class StepMethod:
+    """What a run is translated for: whether bodies that may touch each other are tables."""
+
+    tables: bool
+
+
 # -- the start --------------------------------------------------------------------------------------------------------
 
 
 @kernel
-def begin(m: StandaloneSteps) -> int:
+def begin(method: StepMethod, m: StandaloneSteps) -> int:
     """Prepare the run from ``given``, ``start`` and the times; REACHED, or why there is none."""
     run = m.run
     motion = run.motion
     if m.t_end < m.t0:
         return BACKWARDS
-    m.setup(m.given, motion.block)
     m.event, m.rejected, m.evaluations, m.culprit = -1, 0, 0, 0
+    run.time[0] = m.t0
+    if method.tables:
+        begin_pairs(run)
+        sized = set_bodies(run, m.bodies, m.given)
+        if not sized:
+            return CHANGED + INADMISSIBLE
+        gather_states(run, m.bodies, m.start)
+    else:
+        m.setup(m.given, motion.block)
+        copy(m.start, run.y, motion.n_extended)
     clear_contacts(run)
-    copy(m.start, run.y, motion.n_extended)
     for k in range(run.n_quaternions):
         make_unit(run.y[run.quaternions[k] :])
-    run.time[0] = m.t0
     if motion.problem.multipliers > 0:
         consistent = is_made_consistent(run)
         if not consistent:
@@ -105,11 +133,16 @@ def begin(m: StandaloneSteps) -> int:
         if motion.problem.has_normal[c] != 0 and not run.gaps[c] >= m.deepest:
             m.culprit = c
             return CHANGED + PENETRATES
-    return begin_steps(m)
+    if method.tables:
+        pair = deepest_pair(run, m.bodies, m.given, m.deepest)
+        if pair >= 0:
+            m.culprit = run.pairs.fixed + pair
+            return CHANGED + PENETRATES
+    return begin_steps(method, m)
 
 
 @kernel
-def begin_steps(m: StandaloneSteps) -> int:
+def begin_steps(method: StepMethod, m: StandaloneSteps) -> int:
     """Begin steps of one size from the present state to the end; REACHED, or that they have no size."""
     run = m.run
     steps = (m.t_end - run.time[0]) / m.max_step - PART_OF_STEP
@@ -118,10 +151,9 @@ def begin_steps(m: StandaloneSteps) -> int:
     run.steps, run.made = least_integer(steps), 0
     run.begin, run.end = run.time[0], m.t_end
     run.size = (run.end - run.begin) / run.steps
-    m.begin, m.t, m.ahead, m.found, m.struck = run.begin, run.begin, False, 0, 0
+    m.begin, m.ahead, m.found, m.struck = run.begin, False, 0, 0
     copy(run.y, m.before, run.motion.n_extended)
-    copy(run.y, m.state, run.motion.n_extended)
-    normalise_all(run, m.state)
+    find_state(method, m, run.begin)
     return REACHED
 
 
@@ -169,22 +201,22 @@ def is_made_consistent(run: SteppingData) -> bool:
 
 
 @kernel
-def advance(m: StandaloneSteps, t: float) -> int:
+def advance(method: StepMethod, m: StandaloneSteps, t: float) -> int:
     """Go on to the time t, or to the end of the first step with impacts before it; REACHED, CHANGED, or why it cannot go on."""
     run, status = m.run, _GOING
     while status == _GOING:
         if m.ahead and run.time[0] <= t:
-            status = tell_impacts(m)
+            status = tell_impacts(method, m)
         elif t <= run.time[0] or run.made == run.steps:
-            find_state(m, t)
+            find_state(method, m, t)
             status = REACHED
         else:
-            status = one_step(m)
+            status = one_step(method, m)
     return status
 
 
 @kernel
-def one_step(m: StandaloneSteps) -> int:
+def one_step(method: StepMethod, m: StandaloneSteps) -> int:
     """Make a step; that the run goes on, or why there is none."""
     run = m.run
     if m.left <= 0:
@@ -198,6 +230,11 @@ def one_step(m: StandaloneSteps) -> int:
         run.time[0] = m.begin
         copy(m.before, run.y, run.motion.n_extended)
         m.culprit = run.culprit - 1
+        if method.tables:
+            if run.pairs.full:
+                return CROWDED
+            if m.culprit >= run.pairs.fixed:
+                m.culprit = run.pairs.fixed + run.pairs.pair[m.culprit - run.pairs.fixed]
         return NOT_FINITE if run.culprit == 0 else CHANGED + INADMISSIBLE
     m.left -= 1
     m.ahead = run.struck > 0
@@ -205,10 +242,10 @@ def one_step(m: StandaloneSteps) -> int:
 
 
 @kernel
-def tell_impacts(m: StandaloneSteps) -> int:
+def tell_impacts(method: StepMethod, m: StandaloneSteps) -> int:
     """Make the end of the last step the present state, and list its impacts; CHANGED."""
     run = m.run
-    find_state(m, run.time[0])
+    find_state(method, m, run.time[0])
     m.found, m.struck, m.ahead = run.struck, run.struck, False
     copy(run.impacts, m.impacts, IMPACT_NUMBERS * run.struck)
     for k in range(run.struck):
@@ -217,33 +254,43 @@ def tell_impacts(m: StandaloneSteps) -> int:
 
 
 @kernel
-def find_state(m: StandaloneSteps, t: float) -> None:
+def find_state(method: StepMethod, m: StandaloneSteps, t: float) -> None:
     """The state at a time of the last step, for later ones at its end."""
     run = m.run
     if t < run.time[0] and m.begin < run.time[0]:
-        interpolate_step(run, 0, m.before, m.begin, t, m.state)
+        interpolate_step(run, 0, m.before, m.begin, t, m.at)
         m.t = t
     else:
-        copy(run.y, m.state, run.motion.n_extended)
+        copy(run.y, m.at, run.motion.n_extended)
         m.t = run.time[0]
-    normalise_all(run, m.state)
+    normalise_all(run, m.at)
+    if method.tables:
+        show_states(run, m.bodies, m.at, m.state)
+    else:
+        copy(m.at, m.state, run.motion.n_extended)
 
 
 @kernel
-def change(m: StandaloneSteps) -> int:
+def change(method: StepMethod, m: StandaloneSteps) -> int:
     """Go on from the present state with what is ``given`` now, in steps of one size to the end; REACHED, or why not."""
     run = m.run
-    copy(m.state, run.y, run.motion.n_extended)
+    copy(m.at, run.y, run.motion.n_extended)
     run.time[0] = m.t
-    m.setup(m.given, run.motion.block)
-    return begin_steps(m)
+    if method.tables:
+        set_bodies(run, m.bodies, m.given)
+    else:
+        m.setup(m.given, run.motion.block)
+    return begin_steps(method, m)
 
 
 @kernel
-def observe(m: StandaloneSteps) -> None:
+def observe(method: StepMethod, m: StandaloneSteps) -> None:
     """Evaluate what is observed in the present state."""
     time = m.run.time
     reached = time[0]
     time[0] = m.t
-    m.observed(time, m.state, m.run.motion.block, m.values)
+    if method.tables:
+        observe_bodies(m.run, m.bodies, m.at, m.values)
+    else:
+        m.observed(time, m.at, m.run.motion.block, m.values)
     time[0] = reached

@@ -17,7 +17,7 @@ def follow_table(time: Reals, y: Reals, table: ComponentTable, out: Reals) -> No
         source, target = table.source[k * table.inputs :], table.target[k * table.outputs :]
         for i in range(table.inputs):
             table.state[i] = y[source[i]]
-        table.function(time, table.state, table.blocks[k * table.width :], table.found)
+        table.function(time, table.state, table.blocks[table.at[k] :], table.found)
         for i in range(table.outputs):
             out[target[i]] = table.found[i]
     if table.more:

@@ -21,12 +21,17 @@ from kineta.model.contacts.mutual_contact import mutual_contacts
 from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime import run_arguments
+from kineta.runtime.applied_forces import AppliedForces
 from kineta.runtime.events import Event
 from kineta.runtime.problem import SimulationProblem
-from kineta.simulation.simulate import simulation_problem
+from kineta.simulation.inputs import run_inputs
+from kineta.simulation.pile import without
+from kineta.simulation.run import check_steps
+from kineta.simulation.simulate import RunSettings, pile_tasks, piles, simulation_problem
 from kineta.tasks.export.c_source import c_sources
-from kineta.tasks.export.run_names import run_names
-from kineta.tasks.export.run_record import run_code
+from kineta.tasks.export.run_names import RunNames, run_names, touching_names
+from kineta.tasks.export.run_record import RunCode, run_code, touching_code
+from kineta.tasks.export.touching_record import over, touching_record
 from kineta.tasks.export.wasm_module import wasm_module
 from kineta.values import word
 
@@ -104,16 +109,58 @@ def export_run(
     equations = given_equations(system)
     one_of(language, LANGUAGES, "a language")
     word("" if name is None else name, "the name of an exported run")
-    task = exported_problem(
-        equations, t, (q, v, p, None, levels), events, method, run_arguments.tolerances(rtol, atol, max_step), max_steps
-    )
-    code, told = run_code(task), run_names(task)
+    asked = t, (q, v, p, None, levels), events, method, run_arguments.tolerances(rtol, atol, max_step), max_steps
+    if touching := touching_run(equations, *asked):
+        code, told = touching.code, touching.told
+    else:
+        task = exported_problem(equations, *asked)
+        code, told = run_code(task), run_names(task)
     prefix = identifier(told.model if name is None else name)
     if not prefix.strip("_"):
         raise ArgumentError(f"Expected a name with a letter, found '{name}'.")
     written = LANGUAGES[language](code, told, prefix)
     lists = told.states, told.observed, told.events, told.contacts, told.switches
     return ExportedRun(told.model, written, *lists, told.units)
+
+
+@dataclass(frozen=True)
+class TouchingRun:
+    """The *code* and names of a run of bodies that may touch each other, the *equations* without their contacts, and the
+    *forces* on them.
+    """
+
+    code: RunCode
+    told: RunNames
+    equations: Equations
+    forces: AppliedForces
+
+
+def touching_run(
+    equations: Equations,
+    t: float | tuple[float, float],
+    given: tuple[Any, Any, Any, Any, Any],
+    events: Event | Expr | Iterable[Event | Expr],
+    method: str,
+    limits: tuple[float, float, float],
+    max_steps: int | None,
+) -> TouchingRun | None:
+    """The run of bodies that may touch each other, stepped together; None where there are none, or the *method*
+    is by events, and where outputs tell of several of them. Arguments are those of :func:`exported_problem`.
+    """
+    if method not in (AUTO, MOREAU) or not mutual_contacts(equations.system):
+        return None
+    if method == MOREAU:
+        check_steppable(equations.system, events)
+    inputs = run_inputs(equations.system, given, events, method)
+    if not piles(equations, inputs, method) or over(equations):
+        return None
+    settings = RunSettings(run_arguments.span(t), limits, max_steps, None)
+    parts, tasks = pile_tasks(equations, inputs, settings, dense_output=False)
+    check_steps(tasks[0])
+    plain = without(equations)
+    found = touching_record(plain, equations.system, parts, tasks, inputs.p)
+    told = touching_names(equations.system, tasks, found.record, found.contacts)
+    return TouchingRun(touching_code(found), told, plain, inputs.forces)
 
 
 def exported_problem(

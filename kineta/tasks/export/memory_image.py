@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from kineta.arrays import FloatArray, IntArray, address
@@ -14,11 +14,17 @@ Piece = Record | FloatArray | IntArray
 Place = Callable[[Any], tuple[str, int] | None]
 
 
-def pieces(root: Record, used: Collection[str]) -> dict[str, Piece]:
-    """The records of *used* types and the arrays to which *root* leads, and itself as ``root``, with which all names begin. Each
-    stands once, records before their parts; arrays without entries are left out, and those that lie in another piece.
+def pieces(root: Record, used: Collection[str], held: Sequence[Record] = ()) -> dict[str, Piece]:
+    """The records of *used* types and the arrays to which *root* leads, and itself as ``root``, with which all names begin, and
+    those that are *held* by addresses in arrays. Each stands once, records before their parts; arrays without entries are left
+    out, and those that lie in another piece.
     """
-    found = _reached(root, "root", used, {id(root)})
+    known = {id(root)}
+    found = _reached(root, "root", used, known)
+    for k, record in enumerate(held):
+        if id(record) not in known and record.layout.name in used:
+            known.add(id(record))
+            found |= _reached(record, f"root_held_{k}", used, known)
     inner = {
         name
         for name, part in found.items()

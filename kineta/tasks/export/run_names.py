@@ -24,9 +24,10 @@ from kineta.kernels.standalone.contact_transitions import (
     UNSETTABLE,
 )
 from kineta.kernels.standalone.standalone_run import ENDED, INCONSISTENT, REACHED, UNCONTROLLED
-from kineta.kernels.standalone.stepping_run import UNCOUNTABLE
+from kineta.kernels.standalone.stepping_run import CROWDED, UNCOUNTABLE, StandaloneSteps
 from kineta.model import units
 from kineta.model.reserved_symbols import ENERGIES
+from kineta.model.system import System
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.postprocess import units_of
 
@@ -79,7 +80,10 @@ CONTACT_OUTCOMES = {
     "UNSETTABLE": (UNSETTABLE, "A switch sets what is no finite number, or is out of its bounds."),
 }
 #: Likewise of runs by time stepping.
-STEP_OUTCOMES = {"UNCOUNTABLE": (UNCOUNTABLE, "Expected steps above zero, and long enough to be counted.")}
+STEP_OUTCOMES = {
+    "UNCOUNTABLE": (UNCOUNTABLE, "Expected steps above zero, and long enough to be counted."),
+    "CROWDED": (CROWDED, "More places of bodies are near each other than there is room for; take shorter steps."),
+}
 #: What a contact does in a change, by number.
 CHANGES = {
     STRIKES: "strikes",
@@ -140,6 +144,35 @@ class RunNames:
         """Units of states and observed quantities by name."""
         found = (*self.state_units, *self.observed_units)
         return dict(zip((*self.states, *self.observed), found, strict=True))
+
+
+def touching_names(
+    system: System, tasks: Sequence[SimulationProblem], record: StandaloneSteps, contacts: Sequence[str]
+) -> RunNames:
+    """The names of a run of *system* by its components *tasks*, with *contacts* of these and of pairs."""
+    each = [run_names(task) for task in tasks]
+    known = {n: u for own in each for n, u in own.units.items()}
+    observed = [*ENERGIES[:2], *(n for own in each for n in own.observed[2:])]
+    units = {n: u for own in each for n, u in zip(own.p, own.p_units, strict=True)}
+    states = [*system.q_names, *system.v_names]
+    return RunNames(
+        model=system.name,
+        q=system.q_names,
+        v=system.v_names,
+        levels=[],
+        state_units=[known[n] for n in states],
+        observed=observed,
+        observed_units=[known[n] for n in observed],
+        p=system.parameter_names,
+        p_units=[units.get(n, UNKNOWN) for n in system.parameter_names],
+        p_values=record.array("given")[: len(system.parameter_names)].tolist(),
+        events=[],
+        contacts=contacts,
+        switches=[],
+        programs=[],
+        start=record.array("start"),
+        stepped=True,
+    )
 
 
 def run_names(task: SimulationProblem) -> RunNames:

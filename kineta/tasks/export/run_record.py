@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
@@ -20,13 +20,14 @@ from kineta.integration.problem import Contacts, Manifold, Problem
 from kineta.integration.run_memory import run_memory, set_contacts, set_switches
 from kineta.kernels.contact import motion as contact_motion
 from kineta.kernels.contact.transition import transit
+from kineta.kernels.language import Kernel
 from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.kernels.standalone import stepping_run
 from kineta.kernels.standalone.contact_transitions import ContactChanges
 from kineta.kernels.standalone.controllability import Controllability
 from kineta.kernels.standalone.sincos import sine_and_cosine
 from kineta.kernels.standalone.standalone_run import RunMethod, StandaloneRun, advance, begin, change, observe
-from kineta.kernels.standalone.stepping_run import StandaloneSteps
+from kineta.kernels.standalone.stepping_run import StandaloneSteps, StepMethod
 from kineta.kernels.translation import translate_unit
 from kineta.memory import CompiledFunction, Record
 from kineta.numerics.tableaux import TABLEAUX
@@ -39,6 +40,7 @@ from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import velocity_steps
 from kineta.tasks.export.memory_image import Piece, pieces
 from kineta.tasks.export.stepping_record import STEP_FIELDS, stepping_record
+from kineta.tasks.export.touching_record import TouchingRecord
 
 #: Functions of a run; those that there are have numbers in this order, from 1 on.
 FUNCTIONS = (
@@ -68,7 +70,7 @@ EVENT_FIELDS = {
 @dataclass(frozen=True)
 class RunCode:
     """What a run without Python consists of: its *record*, in which *fields* of this name lie, and the trees of its kernels and
-    of its functions by name.
+    of its functions by name; other records are *held* by addresses in its arrays.
     """
 
     record: StandaloneRun | StandaloneSteps
@@ -78,6 +80,7 @@ class RunCode:
     change: KernelTree
     observe: KernelTree
     functions: Mapping[str, KernelTree]
+    held: Sequence[Record] = ()
 
     @property
     def trees(self) -> list[KernelTree]:
@@ -87,7 +90,7 @@ class RunCode:
     @cached_property
     def memory(self) -> dict[str, Piece]:
         """The pieces of memory that the trees use."""
-        return pieces(self.record, {kind.name for kind in records(callees_first(self.trees))})
+        return pieces(self.record, {kind.name for kind in records(callees_first(self.trees))}, self.held)
 
     def field(self, name: str) -> tuple[Record, str]:
         """The record in which a field of this *name* lies, and its name there."""
@@ -109,13 +112,13 @@ def run_code(task: SimulationProblem) -> RunCode:
     record: StandaloneRun | StandaloneSteps
     if stepped:
         record, fields = stepping_record(task, numbers, behind), STEP_FIELDS
-        first, second, third, fourth, sincos, *kernels = _stepping_kernels()
+        first, second, third, fourth, sincos = _stepping_kernels()
     else:
         record, fields = run_record(task, numbers, behind), EVENT_FIELDS
         first, second, third, fourth, sincos, *kernels = _kernels(loop_method(task), bool(above))
     named = (*own, *switching)
     functions = {name: straight_line(made[name], f"run_{name.removeprefix('run_')}", sincos) for name in named}
-    functions |= dict(zip(above, kernels, strict=True))
+    functions |= {} if stepped else dict(zip(above, kernels, strict=True))
     return RunCode(record, fields, first, second, third, fourth, functions)
 
 
@@ -127,10 +130,25 @@ def _kernels(method: RunMethod, touching: bool) -> list[KernelTree]:
 
 
 @cache
-def _stepping_kernels() -> list[KernelTree]:
-    """The trees of the kernels of :class:`StandaloneSteps`, and sine and cosine."""
-    own = (stepping_run.begin, stepping_run.advance, stepping_run.change, stepping_run.observe, sine_and_cosine)
-    return translate_unit(*((k,) for k in own))
+def _stepping_kernels(*others: Kernel) -> list[KernelTree]:
+    """The trees of the kernels of :class:`StandaloneSteps`, sine and cosine, and *others* of tables, if there are any."""
+    own, method = (
+        (stepping_run.begin, stepping_run.advance, stepping_run.change, stepping_run.observe),
+        StepMethod(bool(others)),
+    )
+    return translate_unit(*((k, method) for k in own), (sine_and_cosine,), *((k,) for k in others))
+
+
+def touching_code(found: TouchingRecord) -> RunCode:
+    """The code of a run of bodies that may touch each other."""
+    own = [function for function in found.called.values() if isinstance(function, Kernel)]
+    first, second, third, fourth, sincos, *kernels = _stepping_kernels(*own)
+    trees = dict(zip(own, kernels, strict=True))
+    functions = {
+        name: trees[x] if isinstance(x, Kernel) else straight_line(x, f"run_{name}", sincos)
+        for name, x in found.called.items()
+    }
+    return RunCode(found.record, STEP_FIELDS, first, second, third, fourth, functions, found.held)
 
 
 def loop_method(task: SimulationProblem) -> RunMethod:

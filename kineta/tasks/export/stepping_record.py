@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from kineta.hybrid.automaton import DEEPEST_START, check_start
-from kineta.integration.contact_records import IMPACT_NUMBERS
+from kineta.integration.contact_records import IMPACT_NUMBERS, SteppingData
 from kineta.integration.time_stepping import largest_step
 from kineta.kernels.standalone.stepping_run import StandaloneSteps
+from kineta.kernels.standalone.touching_bodies import TouchingBodies
 from kineta.memory import CompiledFunction
 from kineta.runtime.functions import SETUP
 from kineta.runtime.problem import SimulationProblem
@@ -37,15 +39,18 @@ def stepping_record(task: SimulationProblem, numbers: Mapping[str, int], behind:
     check_start(task, made)
     h = np.concatenate([np.zeros(code.programs[SETUP].n_outputs), np.zeros(behind)])
     run = code.stepping(h, task.quaternions, numbers=numbers, rows=(1, 0))
-    n, most = run.motion.n_extended, run.motion.problem.contacts
-    start = np.zeros(n)
+    start = np.zeros(run.motion.n_extended)
     start[: len(task.y0)] = task.y0
+    given, values = np.concatenate([made.p, made.forces.constant]), code.programs["observed"].n_outputs
+    own = {"setup": CompiledFunction(numbers[SETUP]), "observed": CompiledFunction(numbers["observed"])}
+    return steps_record(task, run, given=given, start=start, values=np.zeros(values), **own)
+
+
+def steps_record(task: SimulationProblem, run: SteppingData, **made: Any) -> StandaloneSteps:
+    """The record of a *run*, of which *task* tells the times, with what else is *made*."""
+    n, most = run.motion.n_extended, run.room
     return StandaloneSteps(
-        given=np.concatenate([made.p, made.forces.constant]),
         run=run,
-        setup=CompiledFunction(numbers[SETUP]),
-        observed=CompiledFunction(numbers["observed"]),
-        start=start,
         t0=task.t0,
         t_end=task.t1,
         max_step=largest_step(task.control.max_step),
@@ -58,11 +63,12 @@ def stepping_record(task: SimulationProblem, numbers: Mapping[str, int], behind:
         ahead=False,
         t=task.t0,
         state=np.zeros(n),
+        at=np.zeros(n),
         event=-1,
         culprit=0,
-        values=np.zeros(code.programs["observed"].n_outputs),
         found=0,
         told=np.zeros(2 * most),
         struck=0,
         impacts=np.zeros(IMPACT_NUMBERS * most),
+        **({"bodies": TouchingBodies()} | made),
     )

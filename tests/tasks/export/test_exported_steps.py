@@ -58,8 +58,10 @@ MOTIONS = [
 @pytest.mark.parametrize(("system", "end"), MOTIONS, ids=lambda x: getattr(x, "name", ""))
 def test_steps_in_c_are_those_of_simulate_to_the_last_bit(tmp_path: Path, system: kn.System, end: float) -> None:
     equations = kn.derive(system)
-    # Samples of forces keep bodies that do not depend on each other in one run, and tables of pairs away.
-    coupled = {} if system.name == "bouncing_ball" else {"tau": kn.sampled(np.zeros((2, system.nv)), 1 / end)}
+    # Samples of forces keep bodies that do not depend on each other in one run.
+    coupled = (
+        {} if system.name in ("bouncing_ball", "balls") else {"tau": kn.sampled(np.zeros((2, system.nv)), 1 / end)}
+    )
     with unfused():
         result = kn.simulate(equations, end, samples=21, method="moreau", **coupled)
     run = InC(tmp_path, kn.export_run(equations, end, method="moreau"), system.name)
@@ -179,6 +181,95 @@ def test_steps_in_webassembly_are_those_of_simulate_to_the_last_bit(system: kn.S
         rows.append(instance.get(places["state"], 8 * len(run.states)))
     assert b"".join(rows) == result.y.T.tobytes()
     assert times == [t for t, _ in result.changes]
+
+
+#: A wall that a ball strikes and a rod falls on; balls that fall onto each other; a crank that strikes stones.
+WALL = """model wall; gravity 9.81; constants rows = 3, across = 2;
+parameters a = 20 cm, b = 10 cm, c = 8 cm, m = 3 kg, r = 12 cm, mu = 0.6, e = 0.1;
+for i in 1..rows*across : Brick[i] | Free(b[i]) = m, m*(b^2 + c^2)/12, m*(a^2 + c^2)/12, m*(a^2 + b^2)/12;
+Ball | Free(f) = 5, 0.03, 0.03, 0.03; Rod | Free(s) = 1, 0.02, 0.001, 0.02; output Ball.x;
+contact wall : box = a, b, c among Brick[1..rows*across] and capsule = 4 cm, a among Rod axis (0, 2, 0)
+    and ball = r among Ball and plane among ground axis (0, 0, 1), friction = mu, restitution = e;
+for i in 1..across : for k in 0..rows - 1 :
+    initial b[i + across*k].x = (a + 1 mm)*(i + 0.25*mod(k, 2)), b[i + across*k].z = c*(k + 0.5);
+initial f.x = 0.3, f.y = -0.6, f.z = 0.2, f.vy = 8, s.z = 0.5, s.x = 0.3, s.y = 0.3;"""
+PILE = """model pile; gravity 9.81; constants N = 12; parameters r = 10 cm, mu = 0.5, e = 0.3;
+for i in 1..N : Ball[i] | Free(b[i]) = 1, 0.004, 0.004, 0.004;
+for i in 1..N : contact floor[i] : ball = r between Ball[i] and ground axis (0, 0, 1), friction = mu;
+contact pile : ball = r among Ball[1..N], friction = mu, restitution = e;
+for i in 1..N : initial b[i].x = 0.02*sin(7*i), b[i].y = 0.02*cos(5*i), b[i].z = 0.11 + 0.21*(i - 1);"""
+
+
+def crank() -> kn.System:
+    text = """parameters r = 5 cm; coordinates theta, beta, gamma, x[1], y[1], x[2], y[2];
+    for i in 1..2 : Stone[i] | Sx(x[i]), Sy(y[i]) = i; contact hit : ball = r among Coupler, Stone[1..2], friction = 0.2;
+    initial x[1] = 0.1, y[1] = 0.9, y[1]' = 0, x[2] = 0.1, y[2] = 1.2, y[2]' = -2;"""
+    four = kn.dumps(example("fourbar")).replace("coordinates theta, beta, gamma;", "")
+    kept = "\n".join(line for line in four.splitlines() if "energy" not in line)
+    return kn.loads(kept + text)
+
+
+@in_c
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("system", "end", "strikes"),
+    [(kn.loads(WALL), 0.3, 10), (kn.loads(PILE), 0.4, 20), (crank(), 0.5, 1)],
+    ids=lambda x: getattr(x, "name", ""),
+)
+def test_bodies_that_touch_each_other_are_those_of_simulate_to_the_last_bit(
+    tmp_path: Path, system: kn.System, end: float, strikes: int
+) -> None:
+    equations = kn.derive(system)
+    with unfused():
+        result = kn.simulate(equations, end, samples=21, method="moreau")
+    exported = kn.export_run(equations, end, method="moreau")
+    assert tuple(exported.states) == (*system.q_names, *system.v_names)
+    run = InC(tmp_path, exported, system.name, "-O1")
+    run.run, run.problem = (ctypes.create_string_buffer(2**25) for _ in range(2))
+    run.function("defaults")(run.problem)
+    table = run.simulate(21)
+    n = len(result.y)
+    assert np.ascontiguousarray(table[:, 1 : 1 + n].T).tobytes() == np.ascontiguousarray(result.y).tobytes()
+    np.testing.assert_allclose(table[:, 1 + n], result.kinetic_energy, rtol=1e-14, atol=1e-14)
+    for name, x in result.outputs.items():
+        np.testing.assert_array_equal(table[:, 1 + n + exported.observed.index(name)], x, err_msg=name)
+    assert run.counts() == [result.steps, 0, result.nfev]
+    assert run.begin() == REACHED
+    changes, impacts = list[Any](), list[Any]()
+    while (status := run.advance(end)) == CHANGED:
+        changes += run.changes()
+        impacts += run.impacts()
+    assert status == REACHED
+    assert changes == [*result.changes]
+    assert impacts == [tuple(impact) for impact in result.impacts]
+    assert len(impacts) >= strikes
+
+
+@in_c
+@pytest.mark.slow
+def test_sizes_and_laws_of_bodies_that_touch_each_other_are_parameters(tmp_path: Path) -> None:
+    """A pile of smaller balls with another law; shapes without size, and such that overlap, are refused."""
+    system = kn.loads(PILE)
+    run = InC(tmp_path, kn.export_run(system, 0.3), "pile")
+    numbers, names = np.frombuffer(run.problem, dtype=np.float64), list(system.parameter_names)
+    p = {"r": 0.09, "mu": 0.2, "e": 0.6}
+    for name, x in p.items():
+        numbers[names.index(name)] = x
+    result = kn.simulate(system, 0.3, samples=4, p=p)
+    np.testing.assert_allclose(run.simulate(4)[:, 1 : 1 + len(result.y)].T, result.y, rtol=1e-8, atol=1e-8)
+    numbers[names.index("r")] = 0.2
+    assert run.begin() == CONTACT_OUTCOMES["PENETRATES"][0]
+    numbers[names.index("r")] = -0.1
+    assert run.begin() == CONTACT_OUTCOMES["INADMISSIBLE"][0]
+
+
+def test_bodies_without_names_are_refused_and_outputs_over_several_keep_pairs_apart() -> None:
+    with pytest.raises(
+        kn.ArgumentError, match=r"expected at most 100 shapes that may touch each other in exported code, found 101"
+    ):
+        kn.export_run(kn.loads(PILE.replace("N = 12", "N = 101").replace("0.21*(i - 1)", "(i - 1)")))
+    few = kn.loads(PILE.replace("N = 12", "N = 2") + "output far = b[1].x - b[2].x;")
+    assert kn.export_run(few, 0.1, method="moreau").observed[2:3] == ["far"]
 
 
 def test_what_steps_do_not_look_for_is_a_sentence() -> None:
