@@ -273,9 +273,7 @@ class System(Description):
         """The system in the language ``.kin`` beside its machine, as notebooks show it."""
         from html import escape
 
-        from kineta.model.io.kin_writer import write
-
-        return pictured(f"<pre>{escape(write(self))}</pre>", self)
+        return pictured(f"<pre>{escape(import_module('kineta.model.io').dumps(self))}</pre>", self)
 
     @property
     def unconstrained(self) -> System:

@@ -193,6 +193,17 @@ def symbol(dimension: Dimension) -> str:
     return _DERIVED.get(dimension) or _base_units(dimension)
 
 
+def written(dimension: Dimension) -> str | None:
+    """The unit in SI of *dimension* as it stands behind a number, ``s^-1`` and not ``1/s``; None where none can."""
+    if any(2 * e != round(2 * e) or abs(e) >= 10 for e in dimension):
+        return None
+    inverse, *rest = symbol(dimension).removeprefix("1/").split("/")
+    if not symbol(dimension).startswith("1/"):
+        return symbol(dimension)
+    name, _, power = inverse.partition("^")
+    return "/".join((f"{name}^-{power or 1}", *rest))
+
+
 _DERIVED = {
     FORCE: "N",
     COUPLE: "N*m",

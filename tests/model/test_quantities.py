@@ -19,6 +19,14 @@ QUANTITIES = [
         "A | Sx(30 deg) = 1;",
         "m.kin:1:8: the shift of Sx must be a length [m], found an angle or a number without dimension.",
     ),
+    (
+        "A | Sx(q1) = 1; state z in V : z' = (q1 - z)/0.1;",
+        "m.kin:1:38: a length [m] and a voltage [kg*m^2/s^3/A] cannot be added or compared.",
+    ),
+    (
+        "A | Sx(q1) = 1; state z in V : z' = 1 V/s; output y = q1' + z';",
+        "m.kin:1:55: a velocity [m/s] and a quantity [kg*m^2/s^4/A] cannot be added or compared.",
+    ),
     ("A | Rz(q1) = 1 cm;", "m.kin:1:14: the mass of body 'A' must be a mass [kg], found a length [m]."),
     (
         "A | Rz(q1) = 1, 1, 1, 1 kg;",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import kineta as kn
 from kineta.algebra.expression import apply
 from kineta.errors import ExpressionError
 from kineta.expr.op import BINARY, FUNCTIONS
+from kineta.model.dimensions import output_units
 from kineta.model.elements.spring import Spring
 from tests.mechanics.random_systems import random_system
 from tests.support import EXAMPLES
@@ -156,16 +158,63 @@ def test_examples_write_themselves_back(path: Path) -> None:
     assert_round_trip(kn.load(path))
 
 
+MEASURED = kn.loads("""
+parameters a = 2 kN, b = 3 s, m = 1 kg; coordinates q1;
+Cart | Sx(q1) = m;
+state z in V : z' = -z/b;
+""")
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_expressions_of_names_with_units_write_themselves_back(seed: int) -> None:
+    """Also where no units could stand behind their numbers."""
+    rng = random.Random(seed)
+    shown = {f"y{k}": random_expression(rng, 4, ("a", "b", "q1", "z", "t")) for k in range(12)}
+    force = kn.generalized_force("f", random_expression(rng, 3, ("a", "b", "q1", "z")), kn.symbol("q1"))
+    assert_round_trip(MEASURED.replace(outputs=shown, elements=[force]))
+
+
+def test_units_are_written_back() -> None:
+    system = kn.loads("""
+        constants tilt = 1 rad;
+        parameters m = 2 kg, l = 30 cm, k = 4 N/m, T = 0.1 s, n = 3, v = l/2 s, rest = 0 m;
+        coordinates x;
+        Cart | Sx(x), Sz(-5 cm) = m;
+        state z in m : z' = (x - z)/T;
+        state w in m : w' = (x - w)/0.1 s;
+        spring s = k, 2*l on x;
+        force f = if(z > 1 cm, -2 N, k*z^2/1 m) on x;
+        initial w = 3 mm;
+        output y = exp(-z/1 m), far = x + 1 km;
+    """)
+    text = kn.dumps(system)
+    for line in (
+        "constants tilt = 1 rad;",
+        "parameters m = 2 kg, l = 0.3 m, k = 4 N/m, T = 0.1 s, n = 3, v = 0.5 s^-1 * l, rest = 0 m;",
+        "Cart | Sx(x), Sz(-0.05 m) = m;",
+        "force f = if(z > 0.01 m, -2 N*m, z^2*k)/1 m on x;",
+        "state w in m : w' = 10 s^-1 * (x - w);",
+        "initial w = 0.003 m;",
+        "output y = exp(-z/1 m);",
+        "output far = x + 1000 m;",
+    ):
+        assert line in text
+    assert_round_trip(system)
+    again = kn.loads(text)
+    assert [p.dimension for p in again.parameters] == [p.dimension for p in system.parameters]
+    assert output_units(again) == output_units(system)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_random_systems_write_themselves_back(seed: int) -> None:
     assert_round_trip(random_system(seed, rheonomic=True, elements=True))
 
 
-def random_expression(rng: random.Random, depth: int) -> kn.Expr:
+def random_expression(rng: random.Random, depth: int, names: Sequence[str] = ("a", "b", "q1", "t")) -> kn.Expr:
     if depth == 0 or rng.random() < 0.15:
         leaf = rng.choice([rng.uniform(-3, 3), 10.0 ** rng.randint(-30, 30), 2, -1, 0.5])
-        return kn.symbol(rng.choice(["a", "b", "q1", "t"])) if rng.random() < 0.6 else kn.symbol("a") * 0 + leaf
-    first, second = (random_expression(rng, depth - 1) for _ in "ab")
+        return kn.symbol(rng.choice(names)) if rng.random() < 0.6 else kn.symbol("a") * 0 + leaf
+    first, second = (random_expression(rng, depth - 1, names) for _ in "ab")
     kind = rng.choice(["+", "-", "*", "/", "neg", "power", "function"])
     try:
         match kind:

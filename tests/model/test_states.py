@@ -21,13 +21,13 @@ def read(text: str) -> kn.System:
 
 def test_states_follow_the_coordinates_and_are_written_back() -> None:
     system = read(
-        "state i in A : i' = (1 V - R*i)/L; state z in deg : z' = q1' - z; force f = k*i + i' on q1; initial i = 3 A;"
+        "state i in A : i' = (1 V - R*i)/L; state z in deg : z' = q1' - z/1 s; force f = k*i + i' on q1; initial i = 3 A;"
     )
     assert system.q_names == ("q1", "i", "z")
     assert system.coordinates == ("q1",)
     assert system.v_names == ("q1'",)
     assert [own.unit for own in system.states] == ["A", "rad"]
-    assert "state i in A : i' = (1 - R*i)/L;" in kn.dumps(system)
+    assert "state i in A : i' = (1 V - R*i)/L;" in kn.dumps(system)
     reads_back(system)
 
 

@@ -2,9 +2,8 @@
 
 The language ``.kin``: ``kin_grammar``, ``kin_quantities``, ``kin_vectors``, ``kin_expressions``,
 ``kin_source``, ``kin_functions``, ``kin_tables``, ``kin_inertia``, ``kin_loops``, ``kin_diagnostics``, ``statements``,
-``kin_reader``, ``kin_writer``.
-Files: ``text_file``, ``point_files``, ``foreign_formats``; URDF: ``xml``, ``urdf_coverage``, ``urdf_limits``, ``urdf_visuals``,
-``urdf``.
+``kin_reader``, ``kin_writer``, ``kin_units``.
+Files: ``text_file``, ``point_files``, ``foreign_formats``, ``urdf``.
 """
 
 from __future__ import annotations

@@ -54,6 +54,10 @@ COMPOSED: Mapping[str, tuple[int, Callable[..., Expr]]] = {"ceil": (1, ceil), "m
 _KEEPS = {"abs", "min", "max"}
 _FREE = {"sign", "step", "atan2", "sqrt"} | _KEEPS
 
+#: Functions whose arguments are of one dimension, of a choice those behind the condition, and functions of an angle or a number.
+OF_ONE_DIMENSION = {"min", "max", "atan2", "hypot", "mod", IF}
+OF_NUMBERS = {name for name in FUNCTIONS if name not in _FREE | OF_ONE_DIMENSION} | {"ceil"}
+
 
 class Use(NamedTuple):
     """A use of a symbol: its place, ``at``; that of the outermost call ``within`` whose function it stands, else its own; and the

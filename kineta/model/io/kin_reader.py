@@ -36,7 +36,7 @@ def read(
 
     Raises :class:`ModelError`, with file, line and column, for whatever cannot be read or makes no sense.
     """
-    with _collector_paused():
+    with collector_paused():
         grammar, tree = parsed(text, file)
         own = ModelText(file, grammar, dict(constants), users, partial(_model_in, text_of=text_of))
         return read_statements(own, partial(_expression_tree, file=file), tree, "[" in text)
@@ -66,7 +66,7 @@ def _extended(text: str, file: str, error: UnexpectedInput) -> tuple[Grammar, Tr
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def collector_paused() -> Iterator[None]:
     """Garbage collection paused: it would traverse a growing tree without cycles again and again, as long as reading takes."""
     on = gc.isenabled()
     gc.disable()

@@ -61,6 +61,10 @@ class Source(Reader):
         known = (self.lets, self.dimensions, self.values, self.declared, self.coordinates, self.moving)
         return not self.moving or any(name in own for own in known)
 
+    def declaration(self, name: str, node: Node) -> DimensionedExpr:
+        """The value of the parameter or constant *name*."""
+        return self.quantity(node)
+
     def number(self, value: Expr, node: Any, what: str) -> float:
         """Value of an expression of numbers and of parameters with a value so far; *what* is the name of *node* in errors."""
         if value.value is not None:

@@ -9,6 +9,7 @@ from kineta.algebra.expression import Expr
 from kineta.algebra.infix import number
 from kineta.model.body import GROUND, Body, Inertia
 from kineta.model.description import Description
+from kineta.model.io.kin_units import with_units
 from kineta.model.kind import KindRecord
 from kineta.model.motion_program import Control, write_control
 from kineta.model.motion_variables import Quasi, State
@@ -18,7 +19,7 @@ _KEYS = ("m", "Jx", "Jy", "Jz", "Jxy", "Jxz", "Jyz")
 
 
 def write(system: Description) -> str:
-    """*system* as text."""
+    """*system* as text, with units where its parameters or states have some."""
     blocks = [
         _head(system),
         [_body(b) for b in system.bodies],
@@ -33,7 +34,9 @@ def write(system: Description) -> str:
         list(_runs(system)),
         list(map(_statement, system.appearance)),
     ]
-    return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
+    text = "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
+    known = {p.name: p.dimension for p in system.parameters if p.dimension is not None}
+    return with_units(text, known) if known or any(s.unit for s in system.states) else text
 
 
 def _head(system: Description) -> list[str]:

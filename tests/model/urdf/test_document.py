@@ -9,17 +9,17 @@ import pytest
 from click.testing import CliRunner
 
 from kineta.cli.main import app
-from kineta.model.io import urdf_coverage
+from kineta.model.io.urdf import coverage
 from tests.support import ROOT
 
 DOCUMENT = (ROOT / "docs" / "urdf.md").read_text(encoding="utf-8")
 
 
 def test_the_document_names_every_element_and_attribute() -> None:
-    attributes = {a for own, _ in urdf_coverage._READ.values() for a in own}
-    attributes |= {a for own in urdf_coverage._LEFT_OUT_ATTRIBUTES.values() for a in own}
-    elements = {e for table in (urdf_coverage._READ, urdf_coverage._SWITCHES) for e in table}
-    elements |= {e for own in urdf_coverage._LEFT_OUT.values() for e in own}
+    attributes = {a for own, _ in coverage._READ.values() for a in own}
+    attributes |= {a for own in coverage._LEFT_OUT_ATTRIBUTES.values() for a in own}
+    elements = {e for table in (coverage._READ, coverage._SWITCHES) for e in table}
+    elements |= {e for own in coverage._LEFT_OUT.values() for e in own}
     assert [n for n in sorted(attributes) if f"`{n}`" not in DOCUMENT] == []
     assert [n for n in sorted(elements) if f"`<{n}>`" not in DOCUMENT] == []
 

@@ -41,7 +41,7 @@ def read_parameters(text: ModelText, node: Node, *, fixed: bool = False) -> None
         name, tree = declaration.children
         value = default = None
         if tree is not None:
-            quantity = text.source.quantity(tree)
+            quantity = text.source.declaration(str(name), tree)
             if quantity.dimension is not None and not quantity.plain:
                 text.dimensions[str(name)] = quantity.dimension
             value = text.source.number(quantity.value, tree, f"parameter '{name}'")

@@ -11,6 +11,7 @@ from lark import Token, Tree
 
 from kineta.algebra.expression import Expr
 from kineta.errors import Location, ModelError
+from kineta.model import units
 from kineta.model.body import Body, Point
 from kineta.model.checks.diagnostics import CheckError
 from kineta.model.coercion import Vector3, vector
@@ -36,7 +37,7 @@ class ModelText:
     """The parts of a model that are read so far, with the places where they stand and the dimensions of names.
 
     ``given`` are values of constants that replace those in the text, ``users`` the files that use this one, and ``model_file``
-    reads the files that it uses.
+    reads the files that it uses; ``reader`` makes the reader of its expressions.
     """
 
     file: str
@@ -44,6 +45,7 @@ class ModelText:
     given: Mapping[str, float]
     users: tuple[Path, ...]
     model_file: ModelFile
+    reader: Callable[..., Source] = Source
     name: str = ""
     gravity: Vector3 = field(default_factory=lambda: vector((0, 0, 0)))
     bodies: list[Body] = field(default_factory=list)
@@ -78,11 +80,16 @@ class ModelText:
 
     def __post_init__(self) -> None:
         self.records = {argument: [] for argument in self.grammar.kinds}
-        self.source = Source(self.file, self.dimensions, self.points, self.values)
+        self.source = self.reader(self.file, self.dimensions, self.points, self.values)
 
     def at(self, node: Any) -> Location:
         """The place of a *node* of the syntax tree."""
         return self.source.location(node)
+
+    def declare_state(self, name: str, dimension: Dimension) -> None:
+        """Let a first-order state, and its rate, count with its *dimension*."""
+        self.forms[name] = dimension
+        self.dimensions |= {name: dimension, f"{name}'": units.times(dimension, units.TIME, -1)}
 
     def only_once(self, node: Node) -> None:
         """Raise for a repeated statement of a kind that is allowed once."""

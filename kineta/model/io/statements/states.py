@@ -14,12 +14,16 @@ from kineta.model.motion_variables import State
 from kineta.model.units import Dimension
 
 
-def infer_state_dimensions(text: ModelText, statements: Sequence[Node]) -> None:
-    """Dimensions of states: those of their units, else those of their rates times a second."""
-    own = [s for s in statements if s.data == "state"]
-    for name, unit, _, _ in (s.children for s in own):
+def declare_state_dimensions(text: ModelText, statements: Sequence[Node]) -> None:
+    """Dimensions of states with units, which count as those of parameters do."""
+    for name, unit, _, _ in (s.children for s in statements if s.data == "state"):
         if unit is not None:
-            text.forms[str(name)] = _dimension(text, unit)
+            text.declare_state(str(name), _dimension(text, unit))
+
+
+def infer_state_dimensions(text: ModelText, statements: Sequence[Node]) -> None:
+    """Dimensions of the other states: those of their rates times a second."""
+    own = [s for s in statements if s.data == "state"]
     while True:
         known = dict(text.forms)
         text.source.moving = {**text.source.moving, **known}

@@ -47,7 +47,9 @@ def read_submodel(text: ModelText, node: Node) -> None:
         raise ModelError(f"the models in it bring {count} bodies; expected {MOST} at most.", where)
     text.points |= {p.name: p for p in brought["points"]}
     text.dimensions |= {p.name: p.dimension for p in brought["parameters"] if p.dimension is not None}
-    text.forms |= {own.name: own.dimension for own in brought["states"] if own.dimension is not None}
+    for state in brought["states"]:
+        if state.dimension is not None:
+            text.declare_state(state.name, state.dimension)
     text.source.lets |= {let.name: DimensionedExpr(let.value) for let in brought["lets"]}
 
 

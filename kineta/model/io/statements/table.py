@@ -31,7 +31,7 @@ from kineta.model.io.statements.named_expressions import define_names, read_name
 from kineta.model.io.statements.outputs import read_outputs
 from kineta.model.io.statements.quasi_velocities import read_law_of_control, read_quasi_velocities
 from kineta.model.io.statements.robots import read_robot
-from kineta.model.io.statements.states import infer_state_dimensions, read_state
+from kineta.model.io.statements.states import declare_state_dimensions, infer_state_dimensions, read_state
 from kineta.model.io.statements.submodels import read_submodel
 from kineta.model.named_expressions import Let
 from kineta.model.reserved_symbols import MULTIPLIER
@@ -83,7 +83,8 @@ def read_statements(text: ModelText, parse: Callable[[str], Tree[Token]], tree: 
     source.moving = dimensions_of_motion(text)
     source.bodies = dict.fromkeys([*(b.name for b in text.all_bodies()), GROUND])
     source.declared = {p.name for p in (*(text.parameters or ()), *text.brought["parameters"])}
-    define_names(text)  # anew, since the dimensions of coordinates are known by now
+    declare_state_dimensions(text, statements)
+    define_names(text)  # anew, since the dimensions of coordinates and states are known by now
     read(_QUASI)
     infer_state_dimensions(text, statements)
     early = {kind for group in _EARLY for kind in group}

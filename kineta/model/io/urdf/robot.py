@@ -1,4 +1,4 @@
-"""Reading URDF, the robot description of ROS.
+"""Reading robots.
 
 Every element of a file is used, approximated or left out with a note that names its line, or refused.
 """
@@ -22,10 +22,10 @@ from kineta.model.coercion import vector
 from kineta.model.elements.damper import Damper
 from kineta.model.io.foreign_formats import root_element_advice
 from kineta.model.io.text_file import read_bytes
-from kineta.model.io.urdf_coverage import Note, grouped, note, survey
-from kineta.model.io.urdf_limits import JointRestriction, frictions, limits, start
-from kineta.model.io.urdf_visuals import visuals
-from kineta.model.io.xml import XMLElement, parse
+from kineta.model.io.urdf.coverage import Note, grouped, note, survey
+from kineta.model.io.urdf.joint_limits import JointRestriction, frictions, limits, start
+from kineta.model.io.urdf.visuals import visuals
+from kineta.model.io.urdf.xml import XMLElement, parse
 from kineta.model.joints.free import Free
 from kineta.model.joints.motion import Motion
 from kineta.model.joints.rotation import Rotation, Rx, Ry, Rz

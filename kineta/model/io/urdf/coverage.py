@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kineta.errors import Location, ModelError, did_you_mean
-from kineta.model.io.xml import XMLElement
+from kineta.model.io.urdf.xml import XMLElement
 
 #: Elements that are read: their attributes, and the elements in them.
 _READ: dict[str, tuple[set[str], set[str]]] = {

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from kineta.errors import KinetaError
 from kineta.model.appearance.shape import BodyShape, shape
-from kineta.model.io.urdf_coverage import Note, note
-from kineta.model.io.xml import XMLElement
+from kineta.model.io.urdf.coverage import Note, note
+from kineta.model.io.urdf.xml import XMLElement
 from kineta.model.joints.rotation import Rotation, Rx, Ry, Rz
 
 #: The attributes of geometries that are sizes, in the order of those of the solid.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from kineta.algebra.expression import Expr, expr, symbol
 from kineta.model.contacts.joint_friction import Friction
 from kineta.model.contacts.limit import Limit
-from kineta.model.io.urdf_coverage import Note, note
-from kineta.model.io.xml import XMLElement
+from kineta.model.io.urdf.coverage import Note, note
+from kineta.model.io.urdf.xml import XMLElement
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,243 @@
+"""Units in text that is written: expressions of a system know no units, so those of its numbers are found as it is read again.
+
+Where the reader of a text refuses a sum, an argument or a value for its unit, the reader here puts one into the text: behind a
+number (``x - 0.3`` becomes ``x - 0.3 m``, and ``10*(x - z)``, where a velocity is expected, ``10 s^-1*(x - z)``), or as a factor
+that is one (``exp(-z)`` becomes ``exp(-z/1 m)``). Neither changes a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, NoReturn, cast
+
+from lark import Token, Tree
+
+from kineta.errors import ModelError
+from kineta.model import units
+from kineta.model.io.kin_expressions import IF, OF_NUMBERS, OF_ONE_DIMENSION
+from kineta.model.io.kin_quantities import DimensionedExpr, Node, ReadCondition
+from kineta.model.io.kin_reader import collector_paused, parsed
+from kineta.model.io.kin_source import Source
+from kineta.model.io.kin_tables import ReadPoints
+from kineta.model.io.statements.model_text import ModelText
+from kineta.model.io.statements.table import read_statements
+from kineta.model.units import NUMBER, Dimension
+
+
+class Scale(NamedTuple):
+    """The one *number* without a unit in a product, the dimension of the *others*, and whether the number ``divides``."""
+
+    number: Node
+    others: Dimension
+    divides: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """Text *before* and *behind* the part from *start* to *end* of a text."""
+
+    start: int
+    end: int
+    before: str
+    behind: str
+
+
+class UnitFinder(Source):
+    """A reader that finds where units have to stand, instead of refusing text without them."""
+
+    def __init__(self, *arguments: Any, declared: Mapping[str, Dimension]) -> None:
+        super().__init__(*arguments)
+        #: Dimensions of the parameters that have one.
+        self.of_parameters = declared
+        #: What is put into the text, by the part that it belongs to and whether that is a number.
+        self.insertions: dict[tuple[int, int, bool], Insertion] = {}
+        self._scales: dict[int, Scale] = {}
+        #: Terms of sums and values of choices, with their nodes.
+        self._terms: dict[int, list[tuple[Node, DimensionedExpr]]] = {}
+
+    def inserted(self, text: str) -> str:
+        """*text* with its units."""
+        # At one place inner parts end before those around them, and the unit of a number stands next to it.
+        ends = [(x.end, 0, -x.start, not own, x.behind) for (_, _, own), x in self.insertions.items()]
+        starts = [(x.start, 1, -x.end, own, x.before) for (_, _, own), x in self.insertions.items()]
+        pieces, last = list[str](), 0
+        for place, *_, own in sorted(ends + starts):
+            pieces += [_apart(text[last:place], pieces), own]
+            last = place
+        return "".join([*pieces, _apart(text[last:], pieces)])
+
+    def expect(
+        self, node: Tree[Token], quantity: DimensionedExpr, expected: Dimension | None, what: str, words: str = ""
+    ) -> None:
+        """Give *quantity* the dimension *expected*."""
+        if expected is not None:
+            self.fitted(node, quantity, expected)
+
+    def declaration(self, name: str, node: Tree[Token]) -> DimensionedExpr:
+        """The value of a parameter, with its unit."""
+        quantity, wanted = self.quantity(node), self.of_parameters.get(name)
+        literal = _literal(node)
+        if wanted is None:
+            return quantity
+        if quantity.plain and literal is not None:
+            return self._with_unit(literal, quantity, wanted, wanted)
+        return self.fitted(node, quantity, wanted)
+
+    def fitted(self, node: Node, quantity: DimensionedExpr, wanted: Dimension) -> DimensionedExpr:
+        """The *quantity* of a *node*, of the dimension *wanted* by what is put into the text."""
+        found, scale, terms = quantity.dimension, self._scales.get(id(node)), self._terms.get(id(node))
+        if (quantity.plain or found is None) and terms is not None:
+            whole = [self.fitted(n, x, wanted) for n, x in terms]
+            same = all(x.dimension == wanted and not x.plain for x in whole)
+            return DimensionedExpr(quantity.value, wanted) if same else quantity
+        if quantity.plain:
+            literal = _literal(node)
+            if literal is None or wanted == NUMBER or quantity.value.value == 0:
+                return quantity
+            return self._with_unit(literal, quantity, wanted, wanted)
+        if found is None and scale is not None:
+            missing = units.times(wanted, scale.others, -1)
+            if scale.divides:
+                missing = units.times(NUMBER, missing, -1)
+            return quantity if missing == NUMBER else self._with_unit(scale.number, quantity, missing, wanted)
+        if found is None or found == wanted:
+            return quantity
+        factor = units.times(wanted, found, -1)
+        up, down = units.written(factor), units.written(units.times(NUMBER, factor, -1))
+        sign, unit = ("*", up) if up is not None and (down is None or len(up) <= len(down)) else ("/", down)
+        start, end = _span(node)
+        closed = node.data in (
+            "name",
+            "call",
+            "product",
+            "unary",
+            "power",
+            "quantity",
+            "vector_part",
+            "component",
+            "magnitude",
+        )
+        opens, closes = ("", "") if closed or (start, end) != (node.meta.start_pos, node.meta.end_pos) else ("(", ")")
+        if unit is None:  # a product with a bare number goes with everything
+            self._insert(start, end, f"1*{opens}", closes)
+            return DimensionedExpr(quantity.value)
+        self._insert(start, end, opens, f"{closes}{sign}1 {unit}")
+        return replace(quantity, dimension=wanted)
+
+    def _with_unit(self, number: Node, quantity: DimensionedExpr, own: Dimension, whole: Dimension) -> DimensionedExpr:
+        """*quantity*, of the dimension *whole*, with a unit of the dimension *own* behind its *number*."""
+        unit = units.written(own)
+        if unit is None:
+            return quantity
+        unit = unit or "rad"
+        self._insert(number.meta.start_pos, number.meta.end_pos, "", f" {unit}", number=True)
+        return DimensionedExpr(quantity.value, whole)
+
+    def _insert(self, start: int, end: int, before: str, behind: str, *, number: bool = False) -> None:
+        self.insertions[start, end, number] = Insertion(start, end, before, behind)
+
+    def _alike(self, nodes: Sequence[Node], values: Sequence[Any]) -> list[Any]:
+        """The *values* of *nodes*, all of one dimension where one is known."""
+        known = [x for x in values if x.dimension is not None and not x.plain]
+        lead = next((x for x in known if x.shown), known[0] if known else None)
+        if lead is None:
+            return list(values)
+        # Two that move and have no unit in the text go with each other.
+        free = [not lead.shown and x in known for x in values]
+        return [x if own else self.fitted(n, x, lead.dimension) for n, x, own in zip(nodes, values, free, strict=True)]
+
+    def _sum(self, node: Tree[Token], children: list[Any]) -> Any:
+        nodes, own = node.children[::2], list(children)
+        own[::2] = self._alike(nodes, children[::2])
+        self._terms[id(node)] = list(zip(nodes, own[::2], strict=True))
+        return super()._sum(node, own)
+
+    def _comparison(self, node: Tree[Token], children: list[Any]) -> ReadCondition:
+        own = list(children)
+        own[::2] = self._alike(node.children[::2], children[::2])
+        return super()._comparison(node, own)
+
+    def _product(self, node: Tree[Token], children: list[Any]) -> Any:
+        factors = children[::2]
+        numbers = [k for k, x in enumerate(factors) if _literal(node.children[2 * k]) is not None and x.plain]
+        if len(numbers) == 1:
+            others: Dimension | None = NUMBER
+            for k, x in enumerate(factors):
+                if k != numbers[0] and others is not None and not x.plain:
+                    power = -1 if k and children[2 * k - 1] == "/" else 1
+                    others = None if x.dimension is None else units.times(others, x.dimension, power)
+            if others is not None and not all(x.plain for x in factors):
+                k = numbers[0]
+                divides = bool(k) and children[2 * k - 1] == "/"
+                self._scales[id(node)] = Scale(_literal(node.children[2 * k]), others, divides)
+        return super()._product(node, children)
+
+    def _unary(self, node: Tree[Token], children: list[Any]) -> Any:
+        last = id(node.children[-1])
+        if last in self._scales:
+            self._scales[id(node)] = self._scales[last]
+        if last in self._terms:
+            self._terms[id(node)] = self._terms[last]
+        return super()._unary(node, children)
+
+    def _call(self, node: Tree[Token], children: list[Any]) -> Any:
+        name, nodes, own = str(children[0]), node.children[1:], list(children[1:])
+        if name in OF_ONE_DIMENSION:
+            first = int(name == IF)
+            own[first:] = self._alike(nodes[first:], own[first:])
+            if name in (IF, "min", "max"):
+                self._terms[id(node)] = list(zip(nodes[first:], own[first:], strict=True))
+        elif name in OF_NUMBERS and all(x.shown for x in own):
+            own = [self.fitted(n, x, NUMBER) for n, x in zip(nodes, own, strict=True)]
+        return super()._call(node, [children[0], *own])
+
+    def _points(self, node: Tree[Token], children: list[Any]) -> ReadPoints:
+        rows = [k for k, c in enumerate(node.children) if isinstance(c, Tree) and c.data == "point_of_table"]
+        grid = len(rows) > 1 and len(children[rows[0]]) + 1 == len(children[rows[1]])
+        places = [(k, i) for k in rows[grid:] for i in range(1, len(children[k]) if grid else 2)]
+        nodes: list[Node] = [*node.children]
+        values = self._alike([nodes[k].children[i] for k, i in places], [children[k][i] for k, i in places])
+        own = [list(c) if k in rows else c for k, c in enumerate(children)]
+        for (k, i), value in zip(places, values, strict=True):
+            own[k][i] = value
+        return super()._points(node, [tuple(c) if k in rows else c for k, c in enumerate(own)])
+
+
+def _apart(text: str, before: Sequence[str]) -> str:
+    """*text* with spaces around an operator at its start, which would belong to a unit *before*."""
+    apart = text[:1] in ("*", "/") and before and before[-1][-1:] not in ("", ")")
+    return f" {text[0]} {text[1:]}" if apart else text
+
+
+def _literal(node: Node) -> Node | None:
+    """The number without a unit that *node* is, perhaps behind a sign."""
+    while isinstance(node, Tree) and node.data == "unary":
+        node = node.children[-1]
+    return node if isinstance(node, Tree) and node.data == "quantity" else None
+
+
+def _span(node: Node) -> tuple[int, int]:
+    """The part of the text that *node* is, with brackets around it."""
+    return node.meta.container_start_pos, node.meta.container_end_pos
+
+
+def with_units(text: str, parameters: Mapping[str, Dimension]) -> str:
+    """*text*, of a whole system, with the units of its *parameters* and those that its numbers need beside these and states.
+
+    A text that cannot be read, since Python gave the system a name that is none in the language, is returned as it is.
+    """
+    with collector_paused():
+        try:
+            grammar, tree = parsed(text, "<text>")
+        except ModelError:
+            return text
+        own = ModelText("<text>", grammar, {}, (), _none, partial(UnitFinder, declared=parameters))
+        read_statements(own, _none, tree, indexed=False)
+        return cast(UnitFinder, own.source).inserted(text)
+
+
+def _none(*_: object) -> NoReturn:
+    """What reads files and indices: a system that is written has none."""
+    raise AssertionError
