@@ -217,7 +217,7 @@ def _recorded(given: Mapping[str, Any], system: System) -> Reading:
     """Return the motion of a run or a table, its times, and the forces (k, nv) unless only the excitation is asked for."""
     import numpy as np
 
-    from kineta.results.result import force_name
+    from kineta.model.reserved_symbols import added_force
     from kineta.tasks.motions.trajectory import moving
 
     if given["data"].suffix == ".nc":
@@ -226,12 +226,12 @@ def _recorded(given: Mapping[str, Any], system: System) -> Reading:
     motion = {"motion": moving(system, found), "t": t}
     if given["excitation"]:
         return Reading(motion)
-    for name in map(force_name, system.v_names):
+    for name in map(added_force, system.v_names):
         if name not in found:
             raise ArgumentError(
                 f"{given['data']}: expected a column '{name}' of the force on every speed, found {', '.join(found)}."
             )
-    return Reading({**motion, "tau": np.stack([found[force_name(n)] for n in system.v_names], axis=-1)})
+    return Reading({**motion, "tau": np.stack([found[added_force(n)] for n in system.v_names], axis=-1)})
 
 
 def _measured(given: Mapping[str, Any], system: System) -> Reading:

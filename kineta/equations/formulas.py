@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any
 
+from kineta.algebra.expression import Expr
 from kineta.errors import ArgumentError, shown, suggestion
 from kineta.expr.graph import Graph, Ref, neg
 from kineta.mechanics.derivation import Array, Derivation
@@ -14,7 +15,7 @@ from kineta.mechanics.equations_of_motion import equations_of_motion
 from kineta.mechanics.quantities import HIGHEST, NAMES, quantity
 from kineta.mechanics.variables import Symbols, symbols
 from kineta.model.checks.scaling_check import scaling_diagnosis
-from kineta.model.reserved_symbols import momentum
+from kineta.model.reserved_symbols import added_force, momentum
 from kineta.model.system import System
 from kineta.notation.printed_form import PrintedForm, form_cost, printed_form
 from kineta.notation.text import Text
@@ -127,7 +128,9 @@ class Formulas:
         s = self.system
         orders = range(HIGHEST)
         moving = [*s.q_names, *(n + "'" * k for k in orders for n in s.v_names)]
-        return {n: (n.rstrip("'"), n.count("'")) for n in moving} | {f"tau.{n}": (f"tau.{n}", 0) for n in s.v_names}
+        return {n: (n.rstrip("'"), n.count("'")) for n in moving} | {
+            added_force(n): (added_force(n), 0) for n in s.v_names
+        }
 
 
 def kinds(system: System, order: Iterable[str] = ()) -> Kinds:
@@ -139,7 +142,7 @@ def kinds(system: System, order: Iterable[str] = ()) -> Kinds:
         (FactorKind.PARAMETER, system.parameter_names),
         (FactorKind.POSITION, ("t", *system.q_names)),
         (FactorKind.SPEED, (*v, *map(momentum, v))),
-        (FactorKind.ACCELERATION, (*(f"{n}'" for n in v), *(f"tau.{n}" for n in v), *(f"{n}''" for n in v))),
+        (FactorKind.ACCELERATION, (*(f"{n}'" for n in v), *(added_force(n) for n in v), *(f"{n}''" for n in v))),
     )
     if wanted := {name: k for k, name in enumerate(checked_order(system, order))}:
         rank = {n: wanted.get(n, wanted.get(_bare(n), len(wanted))) for _, names in rows for n in names}
@@ -154,10 +157,12 @@ def checked_order(system: System, order: Iterable[str]) -> tuple[str, ...]:
     names = tuple(order)
     known = ("t", *system.parameter_names, *system.q_names, *system.v_names)
     for k, name in enumerate(names):
+        if not isinstance(name, str):
+            own = f'; give the name, "{name.name}"' if isinstance(name, Expr) and name.name else ""
+            raise ArgumentError(f"Expected names in the order, found {shown(name)}{own}.")
         if name not in known:
-            near = suggestion(name, known) if isinstance(name, str) else ""
             raise ArgumentError(
-                f"The equations of '{system.name}' have no name {shown(name)} to be put in order.{near}"
+                f"The equations of '{system.name}' have no name '{name}' to be put in order.{suggestion(name, known)}"
             )
         if name in names[:k]:
             raise ArgumentError(f"Expected names of which none stands twice in the order, found {shown(name)} twice.")
@@ -167,7 +172,7 @@ def checked_order(system: System, order: Iterable[str]) -> tuple[str, ...]:
 def _bare(name: str) -> str:
     """The coordinate or speed of which *name* is a derivative, momentum or force."""
     inside = re.fullmatch(r"\w+\[(.*)\]'*", name)
-    return (inside[1] if inside else name.removeprefix("tau.")).rstrip("'")
+    return (inside[1] if inside else name).rstrip("'")
 
 
 def formulas(derivation: Derivation, quantity: str) -> Formulas:

@@ -14,6 +14,7 @@ from kineta.mechanics.point_quantities import RULES
 from kineta.mechanics.programs.dynamics import controlled
 from kineta.mechanics.quantities import CONTROLLED, ordered, placed
 from kineta.model.body import GROUND, Station
+from kineta.model.reserved_symbols import added_force
 from kineta.passes.substitute import substitute
 
 
@@ -86,7 +87,7 @@ def _generalized_energy(d: Derivation) -> Array:
 
 def _outputs(d: Derivation) -> Array:
     found = d.expression(*(o.value for o in d.symbols.system.outputs))
-    return vector(substitute(d.graph, found, dict.fromkeys((f"tau.{n}" for n in d.symbols.names), ZERO)))
+    return vector(substitute(d.graph, found, dict.fromkeys((added_force(n) for n in d.symbols.names), ZERO)))
 
 
 COMMON: Mapping[str, Rule] = {

@@ -13,7 +13,7 @@ from kineta.model.axis import Axis, unit
 from kineta.model.coercion import vector
 from kineta.model.joints.joint import Joint
 from kineta.model.parameters import constants
-from kineta.model.reserved_symbols import momentum
+from kineta.model.reserved_symbols import added_force, momentum
 from kineta.model.system import System
 from kineta.passes.differentiate import forward, gradient
 from kineta.passes.expand import SumsOfProducts
@@ -199,7 +199,7 @@ class Symbols:
 
 
 def symbols(system: System, graph: Graph) -> Symbols:
-    """The variables of *system* as symbols of *graph*: ``q1``, ``q1'``, ``q1''``, ``tau.q1'``."""
+    """The variables of *system* as symbols of *graph*: ``q1``, ``q1'``, ``q1''``, ``tau[q1']``."""
     s, names = graph.symbol, system.v_names
     v = tuple(s(n) for n in names)
     return Symbols(
@@ -209,7 +209,7 @@ def symbols(system: System, graph: Graph) -> Symbols:
         q=tuple(s(n) for n in system.q_names),
         v=v,
         vdot=tuple(s(f"{n}'") for n in names),
-        tau=tuple(s(f"tau.{n}") for n in names),
+        tau=tuple(s(added_force(n)) for n in names),
         p=tuple(s(n) for n in system.parameter_names),
         speeds=v,
         names=names,

@@ -13,7 +13,7 @@ from kineta.expr.tables import Table, table_of
 from kineta.expr.walk import reachable
 from kineta.model import name_inference, units
 from kineta.model.constraints.equation import Constraint
-from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME, owner
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME, added_force, owner
 from kineta.model.system import System
 from kineta.model.units import NUMBER, Dimension, times
 from kineta.model.vectors import KINDS
@@ -56,9 +56,9 @@ def expression_units(system: System, values: Mapping[str, Expr]) -> dict[str, st
 
 
 def varied_units(system: System) -> dict[str, str]:
-    """Units of all that may vary by name: coordinates, speeds, parameters, and forces ``tau.q1'`` on speeds."""
+    """Units of all that may vary by name: coordinates, speeds, parameters, and forces ``tau[q1']`` on speeds."""
     forces = {
-        f"tau.{n}": times(units.POWER, d, -1) for n, d in variable_dimensions(system).items() if n in system.v_names
+        added_force(n): times(units.POWER, d, -1) for n, d in variable_dimensions(system).items() if n in system.v_names
     }
     named = {p.name: p.dimension for p in system.parameters if p.dimension is not None} | forces
     return {n: units.symbol(d) for n, d in named.items()} | variable_units(system)

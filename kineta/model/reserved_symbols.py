@@ -22,6 +22,11 @@ WORK = "work"
 POINT_COMPONENTS = ("x", "y", "z", "vx", "vy", "vz")
 
 
+def added_force(speed: str) -> str:
+    """The name of the force that is added on a *speed*, ``tau[q1']``."""
+    return f"tau[{speed}]"
+
+
 def momentum(speed: str) -> str:
     """The name of the momentum of a *speed*, ``p[b.wx]``; of the rate of a coordinate by the coordinate, ``p[q1]``."""
     return f"p[{speed.removesuffix(chr(39))}]"

@@ -164,7 +164,7 @@ def _advice(name: str, behind: str) -> str:
         a, b = UNITS.get(name[:i]), UNITS.get(name[i:])
         if a is not None and b is not None and a.dimension != b.dimension:
             return f" Did you mean '{name[:i]}*{name[i:]}'?"
-    return did_you_mean(name, (u for u in UNITS if u[0].casefold() == name[0].casefold())) or _spaces(behind)
+    return did_you_mean(name, (u for u in UNITS if u[0].casefold() == name[0].casefold())) + _spaces(behind)
 
 
 def _spaces(behind: str) -> str:

@@ -31,6 +31,8 @@ _AROUND = {
 _RELATIONS = {"<": "<", ">": ">", "<=": r"\le", ">=": r"\ge"}
 #: A component of a quaternion, a position or a velocity: letter and axis.
 _COMPONENT = re.compile(r"[qvw][wxyz]")
+#: An added force, by its speed.
+_FORCE = re.compile(r"tau\[(\D.*)\]")
 #: A momentum and its rate; ``p[1]`` is one of the names with indices.
 _MOMENTUM = re.compile(r"p\[(\D.*)\]('*)")
 _NAME = re.compile(r"^([^\W\d_]+)_?(\w*)$")
@@ -58,8 +60,10 @@ def name(text: str) -> str:
     if match := _CONTROL.fullmatch(text):
         return f"{_dotted('u', int(match[2] or match[1] is not None))}_{{{_entry('tau', match[3])}}}"
     letter, _, of = text.partition(".")
-    if of and letter in ("tau", "lambda", "nu"):
+    if of and letter in ("lambda", "nu"):
         return rf"\{letter}_{{{_entry(letter, of)}}}"
+    if match := _FORCE.fullmatch(text):
+        return rf"\tau_{{{_entry('tau', match[1])}}}"
     if match := _MOMENTUM.fullmatch(text):
         return f"{_dotted('p', len(match[2]))}_{{{name(match[1].rstrip(chr(39)))}}}"
     primes = len(text) - len(text.rstrip("'"))

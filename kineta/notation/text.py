@@ -26,8 +26,8 @@ class Text:
     rising: bool = False
 
     def name(self, text: str) -> str:
-        """A name as it is, an added force as on the left side: ``tau[q1']``."""
-        return f"tau[{text[4:]}]" if text.startswith("tau.") else text
+        """A name as it is."""
+        return text
 
     def number(self, value: float) -> str:
         """The shortest digits: 0.0025, 2.5e-5."""

@@ -42,7 +42,7 @@ class FactorKind(IntEnum):
 Kinds = Mapping[str, tuple[FactorKind, int]]
 
 #: Prefixes of the names of forces and multipliers: added forces, those of constraints, and those of control with their rates.
-FORCES = ("tau.", "tau[", "lambda.", "nu.", "control.", "rate.control.", *(f"rate{k}.control." for k in range(2, 12)))
+FORCES = ("tau[", "lambda.", "nu.", "control.", "rate.control.", *(f"rate{k}.control." for k in range(2, 12)))
 
 #: The position after all others.
 LAST = 1 << 30
@@ -306,7 +306,7 @@ class _Typesetter:
 
     def _joined(self, terms: Iterable[tuple[bool, str]]) -> str:
         ordered = list(terms)
-        first = next((k for k, (minus, _) in enumerate(ordered) if not minus), 0)
+        first = 0 if self.notation.rising else next((k for k, (minus, _) in enumerate(ordered) if not minus), 0)
         ordered.insert(0, ordered.pop(first)) if ordered else None
         return self.notation.sum(ordered) if ordered else self.notation.number(0.0)
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from kineta.errors import ArgumentError
+from kineta.model.reserved_symbols import added_force
 from kineta.page.sample_encoding import encoded_series, one_sample
-from kineta.results.result import Result, force_name
+from kineta.results.result import Result
 from kineta.scene.machine import Machine
 from kineta.tasks.posture import Posture
 
@@ -83,4 +84,4 @@ def told(run: Result) -> Iterable[tuple[float, str]]:
 
 def is_pushed(run: Result) -> bool:
     """Whether forces were given to a run beside those of its model."""
-    return any(force_name(n) in run.outputs for n in run.v_names)
+    return any(added_force(n) in run.outputs for n in run.v_names)

@@ -19,7 +19,7 @@ from kineta.drawing import draw, pictured, show
 from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, readable, shown
 from kineta.files import path_of, write
 from kineta.model.name_inference import contact_rows
-from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, added_force
 from kineta.results.cases import Cases
 from kineta.results.fingerprint import digest
 from kineta.results.impacts import Impact
@@ -41,11 +41,6 @@ _ENERGIES = (*ENERGIES, "work")
 
 def _nothing() -> None:
     """A field that is not given."""
-
-
-def force_name(speed: str) -> str:
-    """Return the name of an added force on a speed, among the series of a run."""
-    return f"tau.{speed}"
 
 
 def series_names(equations: Equations) -> tuple[str, ...]:
@@ -157,7 +152,7 @@ class Result:
     def tau(self) -> FloatArray:
         """The forces on the speeds that were given beside those of the model, (k, nv)."""
         zero = np.zeros_like(self.work)
-        columns = [self.outputs.get(force_name(n), zero) for n in self.v_names]
+        columns = [self.outputs.get(added_force(n), zero) for n in self.v_names]
         return np.stack(columns, axis=-1) if columns else np.empty((*zero.shape, 0))
 
     @property

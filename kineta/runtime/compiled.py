@@ -20,10 +20,10 @@ from kineta.errors import ArgumentError
 from kineta.expr.program import StraightLineProgram
 from kineta.integration.contact_records import SteppingData
 from kineta.integration.problem import Kinks
+from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
 from kineta.model.transformations.isomorphism import named_as
 from kineta.passes.step_recorder import UnsuitedError
-from kineta.results.result import force_name
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.constraint_treatment import FREE, PROJECTED, STEPPED, run_derivation
 from kineta.runtime.contact_problem import CompiledContacts, ContactFunction, stepping_data
@@ -290,7 +290,7 @@ class BoundSystem:
         """Names of what is observed behind the two energies: parameters that switches set, outputs, rates of first-order
         states, forces given as expressions, multipliers.
         """
-        acting = (force_name(n) for n in self.forces.expressions)
+        acting = (added_force(n) for n in self.forces.expressions)
         return [*system.switched, *(o.name for o in system.recorded), *acting, *self.code.layout.multipliers]
 
     def with_forces(self, constant: FloatArray) -> BoundSystem:

@@ -27,7 +27,7 @@ from kineta.mechanics.programs import dynamics
 from kineta.model.axis import LONGEST
 from kineta.model.checks.inertia_check import inertia_margins
 from kineta.model.dimensions import multiplier_units
-from kineta.model.reserved_symbols import TIME
+from kineta.model.reserved_symbols import TIME, added_force
 from kineta.model.system import System
 from kineta.passes.differentiate import gradient
 from kineta.passes.hoist import hoist
@@ -134,7 +134,7 @@ def run_functions(
     states = (*d["state_rate"].refs, *([power] * works), *spent, *(rate for _, rate in shown))
     outputs = d.expression(*map(symbol, system.switched), *(o.value for o in system.recorded))
     observed: Sequence[Ref] = [*energies, *outputs]
-    acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
+    acting = {added_force(n): d.expression(e)[0] for n, e in forces.expressions.items()}
     loaded = [] if stepped else _monitored_loads(free, acting)
     rate: Sequence[Ref] = (*states, *loaded, *pivots)
     carried = len(mode_dynamics.given(d)) if stepped else 0
@@ -203,7 +203,7 @@ def looped_run(
     g, s, system = d.graph, d.symbols, d.symbols.system
     if system.switches or any(r.by_time != ZERO for link in d.mechanism.links for r in link.rates):
         raise UnsuitedError
-    acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
+    acting = {added_force(n): d.expression(e)[0] for n, e in forces.expressions.items()}
     (power,) = substitute(g, [_power(d, forces)], acting)
     if next(kinks(g, [*d.elements.forces, d.elements.potential, power, *acting.values(), *s.qdot]), None):
         raise UnsuitedError
@@ -244,7 +244,7 @@ def switching_of(
     if not s.q:
         return (0, 0, 0, 0), {}
     states = {x for k in range(d.programs.s if system.programs else 2) for x in s.level(k)}
-    constant = {g.symbol(n) for n in (*system.parameter_names, *(f"tau.{n}" for n in system.v_names))}
+    constant = {g.symbol(n) for n in (*system.parameter_names, *(added_force(n) for n in system.v_names))}
     found = switching_functions(g, refs, timed, s.t, s.q[0], states, constant - states)
     functions: dict[str, Sequence[Ref]] = {GUARDS: found.guards} if found.guards else {}
     if found.clocks or found.paces:
@@ -281,7 +281,7 @@ def _power(d: Derivation, forces: AppliedForces) -> Ref:
     power = d["power"].refs[0]
     if not forces.none:
         return power
-    (power,) = substitute(d.graph, [power], dict.fromkeys((f"tau.{n}" for n in d.symbols.system.v_names), ZERO))
+    (power,) = substitute(d.graph, [power], dict.fromkeys((added_force(n) for n in d.symbols.system.v_names), ZERO))
     return power
 
 
@@ -396,7 +396,7 @@ def lowered(
     if direction:
         inputs["direction"] = direction
     system = d.symbols.system
-    constant = (*system.parameter_names, *(f"tau.{n}" for n in system.v_names))
+    constant = (*system.parameter_names, *(added_force(n) for n in system.v_names))
     return state_programs(d, functions, inputs, constant, "run")
 
 

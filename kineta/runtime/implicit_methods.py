@@ -16,6 +16,7 @@ from kineta.equations.equations import Equations
 from kineta.expr.program import StraightLineProgram
 from kineta.integration.external import Implicit, Jacobian
 from kineta.mechanics.tangent import along, multiplier_symbols, residuals
+from kineta.model.reserved_symbols import added_force
 from kineta.passes.substitute import substitute
 from kineta.runtime.applied_forces import AppliedForces
 from kineta.runtime.compiled import BoundSystem
@@ -79,7 +80,7 @@ def _residual_programs(equations: Equations, forces: AppliedForces) -> tuple[Str
     other = [g.symbol("rate of the work")] * layout.works
     rates = [g.sub(own, x) for own, x in zip((*moving, *other), (*s.qdot, *d["power"].refs), strict=False)]
     left = [*rates[: len(moving)], *residuals(d)[0], *rates[len(moving) :], *(r.levels[-1] for r in d.rows)]
-    acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
+    acting = {added_force(n): d.expression(e)[0] for n, e in forces.expressions.items()}
     left = list(substitute(g, left, acting)) if acting else left
     beside = [g.symbol(f"rate of a multiplier {k}") for k in range(len(unknown))]
     setup, programs = lowered(d, {"implicit": left}, layout, [*moving, *s.vdot, *other, *beside], unknown)

@@ -29,7 +29,7 @@ from kineta.expr.graph import ONE, ZERO, Ref
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.tangent import DIRECTIONS, changes_at_rest, derivatives, multiplier_symbols, residuals, turning
 from kineta.model.name_inference import contact_rows, response_symbols
-from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, added_force
 from kineta.numerics.linear_algebra import solve
 from kineta.passes.evaluate import evaluate
 from kineta.runtime.functions import state_programs
@@ -52,8 +52,8 @@ class Input:
 
     @property
     def label(self) -> str:
-        """The name of the input: ``tau.q1'``, or the name of the parameter."""
-        return f"tau.{self.name}" if self.force else self.name
+        """The name of the input: ``tau[q1']``, or the name of the parameter."""
+        return added_force(self.name) if self.force else self.name
 
 
 @dataclass(frozen=True)

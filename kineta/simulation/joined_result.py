@@ -14,11 +14,11 @@ from kineta.consistency.redundancy import joined_notes
 from kineta.model.dimensions import output_units
 from kineta.model.named_expressions import Outputs
 from kineta.model.parameters import named_values
-from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, TIME
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, TIME, added_force
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from kineta.results.outcomes import balanced
-from kineta.results.result import Result, force_name
+from kineta.results.result import Result
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.energy_balance import Energies, joint_balance
 from kineta.simulation.independent_components import Parts
@@ -218,9 +218,9 @@ def _ordered(system: System, given: RunInputs, names: Iterable[str]) -> list[str
     that switches set, outputs, rates of first-order states, forces given as expressions, multipliers, forces given as numbers.
     """
     records = (f"{MULTIPLIER}{r.name}" for r in (*system.expanded.constraints, *system.expanded.contacts))
-    told, acting = (*system.switched, *(o.name for o in system.recorded)), map(force_name, given.forces.expressions)
+    told, acting = (*system.switched, *(o.name for o in system.recorded)), map(added_force, given.forces.expressions)
     places = {
-        name: i for i, name in enumerate(dict.fromkeys((*told, *acting, *records, *map(force_name, system.v_names))))
+        name: i for i, name in enumerate(dict.fromkeys((*told, *acting, *records, *map(added_force, system.v_names))))
     }
 
     def place(name: str) -> int:

@@ -37,6 +37,7 @@ from kineta.mechanics.contact.contact_terms import TERMS
 from kineta.mechanics.contact.shape_terms import ALL_AXES, AXIS, NO_AXES, shape_symbols, shape_terms
 from kineta.mechanics.contact.unilateral_rows import ASIDE
 from kineta.memory import CompiledFunction
+from kineta.model.reserved_symbols import added_force
 from kineta.numerics.linear_algebra import norm
 from kineta.runtime.constraint_treatment import STEPPED, run_derivation
 from kineta.runtime.contact_problem import IMPACTS, contact_kernel, contact_memory
@@ -107,7 +108,7 @@ class ShapeFunction:
         refs, self.coupled, velocities = shape_terms(d, bodies, axes, blocks)
         system = equations.system
         own = [name for k in range(len(bodies)) for name in shape_symbols(k)]
-        constant = (*system.parameter_names, *(f"tau.{n}" for n in system.v_names), *own)
+        constant = (*system.parameter_names, *(added_force(n) for n in system.v_names), *own)
         setup, made = state_programs(
             d, {"places": refs}, {"y": [*d.symbols.level(0), *d.symbols.level(1)]}, constant, "shapes"
         )

@@ -17,7 +17,7 @@ from kineta.integration.error_control import error_tolerances
 from kineta.integration.external import MULTISTEP
 from kineta.mechanics.programs.dynamics import CONTROL
 from kineta.model.dimensions import output_units, variable_units
-from kineta.model.reserved_symbols import ENERGIES
+from kineta.model.reserved_symbols import ENERGIES, added_force
 from kineta.model.system import System
 from kineta.records import constant_record
 from kineta.results.cases import Cases
@@ -33,7 +33,7 @@ from kineta.results.outcomes import (
     missed,
     unbalanced,
 )
-from kineta.results.result import Result, force_name, result_at_look
+from kineta.results.result import Result, result_at_look
 from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.energy_balance import Energies, assess_balance, joint_balance, within_tolerance
@@ -97,9 +97,9 @@ class RunSeries:
             driven = {n for _, speeds in made.forces.sampled for n in speeds}
             for k, name in enumerate(task.system.v_names):
                 if (force := made.forces.constant[..., k]).any():
-                    found[force_name(name)] = np.broadcast_to(force[..., None], self.t.shape).copy()
+                    found[added_force(name)] = np.broadcast_to(force[..., None], self.t.shape).copy()
                 if self.held is not None and name in driven:
-                    found[force_name(name)] = self.held[..., k].copy()
+                    found[added_force(name)] = self.held[..., k].copy()
         layout = made.code.layout
         if layout.controls:
             found[CONTROL_WORK] = self.y[..., task.states + layout.works].copy()
@@ -371,7 +371,7 @@ def _units_of(task: SimulationProblem) -> dict[str, str]:
     system = task.system
     known = variable_units(system) | dict.fromkeys((*ENERGIES, "work"), "J") | output_units(system)
     forces = {n: _FORCES[known[n]] for n in system.v_names if known.get(n) in _FORCES}
-    known |= {force_name(n): unit for n, unit in forces.items()}
+    known |= {added_force(n): unit for n, unit in forces.items()}
     if system.programs:
         known |= {f"{CONTROL}{n}": unit for n, unit in forces.items()} | {f"{CONTROL}power": "W", CONTROL_WORK: "J"}
     known |= {n: unit for n, unit in task.made.code.layout.multipliers.items() if unit}

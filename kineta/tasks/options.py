@@ -162,7 +162,7 @@ OSCILLATIONS = flag(
 )
 BY = names(
     "by",
-    "Parameters, coordinates and speeds (initial), forces tau.q1'.",
+    "Parameters, coordinates and speeds (initial), forces tau[q1'].",
     expected="names of parameters, coordinates or speeds, as in --by m1,q1",
 )
 INPUTS = names("inputs", "Speeds, for the forces on them, and parameters.", "input")
@@ -271,7 +271,7 @@ RESPONSE_GRID = OptionGroup(
 RECORDED = OptionGroup(
     "recorded",
     (
-        _table("Table .csv: t, coordinates, forces tau.q1'; or a run .nc."),
+        _table("Table .csv: t, coordinates, forces tau[q1']; or a run .nc."),
         flag(
             "excitation",
             "Say what the motion tells; its forces are not needed.",

@@ -18,9 +18,9 @@ def test_reactions_say_which_forces_produce_the_motion(kineta: Command) -> None:
     motion = ("reactions", FOURBAR, "--motion", "theta = 0.8 + 0.1*t", "--samples", "5")
     assert "produced by the forces on all speeds, 2 more than the motion tells apart" in kineta(*motion).out
     driven = kineta(*motion, "--frame", "own", "--actuators", "theta'")
-    assert "produced by the forces tau.theta'\n" in driven.out
+    assert "produced by the forces tau[theta']\n" in driven.out
     found = kineta(*motion, "--frame", "own", "--actuators", "theta'", "--json").json
-    assert found["produced_by"] == ["tau.theta'"]
+    assert found["produced_by"] == ["tau[theta']"]
     assert max(map(abs, found["series"]["Rocker.nz"])) < 1e-12
     assert max(map(abs, kineta(*motion, "--frame", "own", "--json").json["series"]["Rocker.nz"])) > 1e-3
     assert kineta("reactions", FOURBAR, "--to", "0.1", "--json").json["produced_by"] == []

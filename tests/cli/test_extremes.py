@@ -17,7 +17,7 @@ def test_the_number_of_samples_does_not_change_what_is_largest(kineta: Command, 
     for verb, name in (("reactions", "A.fy"), ("kinematics", "A.ay")):
         found = [kineta(verb, path, "--to", "3", "--samples", n, "--json").json["extremes"][name] for n in ("5", "333")]
         assert found[0]["largest"] == pytest.approx(found[1]["largest"], rel=1e-10)
-    given = kineta("inverse", path, "--to", "5", "--motion", "q = sin(t)", "--json").json["extremes"]["tau.q'"]
+    given = kineta("inverse", path, "--to", "5", "--motion", "q = sin(t)", "--json").json["extremes"]["tau[q']"]
     t = np.linspace(0, 5, 400001)
     tau = -2 * 0.49 * np.sin(t) + 2 * 0.7 * 9.81 * np.sin(np.sin(t))
     assert (given["least"], given["largest"]) == pytest.approx((tau.min(), tau.max()), rel=1e-9)

@@ -64,7 +64,7 @@ def test_examples_of_the_help_run(kineta: Command, here: Path, name: str) -> Non
             shutil.copy(EXAMPLES / f"{model}.kin", here)
     (here / "data.csv").write_text("t,q1,q2\n0,2,2.5\n0.1,1.949,2.514\n0.2,1.798,2.549\n0.3,1.558,2.565\n")
     recorded = (f"{t / 10},{math.sin(t / 3)},{math.cos(t / 2)},0,0\n" for t in range(20))
-    (here / "recorded.csv").write_text("t,q1,q2,tau.q1',tau.q2'\n" + "".join(recorded))
+    (here / "recorded.csv").write_text("t,q1,q2,tau[q1'],tau[q2']\n" + "".join(recorded))
     (here / "arm.urdf").write_text(
         "<robot name='arm'><link name='a'><inertial><mass value='1'/>"
         "<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link></robot>"

@@ -17,7 +17,7 @@ REST = ("--q", "q1=0,q2=0")
 
 def test_a_linearisation_is_data(kineta: Command) -> None:
     found = kineta("linearize", PENDULUM, *REST, "--input", "q1'", "--output", "q2", "--json").json
-    assert (found["states"], found["inputs"], found["outputs"]) == (["q1", "q2", "q1'", "q2'"], ["tau.q1'"], ["q2"])
+    assert (found["states"], found["inputs"], found["outputs"]) == (["q1", "q2", "q1'", "q2'"], ["tau[q1']"], ["q2"])
     assert np.allclose(found["A"][2:], [[-19.62, 9.81, 0, 0], [19.62, -19.62, 0, 0]])
     assert found["D"] == [[0.0]]
     nearest = kineta("linearize", PENDULUM, "--q", "q1=0.1,q2=0", "--equilibrium", "--json").json
@@ -191,9 +191,9 @@ def test_identify_finds_the_base_parameters_of_a_recording(kineta: Command, here
     (here / "arm.kin").write_text(text.format(1))
     forces = kn.inverse(kn.loads(text.format(2)), {"q": "sin(2*t)"}, t=times)
     rows = np.stack([times, forces.trajectory.q[:, 0], forces.tau[:, 0]], axis=1).tolist()
-    (here / "data.csv").write_text("t,q,tau.q'\n" + "".join(f"{t!r},{q!r},{tau!r}\n" for t, q, tau in rows))
+    (here / "data.csv").write_text("t,q,tau[q']\n" + "".join(f"{t!r},{q!r},{tau!r}\n" for t, q, tau in rows))
     found = kineta("identify", "arm.kin", "data.csv", "--json").json
     assert [b["value"] for b in found["base"]] == pytest.approx([2 * b["of_model"] for b in found["base"]], abs=1e-3)
     assert "3 base parameters" in kineta("identify", "arm.kin", "data.csv").out
     (here / "less.csv").write_text("t,q\n0,0\n1,1\n")
-    assert "expected a column 'tau.q'' of the force on every speed" in kineta("identify", "arm.kin", "less.csv").err
+    assert "expected a column 'tau[q']' of the force on every speed" in kineta("identify", "arm.kin", "less.csv").err

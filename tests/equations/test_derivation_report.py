@@ -68,7 +68,7 @@ def check(
     state = state_of(equations)
     refs = [e.ref for e in account.entries]
     exact, sizes = (evaluate(account.graph, r, state) for r in (refs, magnitude(account.graph, refs)))
-    texts = state | {f"tau[{n[4:]}]": x for n, x in state.items() if n.startswith("tau.")}
+    texts = dict(state)
     letters = {latex.name(n): x for n, x in state.items()}
     for entry, expected, size in zip(account.entries, exact, sizes, strict=True):
         error = 1e-12 * max(1.0, abs(size))

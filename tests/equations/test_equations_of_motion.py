@@ -37,7 +37,7 @@ def test_equations_under_programs_hold_for_the_motion_that_runs_follow(name: str
     d = controlled(kn.derive(kn.loads(MODELS[name])).alone())
     found, rng = equations_of_motion(d), random.Random(3)
     solved = {"highest": d["highest"].refs, "multipliers": d["program_multipliers"].refs}
-    state = {n: 0.0 if n.startswith("tau.") else rng.uniform(0.3, 1.2) for n in d.graph.names}
+    state = {n: 0.0 if n.startswith("tau[") else rng.uniform(0.3, 1.2) for n in d.graph.names}
     z = dict(zip(found.highest, evaluate(d.graph, solved["highest"], state), strict=True))
     state |= z
     values = evaluate(d.graph, solved["multipliers"], state)

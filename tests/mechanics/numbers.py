@@ -80,7 +80,7 @@ def touching(system: kn.System, at: Iterable[State], p: Mapping[str, float] = {}
     known = {q.name: q.value for q in system.parameters} | dict(p)
     rows = []
     for t, q, v in at:
-        state = {"t": t, **dict.fromkeys((f"tau.{n}" for n in d.symbols.names), 0.0)}
+        state = {"t": t, **dict.fromkeys((f"tau[{n}]" for n in d.symbols.names), 0.0)}
         state |= {**dict(zip(system.q_names, q, strict=True)), **dict(zip(d.symbols.names, v, strict=True))}
         rows += evaluate(d.graph, refs, {**known, **state})
     return np.array(rows)

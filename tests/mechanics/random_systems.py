@@ -171,7 +171,7 @@ def random_state(system: System, seed: int) -> dict[str, float]:
         parts = [f"{name}.{c}" for c in ("qw", "qx", "qy", "qz")]
         length = math.sqrt(sum(values[n] ** 2 for n in parts))
         values |= {n: values[n] / length for n in parts}
-    values |= {f"tau.{n}": rng.uniform(-3, 3) for n in system.v_names}
+    values |= {f"tau[{n}]": rng.uniform(-3, 3) for n in system.v_names}
     values |= {f"{n}'": rng.uniform(-3, 3) for n in system.v_names}
     values |= {p.name: p.value for p in system.parameters if p.value is not None}
     return values | {"t": rng.uniform(0, 1)}

@@ -96,7 +96,7 @@ def at(equations: kn.Equations, quantity: str, state: dict[str, float]) -> Any:
 @pytest.mark.parametrize("seed", range(6))
 def test_charges_under_constraints_move_alike_by_all_formalisms_and_with_quasi_velocities(seed: int) -> None:
     reduced, kept = twins(seed)
-    state = random_state(reduced, seed) | {f"tau.{n}": 0.0 for n in (*reduced.v_names, *kept.v_names)}
+    state = random_state(reduced, seed) | {f"tau[{n}]": 0.0 for n in (*reduced.v_names, *kept.v_names)}
     own = kn.derive(reduced)
     s, g = own.derivation.symbols, own.graph
     state |= dict(zip(s.system.base_speeds, evaluate(g, s.speeds, state), strict=True))

@@ -52,7 +52,7 @@ def test_the_true_accelerations_make_the_constraint_least() -> None:
     equations, state = kn.derive(system(5), "gauss"), random_state(system(5), 5)
     (Z,) = equations.expressions("gauss_constraint").refs
     names = system(5).v_names
-    state |= {f"tau.{n}": 0.0 for n in names}
+    state |= {f"tau[{n}]": 0.0 for n in names}
     true = dict(zip((f"{n}'" for n in names), evaluate_at(equations, "forward", state), strict=True))
     (least,) = evaluate(equations.graph, [Z], state | true)
     rng = np.random.default_rng(0)

@@ -55,7 +55,7 @@ def test_forward_undoes_inverse(seed: int) -> None:
     system = random_system(seed, rheonomic=True, elements=True)
     equations, state = derive(system), random_state(system, seed)
     tau = values(equations, "inverse", state)
-    state |= {f"tau.{n}": x for n, x in zip(system.v_names, tau, strict=True)}
+    state |= {f"tau[{n}]": x for n, x in zip(system.v_names, tau, strict=True)}
     condition = np.linalg.cond(values(equations, "mass_matrix", state))
     vdot = named(system, "", state, "'")
     assert np.abs(values(equations, "forward", state) - vdot).max() < 1e-14 * condition * max(np.abs(tau).max(), 10)
@@ -135,7 +135,7 @@ def test_momentum_of_a_free_system_changes_by_its_weight(seed: int) -> None:
     system = random_system(seed)
     carried = _on_a_free_base(system)
     equations, state = derive(carried), random_state(carried, seed)
-    state |= {f"tau.{n}": 0.0 for n in carried.v_names}
+    state |= {f"tau[{n}]": 0.0 for n in carried.v_names}
     s, g = equations.derivation.symbols, equations.graph
     motion = {s.t: ONE, **dict(zip(s.q + s.v, s.qdot + equations.expressions("forward").refs, strict=True))}
     mass = sum(b.inertia.mass.value or state["m"] for b in carried.bodies)
@@ -198,7 +198,7 @@ def test_what_is_compiled_has_the_values_of_what_is_derived(seed: int, backend: 
     equations, state = derive(system), random_state(system, seed)
     q, v = (np.array([state[n] for n in names]) for names in (system.q_names, system.v_names))
     p = {n: state[n] for n in system.parameter_names}
-    more = {"inverse": named(system, "", state, "'"), "forward": named(system, "tau.", state)}
+    more = {"inverse": named(system, "", state, "'"), "forward": named(system, "tau[", state, "]")}
     more["power"] = more["forward"]
     for quantity in QUANTITIES:
         function = equations.function(quantity, backend)

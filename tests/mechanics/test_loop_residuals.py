@@ -57,7 +57,7 @@ def state_of(system: kn.System, rng: np.random.Generator) -> dict[str, float]:
         parts = [f"{joint}.{k}" for k in ("qw", "qx", "qy", "qz")]
         length = float(np.linalg.norm([state[n] for n in parts]))
         state |= {n: state[n] / length for n in parts}
-    return state | {f"tau.{n}": 0.0 for n in system.v_names}
+    return state | {f"tau[{n}]": 0.0 for n in system.v_names}
 
 
 def quaternion(R: np.ndarray) -> list[float]:
@@ -80,7 +80,7 @@ def test_a_loop_moves_as_the_motions_of_its_joint(joint: str) -> None:
     X = np.array(evaluate(d.graph, d["pose(B)"].refs, state)).reshape(4, 4)
     own = [n for n in (*shut.q_names, *shut.v_names) if n.startswith("f.")]
     floating = [*X[:3, 3], *quaternion(X[:3, :3]), *values["u"]]
-    there = state | dict(zip(own, floating, strict=True)) | {f"tau.{n}": 0.0 for n in shut.v_names}
+    there = state | dict(zip(own, floating, strict=True)) | {f"tau[{n}]": 0.0 for n in shut.v_names}
     known = dict(zip(s.names, values["vdot"], strict=True))
     expected = [known[n] for n in shut.v_names if n in known] + values["rate"]
     equations = kn.derive(shut)

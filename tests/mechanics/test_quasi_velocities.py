@@ -102,7 +102,7 @@ def test_gantmachers_vectors(name: str, formalism: str) -> None:
     system = skate(given["m"], given["v0"] * cos(given["kappa"] * t)) if "dumbbell" in name else coin()
     state = {n: value for n, value in given.items() if isinstance(value, float)} | {"t": given.get("t", 0.0)}
     state |= dict(zip((*system.q_names, *system.v_names), given["q"] + given["pi_dot"], strict=True))
-    state |= {f"tau.{n}": 0.0 for n in system.v_names}
+    state |= {f"tau[{n}]": 0.0 for n in system.v_names}
     for quantity, values in (
         ("qdot", expected["q_dot"]),
         ("mass_matrix", expected["u"]),
@@ -133,7 +133,7 @@ def test_quasi_velocities_of_any_forms(name: str) -> None:
         quasi=[kn.quasi(f"w{i}", x) for i, x in enumerate(f @ rates)],
     )
     state = {"t": 0.0} | dict.fromkeys(
-        (*system.q_names, *(f"tau.{n}" for n in system.v_names + system.base_speeds)), 0.0
+        (*system.q_names, *(f"tau[{n}]" for n in system.v_names + system.base_speeds)), 0.0
     )
     d, kept = kn.derive(system, "appell").derivation, kn.derive(system.replace(quasi=()), "appell").derivation
 
@@ -201,7 +201,7 @@ def test_projection_gives_the_motion_and_the_reactions_of_the_multipliers(seed: 
     mixed = [kn.quasi(f"w{i}", w.value + 0.1 * kn.symbol(kept.v_names[i])) for i, w in enumerate(free.quasi)]
     projected = free if seed % 2 else free.replace(quasi=mixed)
     equations, state = kn.derive(projected, formalism), random_state(projected, seed)
-    state |= {f"tau.{n}": 0.0 for n in (*projected.v_names, *kept.v_names)}
+    state |= {f"tau[{n}]": 0.0 for n in (*projected.v_names, *kept.v_names)}
     s, g = equations.derivation.symbols, equations.graph
     state |= dict(zip(s.system.base_speeds, evaluate(g, s.speeds, state), strict=True))
     vdot = {f"{n}'": a for n, a in zip(s.names, at(projected, "forward", state, formalism), strict=True)}
@@ -357,7 +357,7 @@ def test_a_constraint_on_the_position_is_kept_in_its_second_derivative() -> None
         parameters={"a": 1.0},
         constraints=[kn.constraint("wire", x * x + y * y - a * a)],
     )
-    state = {"x": 0.6, "y": 0.8, "x'": 0.8, "y'": -0.6, "a": 1.0, "t": 0.0, "tau.x'": 0.0, "tau.y'": 0.0}
+    state = {"x": 0.6, "y": 0.8, "x'": 0.8, "y'": -0.6, "a": 1.0, "t": 0.0, "tau[x']": 0.0, "tau[y']": 0.0}
     assert at(circle, "forward", state) == pytest.approx([-0.6, -0.8])
     assert at(circle, "multipliers", state) == pytest.approx([-1.0])  # -m v^2 / (2 a^2)
     assert at(circle, "constraints", state) == pytest.approx([0, 0], abs=1e-15)
@@ -373,7 +373,7 @@ def test_a_constraint_may_be_nonlinear_in_the_speeds() -> None:
         coordinates=["x", "y"],
         constraints=[kn.constraint("size", xd * xd + yd * yd - 25)],
     )
-    state = {"x": 0.0, "y": 0.0, "x'": 3.0, "y'": 4.0, "t": 0.0, "tau.x'": 0.0, "tau.y'": 0.0}
+    state = {"x": 0.0, "y": 0.0, "x'": 3.0, "y'": 4.0, "t": 0.0, "tau[x']": 0.0, "tau[y']": 0.0}
     vdot = at(fast, "forward", state)
     assert vdot @ [3, 4] == pytest.approx(0, abs=1e-14)
     assert vdot == pytest.approx(np.array([0, -10]) + 40 / 25 * np.array([3, 4]))

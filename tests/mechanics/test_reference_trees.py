@@ -25,7 +25,7 @@ def test_reference_tree(path: str) -> None:
     state = {"t": 0.0, **dict(zip(system.q_names, start["q"], strict=True))}
     for names, numbers in (
         (system.v_names, start.get("qd", start.get("v"))),
-        ([f"tau.{n}" for n in system.v_names], start["tau"]),
+        ([f"tau[{n}]" for n in system.v_names], start["tau"]),
         ([f"{n}'" for n in system.v_names], vdot),
     ):
         state |= dict(zip(names, numbers, strict=True))

@@ -38,7 +38,7 @@ def test_the_other_coordinates_obey_lagranges_equations_with_it(text: str, ignor
     (R,) = d["routhian"].refs
     names = ("t", *system.parameter_names, *system.q_names, *system.v_names)
     state = dict(zip(names, rng.uniform(0.5, 1.5, len(names)), strict=True))
-    state |= dict.fromkeys((f"tau.{n}" for n in system.v_names), 0.0)
+    state |= dict.fromkeys((f"tau[{n}]" for n in system.v_names), 0.0)
     state |= {momentum(n): x for n, x in zip(system.v_names, evaluate(g, d["momentum"].refs, state), strict=True)}
     accelerations = evaluate(g, d["forward"].refs, state)
     state |= {f"{n}'": x for n, x in zip(system.v_names, accelerations, strict=True)}

@@ -96,7 +96,7 @@ def test_against_sympy() -> None:
     own = equations.sympy("forward")
     names = {str(x): x for x in own.free_symbols}
     q, v, tau = (
-        [names.get(n, sympy.Symbol(n)) for n in row] for row in (s.q_names, s.v_names, [f"tau.{n}" for n in s.v_names])
+        [names.get(n, sympy.Symbol(n)) for n in row] for row in (s.q_names, s.v_names, [f"tau[{n}]" for n in s.v_names])
     )
     state = _state(s, 3)
     p = {x.name: x.value for x in s.parameters}

@@ -76,7 +76,7 @@ def test_every_quantity_of_every_formalism_holds_it(seed: int, formalism: str) -
 def arguments(system: kn.System, seed: int) -> dict[str, Any]:
     state = random_state(system, seed)
     forms = {"q": ("{}", system.q_names), "v": ("{}", system.v_names), "p": ("{}", system.v_names)}
-    forms |= {"tau": ("tau.{}", system.v_names), "vdot": ("{}'", system.v_names)}
+    forms |= {"tau": ("tau[{}]", system.v_names), "vdot": ("{}'", system.v_names)}
     return {"t": 0.3} | {n: np.array([state[form.format(x)] for x in names]) for n, (form, names) in forms.items()}
 
 

@@ -41,7 +41,7 @@ class Case:
             if base:
                 elements.append(kn.couple(f"y{a}", f"b{base}", list(-torque)))
         self.system = kn.System(name, bodies, elements=elements)
-        self.state = {"t": 0.0} | built.state() | {f"tau.{n}": 0.0 for n in self.system.v_names}
+        self.state = {"t": 0.0} | built.state() | {f"tau[{n}]": 0.0 for n in self.system.v_names}
         self.R = [np.eye(3), *map(matrix, g["q"])]
         self.d = kn.derive(self.system, "wittenburg").derivation
         self.graph = kn.system_graph(self.system, [f"b{a}" for a in built.outer], built.outward)

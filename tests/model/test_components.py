@@ -100,7 +100,7 @@ def test_accelerations_depend_on_their_own_component() -> None:
     equations = kn.derive(whole)
     forward = equations.expressions("forward")
     for own in Components(whole).systems:
-        known = {*own.q_names, *own.v_names, "t", *whole.parameter_names, *(f"tau.{n}" for n in own.v_names)}
+        known = {*own.q_names, *own.v_names, "t", *whole.parameter_names, *(f"tau[{n}]" for n in own.v_names)}
         for name in own.v_names:
             ref = forward.refs[whole.v_names.index(name)]
             assert known.issuperset(Expr(equations.graph, ref).symbols())

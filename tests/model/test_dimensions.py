@@ -65,7 +65,7 @@ def test_units_follow_through_named_expressions_and_quasi_velocities() -> None:
         "speed": "m/s",
         "couple": "N*m",
     }
-    assert (found["u"], found["w"], found["tau.u"]) == ("m/s", "m/s", "N")
+    assert (found["u"], found["w"], found["tau[u]"]) == ("m/s", "m/s", "N")
 
 
 def test_every_operation_has_a_rule() -> None:

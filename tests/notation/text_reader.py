@@ -26,10 +26,5 @@ def _number(text: str, scope: dict[str, float]) -> float:
     name = re.compile(
         r"(?<![\w.])[^\W\d][\w.]*(?:\[(?:[^\[\]]|\[\d+\])*\][\w.]*)*'*(?<!\band)(?<!\bor)(?<!\bnot)(?!\w*\()"
     )
-    python = name.sub(lambda m: f"known[{_key(m[0])!r}]", right).replace("^", "**").replace("if(", "chosen(")
+    python = name.sub(lambda m: f"known[{m[0]!r}]", right).replace("^", "**").replace("if(", "chosen(")
     return float(eval(python, {"__builtins__": {}, "known": scope, **FUNCTIONS}))
-
-
-def _key(name: str) -> str:
-    """The name in the graph: an added force is ``tau.q1'`` there."""
-    return f"tau.{name[4:-1]}" if name.startswith("tau[") else name

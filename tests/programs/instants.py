@@ -28,7 +28,7 @@ def state_of(system: kn.System, levels: Sequence[Any], q: Any = (), t: float = 0
 
 def unforced(system: kn.System) -> dict[str, float]:
     """No forces tau."""
-    return {f"tau.{n}": 0.0 for n in system.v_names}
+    return {f"tau[{n}]": 0.0 for n in system.v_names}
 
 
 def any_state(system: kn.System, seed: int, order: int) -> dict[str, float]:

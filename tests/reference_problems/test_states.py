@@ -278,9 +278,9 @@ def test_forces_along_a_given_motion_need_its_states() -> None:
     system, t = kn.loads(MOTOR), np.linspace(0, 1, 5)
     with pytest.raises(kn.ArgumentError, match="the motion does not say its state 'i'"):
         kn.inverse(system, {"phi": "sin(t)"}, t=t)
-    found = kn.inverse(system, {"phi": "sin(t)", "i": "0.3 + t"}, t=t)["tau.phi'"]
+    found = kn.inverse(system, {"phi": "sin(t)", "i": "0.3 + t"}, t=t)["tau[phi']"]
     assert found == pytest.approx(-0.01 * np.sin(t) + 0.001 * np.cos(t) - 0.5 * (0.3 + t), rel=1e-12)
-    assert kn.statics(system, {"i": 2.0})["tau.phi'"] == pytest.approx([-1.0])
+    assert kn.statics(system, {"i": 2.0})["tau[phi']"] == pytest.approx([-1.0])
 
 
 def test_a_wheel_that_is_towed_shimmies_where_the_trail_is_shorter_than_the_relaxation_length() -> None:

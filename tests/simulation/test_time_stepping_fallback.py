@@ -161,7 +161,7 @@ def test_sampled_control_and_sensors_go_on_over_the_seams() -> None:
     assert spells(run)
     assert [t for t, _ in known] == [t for t, _ in read]
     assert np.abs(np.array(known) - np.array(read))[:, 1].max() < 5.0
-    assert (run["tau.x'"] == events["tau.x'"]).all()
+    assert (run["tau[x']"] == events["tau[x']"]).all()
     assert np.abs(run.q - events.q).max() < 1e-4
 
 

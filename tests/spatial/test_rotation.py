@@ -178,7 +178,7 @@ def arm(motions: Sequence[object]) -> kn.Equations:
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_the_spelling_of_a_rotation_does_not_change_the_result(spelling: str) -> None:
     plain, spelled = arm([kn.Rx(Q)]), arm(SPELLINGS[spelling])
-    state = {"t": 0.0, "q": 0.4, "r": -0.9, "q'": 1.2, "r'": -0.7, "tau.q'": 0.3, "tau.r'": -0.2}
+    state = {"t": 0.0, "q": 0.4, "r": -0.9, "q'": 1.2, "r'": -0.7, "tau[q']": 0.3, "tau[r']": -0.2}
     for quantity in ("kinetic_energy", "mass_matrix", "bias", "forward", "positions"):
         assert spelled.operations(quantity) == plain.operations(quantity), quantity
         values = [evaluate(e.graph, e.expressions(quantity).refs, state) for e in (spelled, plain)]

@@ -38,6 +38,11 @@ def points(path: Path, width: int, columns: Sequence[str]) -> tuple[_Row, ...]:
     if columns and not heads:
         raise ModelError(f"{path}: the file has no headings, so that no columns can be chosen by name.")
     names = [_named(head)[0] for head in heads]
+    if not columns and len(heads) > width:
+        raise ModelError(
+            f"{path}: the file has {len(heads)} columns, {', '.join(names)}; expected {width}, or names of those to be taken, as in "
+            f'table(x; "{path.name}"; {", ".join(_quoted(n) for n in names[1:width])}).'
+        )
     chosen = [_column(path, name, names, heads) for name in columns]
     chosen = [0, *chosen] if columns and len(columns) == width - 1 else chosen or list(range(width))
     cells = max(len(heads), width) if columns else width
@@ -106,6 +111,11 @@ def _column(path: Path, name: str, names: Sequence[str], heads: Sequence[str]) -
     raise ModelError(
         f"{path}: there is no column '{name}'; the headings are {', '.join(names)}.{suggestion(name, names)}"
     )
+
+
+def _quoted(name: str) -> str:
+    """A heading as it is named in the language."""
+    return name if re.fullmatch(r"[^\W\d]\w*", name) else f'"{name}"'
 
 
 def _unit(path: Path, heading: str) -> units.Unit | None:

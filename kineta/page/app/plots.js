@@ -18,7 +18,7 @@ export function groups(names, units) {
   const all = [{ title: "Coordinates", of: turns.length ? turns : places }, { title: "Speeds", of: v }, { title: "States", of: [...states, ...rates] }];
   const energies = ["kinetic_energy", "potential_energy", "energy", "work"];
   const rest = names.filter((n) => ![...q, ...v, ...rates, ...energies, "balance", "residual"].includes(n));
-  const forces = rest.filter((n) => n.startsWith("lambda.") || n.startsWith("tau."));
+  const forces = rest.filter((n) => n.startsWith("lambda.") || n.startsWith("tau["));
   const outputs = rest.filter((n) => !forces.includes(n));
   all.push({ title: "Outputs", of: outputs }, { title: "Forces", of: forces });
   all.push({ title: "Energy", of: energies.filter((n) => names.includes(n)) });

@@ -20,6 +20,7 @@ from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, excerpt
 from kineta.model.coercion import records
 from kineta.model.dimensions import variable_units, varied_units
+from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
 from kineta.numerics.newton import NewtonResult, NonlinearSystem, nearest_zero, newton_distances
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
@@ -335,7 +336,7 @@ def _not_found(search: Search, found: NewtonResult[SteadyState], starts: int = 0
 
 def _size(conditions: SteadyConditions, k: int, off: float) -> str:
     """Return the residual *off* of the condition number *k* in words; a force with its unit."""
-    forces = [f"tau.{n}" for n in conditions.system.v_names]
+    forces = [added_force(n) for n in conditions.system.v_names]
     unit = varied_units(conditions.system).get(forces[k], "") if k < len(forces) else ""
     return f"{abs(off):.3g} {unit}".rstrip()
 

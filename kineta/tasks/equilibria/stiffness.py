@@ -10,6 +10,7 @@ import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.errors import MissingPackageError
+from kineta.model.reserved_symbols import added_force
 from kineta.numerics.linear_algebra import inv, pivoted_qr
 from kineta.results.labelled_matrix import labelled
 from kineta.tasks.linear.stability import Stability
@@ -58,7 +59,7 @@ def named(
     stability: Stability, speeds: Sequence[str], units: Mapping[str, str], forces: Mapping[str, str]
 ) -> Stiffness:
     """Return the stiffness of *stability* in physical coordinates: as many *speeds* as degrees of freedom, chosen by pivoting.
-    *units* of coordinates and speeds, and of *forces* ``tau.q1'``, by name.
+    *units* of coordinates and speeds, and of *forces* ``tau[q1']``, by name.
     """
     Z = stability.directions
     if not Z.size:
@@ -68,7 +69,7 @@ def named(
     W = inv(Z[chosen], what="the independent coordinates of the stiffness")
     names = tuple(speeds[k].removesuffix("'") for k in chosen)
     by = [_of_displacement(speeds[k], units) for k in chosen]
-    of = [forces.get(f"tau.{speeds[k]}", "") for k in chosen]
+    of = [forces.get(added_force(speeds[k]), "") for k in chosen]
     return Stiffness(
         names, W.T @ stability.stiffness @ W, tuple(tuple(f"{f}/{u}" if f and u else "" for u in by) for f in of)
     )

@@ -28,11 +28,10 @@ from kineta.expr.program import StraightLineProgram, program
 from kineta.mechanics.derivation import Derivation
 from kineta.model.coercion import records
 from kineta.model.dimensions import multiplier_units, varied_units
-from kineta.model.reserved_symbols import MULTIPLIER
+from kineta.model.reserved_symbols import MULTIPLIER, added_force
 from kineta.model.system import System, a_system
 from kineta.numerics.linear_algebra import norm, null_space, pinv, svdvals
 from kineta.passes.differentiate import forward, gradient
-from kineta.results.result import force_name
 from kineta.results.series import Series
 from kineta.runtime.applied_forces import NO_FORCES
 from kineta.runtime.compiled import parameters
@@ -51,7 +50,7 @@ LOOKS = 64
 class Kinetostatics(Series):
     """Forces along a motion.
 
-    ``series`` has the forces that were unknown, ``tau.q1'`` for one on a speed, a parameter by its name, and the multipliers
+    ``series`` has the forces that were unknown, ``tau[q1']`` for one on a speed, a parameter by its name, and the multipliers
     ``lambda.E.x`` of the constraints.
 
     trajectory : the motion, with its speeds and accelerations
@@ -205,7 +204,7 @@ class Unknown:
     @property
     def shown(self) -> tuple[str, ...]:
         """The names of the forces among the series of a motion."""
-        return tuple(n if k is None else force_name(n) for n, k in zip(self.names, self.speeds, strict=True))
+        return tuple(n if k is None else added_force(n) for n, k in zip(self.names, self.speeds, strict=True))
 
     @property
     def driven(self) -> list[tuple[int, int]]:

@@ -55,7 +55,7 @@ class Reactions(Series):
     trajectory : the motion
     names : of the joints; frame : the body in whose axes the components are
     wrenches : (k, names, 6) forces [N], then couples [N m]
-    shared : names of the indeterminate forces: ``tau.q1'`` of actuators and ``Foot.n`` of contacts and friction, with values by
+    shared : names of the indeterminate forces: ``tau[q1']`` of actuators and ``Foot.n`` of contacts and friction, with values by
         least squares; and redundant rows of constraints (``pin.z``), of which the dependent ones were dropped
     forces : those that produce the motion; None for a run
     indeterminate : names of the joints whose reactions depend on the distribution of these forces

@@ -17,6 +17,7 @@ from kineta.errors import ArgumentError, ExpressionError, warn
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.walk import reachable
 from kineta.model.parameters import constants
+from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from kineta.passes.expand import SumsOfProducts
@@ -184,7 +185,7 @@ class Elimination:
         d, blocks = tangent.derivation, tangent.blocks(table)
         names = (*(f"{n}'" for n in d.symbols.names), *(f"lambda.{name}" for name in tangent.rows))
         values = dict(zip(names, (*vdot.tolist(), *multipliers.tolist()), strict=True))
-        still = dict.fromkeys((f"tau.{n}" for n in d.symbols.names), ZERO)
+        still = dict.fromkeys((added_force(n) for n in d.symbols.names), ZERO)
         refs = [ref for block in blocks.values() for ref in block.flat]
         symbolic = substitute(d.graph, refs, {**self._state, **still, **values}, self.graph)
         plain = substitute(self.graph, symbolic, self._numbers)

@@ -24,6 +24,7 @@ from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.kernels.integrate import integration_loop
 from kineta.mechanics.tangent import pulled_back
+from kineta.model.reserved_symbols import added_force
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.passes.differentiate import gradient
 from kineta.passes.evaluate import evaluate
@@ -49,7 +50,7 @@ def _code(equations: Equations, by: Varied, goal: Expr | None) -> CompiledSystem
     slopes = pulled_back(d, weights[len(s.q) :], more, {*states, *symbols})
     rate = [*d["state_rate"].refs, *(neg(slopes.get(x, ZERO)) for x in (*states, *symbols))]
     y = [*states, *weights, *(g.symbol(f"slope {k}") for k in range(len(symbols)))]
-    constant = (*s.system.parameter_names, *(f"tau.{n}" for n in s.names))
+    constant = (*s.system.parameter_names, *(added_force(n) for n in s.names))
     return CompiledSystem(*state_programs(d, {"rate": rate}, {"y": y}, constant, "adjoint"), StateLayout(0), FREE)
 
 
@@ -93,6 +94,6 @@ def final_slopes(
             return np.zeros(len(symbols))
         (value,) = d.expression(final)
         slopes = gradient(g, value, set(symbols))
-    names = (*s.system.q_names, *s.names, *s.system.parameter_names, *(f"tau.{n}" for n in s.names))
+    names = (*s.system.q_names, *s.names, *s.system.parameter_names, *(added_force(n) for n in s.names))
     at = dict(zip(names, (*y, *p, *tau), strict=True)) | {"t": t}
     return np.array(evaluate(g, [slopes.get(x, ZERO) for x in symbols], at), dtype=np.float64)

@@ -156,7 +156,7 @@ def fit(
     ----------
     data : measured series by name, (k,) each: coordinates, speeds, outputs, any symbol of the model; NaN for missing values. Or
         a run, whose coordinates are the data
-    by : names of parameters, of coordinates and speeds for their initial values, and ``tau.q1'`` for the force on a speed
+    by : names of parameters, of coordinates and speeds for their initial values, and ``tau[q1']`` for the force on a speed
     t : (k,) rising times of the data; by default the times of a run
     t0 : start of the motion; by default the first time
     q, v, p, tau : initial guess, as for :func:`~kineta.simulation.simulate.simulate`

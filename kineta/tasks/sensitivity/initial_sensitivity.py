@@ -18,6 +18,7 @@ from kineta.expr.graph import ZERO
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.tangent import changes_at_rest
 from kineta.model.parameters import named_values
+from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import lstsq
 from kineta.passes.evaluate import evaluate
@@ -83,11 +84,12 @@ class VariedStart:
         values = dict(zip(self.by.names, x.tolist(), strict=True))
         p, acting = parameters(system, self.p).copy(), applied_forces(system, self.tau)
         tau = np.array(np.broadcast_to(acting.constant, system.nv))
+        speeds = [added_force(n) for n in system.v_names]
         for name, value in values.items():
             if name in self.by.parameters:
                 p[system.parameter_names.index(name)] = value
             elif name not in self.by.states:
-                tau[system.v_names.index(name.removeprefix("tau."))] = value
+                tau[speeds.index(name)] = value
         check_parameters(system, p)
         q, v = (rows.copy() for rows in initial_state(system, self.q, self.v, p))
         for name in self.by.states:
@@ -111,7 +113,7 @@ def varied_start(
     if turns:
         raise ArgumentError(f"Model '{system.name}': '{turns[0]}' is a small change and has no value to begin with.")
     at = motion_start(system, names, q, v, p, tau)
-    named = (*system.q_names, *system.v_names, *system.parameter_names, *(f"tau.{n}" for n in system.v_names))
+    named = (*system.q_names, *system.v_names, *system.parameter_names, *(added_force(n) for n in system.v_names))
     tau0 = np.broadcast_to(at.forces.constant, system.nv)
     known = dict(zip(named, (*at.q, *at.v, *at.p, *tau0), strict=True))
     x0 = np.array([float(known[n]) for n in names.names])

@@ -23,6 +23,7 @@ from kineta.mechanics.contact.guards import closed, direction, size_of, stuck
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.tangent import Direction, derivatives, multiplier_symbols, residuals
+from kineta.model.reserved_symbols import added_force
 from kineta.passes.nonsmooth_operations import jumps, kinks, leaps
 from kineta.passes.substitute import substitute
 from kineta.runtime.functions import state_programs
@@ -159,7 +160,7 @@ def _mode_functions(
     }
     flags = [g.symbol(name) for contact in d.contacts for name in contact.flags]
     inputs = {"y": [*s.q, *s.v, *x, *flags]}
-    constant = (*s.system.parameter_names, *(f"tau.{n}" for n in s.names))
+    constant = (*s.system.parameter_names, *(added_force(n) for n in s.names))
     setup, programs = state_programs(free, functions, inputs, constant, "mode")
     own = [setup, *programs.values()]
     if d.contacts:

@@ -139,7 +139,7 @@ def objective(
 
     Parameters
     ----------
-    by : names of the variables: parameters, coordinates and speeds for their initial values, ``tau.q1'`` for the force on a speed
+    by : names of the variables: parameters, coordinates and speeds for their initial values, ``tau[q1']`` for the added force
     integral, final : expressions in symbols of the model; at least one of them
     q, v, p, tau, method, rtol, atol : as for :func:`~kineta.tasks.sensitivity.sensitivity.sensitivity`
     adjoint : True for adjoint integration, whose cost is independent of the number of names, False for forward sensitivities; by

@@ -134,7 +134,7 @@ def sensitivity(
 
     Parameters
     ----------
-    by : names of parameters, of coordinates and speeds for their initial values, and ``tau.q1'`` for the force on a speed. A
+    by : names of parameters, of coordinates and speeds for their initial values, and ``tau[q1']`` for the force on a speed. A
         quaternion varies by small rotations ``b.Rx`` about the axes of its body, a free body also by shifts ``b.Sx`` along them
     keep : under constraints, names of the initial values held fixed; by default, where *by* names none either, the initial
         speeds stated by the model, with their coordinates. The others are dependent; ``kept`` of the result names the fixed ones

@@ -18,6 +18,7 @@ from kineta.mechanics.constraints import projection
 from kineta.mechanics.tangent import Direction, accelerations_along
 from kineta.model.coercion import records
 from kineta.model.named_expressions import let_advice
+from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
 from kineta.passes.differentiate import forward
 from kineta.runtime.compiled import CompiledSystem
@@ -54,7 +55,7 @@ def _of_joint(system: System, name: str) -> str:
 
 
 def varied(system: System, by: Iterable[str], keep: Iterable[str] = ()) -> Varied:
-    """Return the record for the names *by*: parameters, coordinates and speeds for their initial values, ``tau.q1'`` for the
+    """Return the record for the names *by*: parameters, coordinates and speeds for their initial values, ``tau[q1']`` for the
     force on a speed; *keep* names fixed initial values. Raises :class:`ArgumentError` for invalid, missing or repeated names, and
     for a system with programs of motion.
     """
@@ -64,7 +65,7 @@ def varied(system: System, by: Iterable[str], keep: Iterable[str] = ()) -> Varie
             "here; leave them out: system.replace(programs=()), --without on the command line."
         )
     names = records(by, str, "names of what varies", "'m1'")
-    states, forces = state_names(system), tuple(f"tau.{n}" for n in system.v_names)
+    states, forces = state_names(system), tuple(added_force(n) for n in system.v_names)
     known = (*system.parameter_names, *states, *forces)
     for k, name in enumerate(names):
         if name not in known:
@@ -120,7 +121,7 @@ def _code(equations: Equations, by: Varied, goals: Sequence[Expr], shown: Sequen
         functions["position"] = [*_with_changes(g, position, directions), *rest]
         functions["velocity"] = [*_with_changes(g, velocity, directions), *rest]
         every += rest
-    constant = (*s.system.parameter_names, *(f"tau.{n}" for n in s.names))
+    constant = (*s.system.parameter_names, *(added_force(n) for n in s.names))
     setup, programs = state_programs(d, functions, {"y": every}, constant, "varied")
     return CompiledSystem(setup, programs, StateLayout(works=0, pivots=len(pivots), switching=switching), kept)
 

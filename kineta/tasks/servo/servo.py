@@ -25,8 +25,8 @@ from kineta.mechanics.programs.dynamics import CONTROL
 from kineta.model.coercion import records
 from kineta.model.dimensions import output_units, unit_of, variable_units, varied_units
 from kineta.model.name_inference import response_symbols
+from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
-from kineta.results.result import force_name
 from kineta.results.series import Series
 from kineta.runtime import run_arguments
 from kineta.runtime.compiled import parameters
@@ -327,5 +327,5 @@ def _conditioning(hold: Hold, states: list[Jet], slopes: FloatArray) -> Conditio
 
 def _units(system: System, names: tuple[str, ...]) -> dict[str, str]:
     known = varied_units(system)
-    forces = {f"{CONTROL}{n}": known[force_name(n)] for n in names if force_name(n) in known}
+    forces = {f"{CONTROL}{n}": known[added_force(n)] for n in names if added_force(n) in known}
     return variable_units(system) | output_units(system) | forces | {f"{CONTROL}power": "W", f"{CONTROL}work": "J"}

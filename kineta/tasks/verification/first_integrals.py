@@ -18,7 +18,7 @@ from kineta.errors import ArgumentError, excerpt, shown
 from kineta.expr.graph import ONE, ZERO
 from kineta.expr.walk import reachable
 from kineta.mechanics.derivation import Array
-from kineta.model.reserved_symbols import momentum
+from kineta.model.reserved_symbols import added_force, momentum
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm, svd
 from kineta.passes.differentiate import forward
@@ -229,7 +229,7 @@ class _Rates:
 def _rates(equations: Equations, names: Sequence[str], sampled: States) -> _Rates:
     with equations.shared() as d:
         g, s = d.graph, d.symbols
-        free = substitute(g, d["forward"].refs, dict.fromkeys((f"tau.{n}" for n in s.names), ZERO))
+        free = substitute(g, d["forward"].refs, dict.fromkeys((added_force(n) for n in s.names), ZERO))
         refs = [r for name in names for r in d[name].refs]
         motion = {s.t: ONE, **dict(zip(s.q + s.v, (*s.qdot, *free), strict=True))}
         rates = forward(g, refs, motion)

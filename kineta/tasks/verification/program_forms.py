@@ -15,7 +15,7 @@ from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.programs.forms import FORMS
 from kineta.mechanics.programs.laws import LAWS
 from kineta.model.motion_program import Control
-from kineta.model.reserved_symbols import TIME
+from kineta.model.reserved_symbols import TIME, added_force
 from kineta.model.system import System
 from kineta.passes.multiprecision import require_mpmath
 from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
@@ -83,7 +83,7 @@ def with_levels(system: System, states: States, r: int, seed: int) -> dict[str, 
     """Return *states* with random derivatives of the accelerations up to the order *r*, and zero forces tau."""
     rng, n = np.random.default_rng(seed), len(states[TIME])
     names = [name + "'" * k for k in range(2, r + 2) for name in system.v_names]
-    more = {name: rng.uniform(-3, 3, n) for name in names} | {f"tau.{n_}": np.zeros(n) for n_ in system.v_names}
+    more = {name: rng.uniform(-3, 3, n) for name in names} | {added_force(n_): np.zeros(n) for n_ in system.v_names}
     return {**states, **more}
 
 

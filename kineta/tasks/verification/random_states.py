@@ -60,7 +60,7 @@ def random_states(system: System, n: int, seed: int = 0) -> dict[str, FloatArray
     v = v0 + rng.uniform(-1, 1, (n, system.nv)) * np.maximum(1.0, 0.1 * np.abs(v0))
     columns = {TIME: rng.uniform(0, 1, n)} | {name: np.full(n, value) for name, value in p.items()}
     columns |= dict(zip(system.q_names, q.T, strict=True)) | dict(zip(system.v_names, v.T, strict=True))
-    for marked in ("{}'", "tau.{}"):
+    for marked in ("{}'", "tau[{}]"):
         columns |= {marked.format(name): rng.uniform(-3, 3, n) for name in system.v_names}
     return columns
 

@@ -79,7 +79,7 @@ def test_other_wrong_arguments_are_said() -> None:
 def test_a_motion_that_needs_no_forces_is_produced_by_any() -> None:
     pendulum = kn.load(EXAMPLES / "double_pendulum.kin")
     found = kn.kinetostatics(pendulum, kn.simulate(pendulum, 1.0, samples=21), ["q1'"])
-    assert np.abs(found["tau.q1'"]).max() < 1e-8
+    assert np.abs(found["tau[q1']"]).max() < 1e-8
 
 
 def test_a_force_with_a_corner_is_not_proportional_to_a_parameter() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kineta.arrays import FloatArray
+from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
 from kineta.tasks.verification.laws.law import MechanicalLaw
 from kineta.tasks.verification.sampled_equations import SampledEquations, relative_error
@@ -18,7 +19,7 @@ def _affine_form(case: SampledEquations) -> FloatArray:
 
 def _forward_of_inverse(case: SampledEquations) -> FloatArray:
     """Forward dynamics of the forces of inverse dynamics; forces of elements may be far larger than their sum."""
-    tau = dict(zip((f"tau.{n}" for n in case.system.v_names), case.at("inverse").T, strict=True))
+    tau = dict(zip((added_force(n) for n in case.system.v_names), case.at("inverse").T, strict=True))
     vdot = case.by_speed("{}'")
     return relative_error(case.at("forward", {**case.states, **tau}), vdot, case.acceleration_scale)
 
@@ -26,7 +27,7 @@ def _forward_of_inverse(case: SampledEquations) -> FloatArray:
 def _force_balance(case: SampledEquations) -> FloatArray:
     """M vdot + bias = tau + A^T lambda at the accelerations and multipliers of forward dynamics."""
     vdot = dict(zip((f"{n}'" for n in case.system.v_names), case.at("forward").T, strict=True))
-    needed, given = case.at("inverse", {**case.states, **vdot}), case.by_speed("tau.{}") + case.at("reaction_forces")
+    needed, given = case.at("inverse", {**case.states, **vdot}), case.by_speed("tau[{}]") + case.at("reaction_forces")
     M, bias = case.at("mass_matrix"), case.at("bias")
     inertia = np.einsum("nij,nj->ni", np.abs(M), np.abs(case.at("forward")))
     return relative_error(needed, given, (inertia + np.abs(bias)).max(axis=1, initial=0) * case.condition)

@@ -11,7 +11,7 @@ from kineta.expr.graph import Ref
 from kineta.mechanics.constraints import joint_reactions as joints
 from kineta.mechanics.from_residual import moving, transmitted
 from kineta.model.constraints import holding
-from kineta.model.reserved_symbols import MULTIPLIER, TIME
+from kineta.model.reserved_symbols import MULTIPLIER, TIME, added_force
 from kineta.tasks.verification.closure_laws import crossed
 from kineta.tasks.verification.laws.comparison import Comparison, compare, rotated
 from kineta.tasks.verification.laws.law import (
@@ -47,7 +47,7 @@ def joint_motion_work(kin: ReferenceKinematics) -> Iterator[Comparison]:
             moment = kin.of(couple) + kin.of(crossed(place - kin.motion.frames[name][1], force))
             act = np.concatenate([kin.of(force), moment], axis=1)
             name, terms = base[name], [*terms, allowed[name] * act[:, None]]
-    expected = np.stack([kin.states[f"tau.{n}"] for n in kin.system.v_names], axis=1)
+    expected = np.stack([kin.states[added_force(n)] for n in kin.system.v_names], axis=1)
     for act in generalized_forces(kin):
         expected, terms = expected + act, [*terms, act]
     yield compare(kin, total, expected, *terms)

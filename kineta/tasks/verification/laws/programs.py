@@ -12,7 +12,7 @@ from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.expr.graph import ZERO
 from kineta.mechanics.derivation import Derivation
-from kineta.model.reserved_symbols import TIME
+from kineta.model.reserved_symbols import TIME, added_force
 from kineta.numerics.linear_algebra import lstsq, solve, svdvals
 from kineta.passes.evaluate import evaluate
 from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
@@ -31,7 +31,7 @@ def _program_check(case: SampledEquations) -> FloatArray:
     names = [name + "'" * k for k in range(2, s) for name in case.system.v_names]
     chance = np.random.default_rng(n).uniform(-3, 3, (len(names), n)) + 0 * case.states[TIME]
     states = {**case.states, **dict(zip(names, chance, strict=True))}
-    states |= dict.fromkeys((f"tau.{name}" for name in case.system.v_names), 0 * case.states[TIME])
+    states |= dict.fromkeys((added_force(name) for name in case.system.v_names), 0 * case.states[TIME])
     anyhow, own = ReferenceKinematics(d, states, s, given=True), quantity(d, "highest", states).T
     worst = np.zeros(n)
     for found, expected, size in (*program_derivatives(anyhow), *output_values(anyhow)):
