@@ -214,7 +214,7 @@ def test_the_stiffness_of_a_closed_system_is_that_of_an_independent_coordinate()
     assert rest.stiffness.units == (("N*m/rad",),)
     h, at = 1e-4, rest.initial[name]
     near = FOURBAR.replace(initial={n: x for n, x in rest.initial.items() if not n.endswith("'")})
-    ahead, back = (kn.statics(near, {name: at + x}, [f"{name}'"])[f"tau[{name}]'"][0] for x in (h, -h))
+    ahead, back = (kn.statics(near, {name: at + x}, [f"{name}'"])[f"tau[{name}']"][0] for x in (h, -h))
     assert rest.stiffness.matrix[0, 0] == pytest.approx((ahead - back) / (2 * h), rel=1e-5)
 
 
