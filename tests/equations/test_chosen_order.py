@@ -57,7 +57,8 @@ def test_matrices_have_their_order() -> None:
     ("order", "said"),
     [
         (["l3"], "The equations of 'double_pendulum' have no name 'l3' to be put in order."),
-        ([2], "Expected names in the order, found 2."), ([kn.symbol("l1")], 'Expected names in the order, found l1; give the name, "l1".'),
+        ([2], "Expected names in the order, found 2."),
+        ([kn.symbol("l1")], 'Expected names in the order, found l1; give the name, "l1".'),
         (["l1", "l1"], "Expected names of which none stands twice in the order, found 'l1' twice."),
         ("l1", "Expected the order as a list of names, found 'l1'."),
         (3, "Expected the order as a list of names, found 3."),
