@@ -40,8 +40,8 @@ def points(path: Path, width: int, columns: Sequence[str]) -> tuple[_Row, ...]:
     names = [_named(head)[0] for head in heads]
     if not columns and len(heads) > width:
         raise ModelError(
-            f"{path}: the file has {len(heads)} columns, {', '.join(names)}; expected {width}, or names of those to be taken, as in "
-            f'table(x; "{path.name}"; {", ".join(_quoted(n) for n in names[1:width])}).'
+            f"{path}: the file has {len(heads)} columns, {', '.join(names)}; expected {width}, or names of those to be taken, "
+            f'as in table(x; "{path.name}"; {", ".join(_quoted(n) for n in names[1:width])}).'
         )
     chosen = [_column(path, name, names, heads) for name in columns]
     chosen = [0, *chosen] if columns and len(columns) == width - 1 else chosen or list(range(width))

@@ -30,6 +30,7 @@ from kineta.memory import CompiledFunction, Record
 from kineta.model.contacts.mutual_contact import mutual_contacts
 from kineta.model.named_expressions import Output
 from kineta.model.parameters import named_values
+from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
 from kineta.model.transformations.components import Components
 from kineta.runtime.contact_problem import FUNCTIONS, STEP_FUNCTIONS
@@ -209,12 +210,12 @@ def _setups(
             constants.append(value)
         return place.get(name, size + len(constants) - 1)
 
-    place = {name: k for k, name in enumerate((*system.parameter_names, *(f"tau.{n}" for n in system.v_names)))}
+    place = {name: k for k, name in enumerate((*system.parameter_names, *(added_force(n) for n in system.v_names)))}
     entries = list[tuple[int, list[int], int]]()
     behind = list[tuple[int, list[int], int]]()
     for k, (task, start, of_shapes) in enumerate(zip(tasks, memory.starts, memory.shape_starts, strict=True)):
         own = task.system
-        given = [*map(placed, own.parameter_names, task.made.p.tolist()), *(place[f"tau.{n}"] for n in own.v_names)]
+        given = [*map(placed, own.parameter_names, task.made.p.tolist()), *(place[added_force(n)] for n in own.v_names)]
         setup = task.made.code.programs[SETUP]
         entries.append((functions.of("setup", setup), given, start))
         if (held := memory.functions[k]) is not None:
