@@ -150,7 +150,7 @@ def kinds(system: System, order: Iterable[str] = ()) -> Kinds:
     return {name: (kind, k) for kind, names in rows for k, name in enumerate(names)}
 
 
-def checked_order(system: System, order: Iterable[str]) -> tuple[str, ...]:
+def checked_order(system: System, order: Iterable[Any]) -> tuple[str, ...]:
     """The names in *order*, which are those of parameters, coordinates and speeds. Raises :class:`ArgumentError` for others."""
     if isinstance(order, str) or not isinstance(order, Iterable):
         raise ArgumentError(f"Expected the order as a list of names, found {shown(order)}.")
