@@ -20,6 +20,8 @@ COMPILER = shutil.which("cc") or shutil.which("gcc")
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
 
+DROP = "A | Sz(z) = 1; coordinates z; contact floor : point between A and ground axis (0, 0, 1); initial z = 1;"
+
 QUANTITIES = ("inverse", "mass_matrix", "bias", "forward")
 
 
@@ -118,6 +120,11 @@ def test_runs_are_written_in_two_languages(kineta: Command, here: Path) -> None:
     assert (alone.code, alone.err) == (1, "kineta: --event: events are those of a run; add --run or --wasm.\n")
     stepped = kineta("export", CART, "--method", "moreau")
     assert (stepped.code, stepped.err) == (1, "kineta: --method: methods are those of a run; add --run or --wasm.\n")
+    (here / "drop.kin").write_text(DROP)
+    dropped = kineta("export", "drop.kin", "--run", "--method", "moreau", "--json")
+    assert (dropped.code, dropped.json["contacts"]) == (0, ["floor"])
+    watched = kineta("export", "drop.kin", "--run", "--method", "moreau", "--event", "z")
+    assert "looks for no events and switches, found event 'z'" in watched.err
     again = kineta("export", CART, "--wasm", "--name", "cart")
     assert (again.code, again.err) == (1, "kineta: cart_run.wasm exists already; give --force to overwrite it.\n")
 

@@ -146,7 +146,8 @@ def begin_steps(method: StepMethod, m: StandaloneSteps) -> int:
     """Begin steps of one size from the present state to the end; REACHED, or that they have no size."""
     run = m.run
     steps = (m.t_end - run.time[0]) / m.max_step - PART_OF_STEP
-    if not (m.max_step > 0.0 and steps < MAX_STEPPED):
+    finite = m.max_step - m.max_step == 0.0
+    if not (finite and m.max_step > 0.0 and steps < MAX_STEPPED):
         return UNCOUNTABLE
     run.steps, run.made = least_integer(steps), 0
     run.begin, run.end = run.time[0], m.t_end

@@ -173,7 +173,7 @@ def parametrised(system: System) -> System:
     numbers = _Numbers({*system.parameter_names, *system.q_names, *system.v_names, *lets})
 
     def kept(motion: Motion) -> Motion:
-        return motion if _quarter_turn(motion) else map_expressions(motion, numbers.lifted)
+        return _quarter_turn(motion) or map_expressions(motion, numbers.lifted)
 
     bodies = []
     for body in system.bodies:
@@ -220,6 +220,10 @@ class _Numbers:
         return Expr(DESCRIPTIONS, ref)
 
 
-def _quarter_turn(motion: Motion) -> bool:
-    angle = motion.angle.value if isinstance(motion, Rotation) and motion.axis in (X, Y, Z) else None
-    return angle is not None and abs(math.remainder(angle, math.pi / 2)) < tolerances.ROUNDING_TOLERANCE
+def _quarter_turn(motion: Motion) -> Motion | None:
+    """The quarter turns nearest to *motion*, which is such but for rounding as ``5*60 deg - 30 deg``; None for other motions."""
+    if not isinstance(motion, Rotation) or motion.axis not in (X, Y, Z) or (angle := motion.angle.value) is None:
+        return None
+    if abs(math.remainder(angle, math.pi / 2)) >= tolerances.ROUNDING_TOLERANCE:
+        return None
+    return replace(motion, angle=expr(round(angle / (math.pi / 2)) * (math.pi / 2)))

@@ -109,7 +109,8 @@ def export_run(
     equations = given_equations(system)
     one_of(language, LANGUAGES, "a language")
     word("" if name is None else name, "the name of an exported run")
-    asked = t, (q, v, p, None, levels), events, method, run_arguments.tolerances(rtol, atol, max_step), max_steps
+    watched = tuple(run_arguments.watched(equations.system, events))
+    asked = t, (q, v, p, None, levels), watched, method, run_arguments.tolerances(rtol, atol, max_step), max_steps
     if touching := touching_run(equations, *asked):
         code, told = touching.code, touching.told
     else:
@@ -139,7 +140,7 @@ def touching_run(
     equations: Equations,
     t: float | tuple[float, float],
     given: tuple[Any, Any, Any, Any, Any],
-    events: Event | Expr | Iterable[Event | Expr],
+    events: Sequence[Event],
     method: str,
     limits: tuple[float, float, float],
     max_steps: int | None,
@@ -167,7 +168,7 @@ def exported_problem(
     equations: Equations,
     t: float | tuple[float, float],
     given: tuple[Any, Any, Any, Any, Any],
-    events: Event | Expr | Iterable[Event | Expr],
+    events: Sequence[Event],
     method: str,
     limits: tuple[float, float, float],
     max_steps: int | None,
@@ -177,7 +178,7 @@ def exported_problem(
     method = one_of(method, METHODS, "a method that can be exported")
     if method == AUTO:
         few = all(c.few for c in mutual_contacts(equations.system))
-        method = BY_EVENTS if few or events != () or equations.system.switches else MOREAU
+        method = BY_EVENTS if few or events or equations.system.switches else MOREAU
     if method == MOREAU:
         check_steppable(equations.system, events)
     task = simulation_problem(
@@ -190,9 +191,9 @@ def exported_problem(
     return task
 
 
-def check_steppable(system: System, events: Event | Expr | Iterable[Event | Expr]) -> None:
+def check_steppable(system: System, events: Sequence[Event]) -> None:
     """Raise :class:`ArgumentError` for what code of time stepping does not look for: events, and conditions of switches."""
-    found = "some" if events != () else f"switch '{system.switches[0].name}'" if system.switches else ""
+    found = f"event '{events[0].name}'" if events else f"switch '{system.switches[0].name}'" if system.switches else ""
     if found:
         raise ArgumentError(
             f"Model '{system.name}': code of method '{MOREAU}' looks for no events and switches, found {found}. Leave them"

@@ -81,7 +81,7 @@ CONTACT_OUTCOMES = {
 }
 #: Likewise of runs by time stepping.
 STEP_OUTCOMES = {
-    "UNCOUNTABLE": (UNCOUNTABLE, "Expected steps above zero, and long enough to be counted."),
+    "UNCOUNTABLE": (UNCOUNTABLE, "Expected steps above zero, finite, and long enough to be counted."),
     "CROWDED": (CROWDED, "More places of bodies are near each other than there is room for; take shorter steps."),
 }
 #: What a contact does in a change, by number.

@@ -122,7 +122,7 @@ def test_parameters_steps_and_starts_of_steps_are_given(tmp_path: Path) -> None:
         result = kn.simulate(system, 1.0, samples=5, method="moreau", q=[0.1, 0.3], v=[0.5, -1.0], p=p, max_step=2e-3)
     np.testing.assert_allclose(found[:, 1:5].T, result.y[:4], rtol=1e-12, atol=1e-12)
     assert run.counts() == [500, 0, 500]
-    for size in (0.0, -1.0, 1e-300, np.nan):
+    for size in (0.0, -1.0, 1e-300, np.nan, np.inf):
         scalars[2] = size
         assert run.begin() == STEP_OUTCOMES["UNCOUNTABLE"][0]
     scalars[2] = 1e-3

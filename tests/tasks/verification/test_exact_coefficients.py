@@ -92,3 +92,13 @@ def test_no_digit_is_rounded_anywhere(seed: int) -> None:
         return
     assert certificate.holds, str(certificate)
     assert all(r.refused or (r.precise is not None and r.precise < 1e-40) for r in certificate.rows)
+
+
+def test_quarter_turns_but_for_rounding_are_quarter_turns() -> None:
+    model = kn.loads(
+        "A | Ry(q) = 1, 0.1, 0.2, 0.3; coordinates q, p, r;"
+        "B ~ A | Rz(5*60 deg - 30 deg), Sx(0.3), Rz(p), Ry(r) = 1, 0.2, 0.3, 0.4;"
+    )
+    certificate = kn.verify(model, states=2)
+    assert certificate.holds, str(certificate)
+    assert all(r.precise is not None and r.precise < 1e-40 for r in certificate.rows)
