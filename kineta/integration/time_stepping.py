@@ -59,12 +59,16 @@ def step_notes(
         f" steps, and the largest penetration is {deepest}."
     ]
     if bounded:
-        said.append(f"In {bounded} steps impulses restore less than restitution says, which would gain energy.")
+        said.append(f"In {_steps(bounded)} impulses restore less than restitution says, which would gain energy.")
     if plainly:
-        said.append(f"In {plainly} steps impulses neither restore nor push bodies apart, since none did both.")
+        said.append(f"In {_steps(plainly)} impulses neither restore nor push bodies apart, since none did both.")
     if unsolved:
-        said.append(f"In {unsolved} steps impulses obey the laws of contact and friction approximately only.")
+        said.append(f"In {_steps(unsolved)} impulses obey the laws of contact and friction approximately only.")
     return tuple(said)
+
+
+def _steps(count: int) -> str:
+    return f"{count} step{'s' * (count != 1)}"
 
 
 class SteppingRun:

@@ -197,6 +197,19 @@ def test_restitution_with_friction_gains_no_energy() -> None:
     assert (run.energy - np.minimum.accumulate(run.energy)).max() < 2e-4 * run.energy[0]
 
 
+@pytest.mark.parametrize("mu", [0.5, 0.9, 1.0, 1.5])
+def test_what_friction_jams_is_not_thrown_back(mu: float) -> None:
+    slider = kn.loads(
+        "parameters mu; A | S[1, 0, -1](s) = 1; coordinates s; initial s' = 1;"
+        "contact c : point between A and ground at (0, 0, -0.1) axis (0, 0, 1), friction = mu, restitution = 0.5;"
+    )
+    run = kn.simulate(slider, 0.5, p={"mu": mu}, method="moreau", samples=3)
+    assert run["s'"][-1] == pytest.approx(-0.5 if mu < 1 else 0.0, abs=1e-8)
+    assert run.impacts[0].impulse_n < 22
+    assert run.impacts[0].energy_lost == pytest.approx(0.375 if mu < 1 else 0.5, abs=1e-8)
+    assert any("In 1 step impulses neither restore" in note for note in run.notes) == (mu >= 1)
+
+
 @pytest.mark.parametrize("law", ["", " poisson"])
 def test_both_laws_of_restitution_are_those_of_events(law: str) -> None:
     model = kn.loads(STRUCK_ROD.replace("0.6;", f"0.6{law};"))

@@ -32,6 +32,9 @@ SWEEPS_ALONE = 2000
 FOUND = 1e-8
 #: Part of it to which Newton's method goes on: errors of speeds are errors of forces in the next step.
 FINER, FINEST = 1e-3, 1e-5
+#: Factor of the change of a velocity beyond which impulses of Newton's method are none: they grow from repetition to repetition
+#: where friction jams what restitution throws back.
+JAMMED = 1e4
 #: Velocity [m/s] by which gaps close, and penetrations are taken back, more slowly. Without jumps at none of it: targets that a
 #: face on four corners cannot meet let forces wander from corner to corner.
 LEAST = 1e-6
@@ -161,7 +164,7 @@ def solve_by_newton(run: SteppingData, active: Integers, count: int, tolerance: 
         compliant,
         True,
     )
-    return moved >= 0.0
+    return moved >= 0.0 and moved <= JAMMED * tolerance
 
 
 @kernel
