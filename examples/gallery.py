@@ -97,6 +97,18 @@ def crane(run: kn.Servo, ax: Axes) -> None:
     ax.grid(alpha=0.3)
 
 
+def machine(t: float) -> Callable[[kn.Result, Axes], None]:
+    """The machine at the time *t*, in a picture with others."""
+    return lambda run, ax: run.picture(t, ax=ax)
+
+
+def on_ropes(run: kn.Result, ax: Axes) -> None:
+    """Pulleys and weights at the start, with the rope, in a picture with others."""
+    run.picture(0.0, ax=ax)
+    places = [(run[f"{body}.x"][0], run[f"{body}.z"][0]) for body in ("Load", "Weight")]
+    ax.plot(*zip((-1, 0), places[0], (1, 0), places[1], strict=True), color="brown", linewidth=1.5)
+
+
 #: What to show of each example, and for how long it moves [s].
 PICTURES: dict[str, tuple[float, Callable[[Any], None]]] = {
     "double_pendulum": (20.0, path("second.x", "second.y")),
@@ -158,6 +170,12 @@ PICTURES: dict[str, tuple[float, Callable[[Any], None]]] = {
     "shimmy": (1.0, above(series("psi"), "u")),
     "wind_turbine": (20.0, above(series("phi'"), "pitch")),
     "cam_follower": (1.0, above(series("lifted"), "pressed")),
+    "delta_robot": (3.0, above(machine(1.3), "q[1]", "q[2]", "q[3]")),
+    "quarter_car": (1.0, above(machine(0.24), "road", "w", "z")),
+    "swing": (24.0, above(series("q"), "up")),
+    "single_track": (6.0, above(paths("Car"), "front", "rear")),
+    "servo_governor": (6.0, above(series("speed"), "gate")),
+    "pulleys": (4.0, above(on_ropes, "tension")),
 }
 
 

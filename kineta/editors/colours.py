@@ -57,6 +57,7 @@ RULES = (
     Rule(_word(words.clauses()), ("keyword.other",), ("Keyword.Reserved",)),
     Rule(_word(words.symbols()), ("constant.language",), ("Name.Constant",)),
     Rule(f"(?!\\d){LETTER}+'*", ("variable.other",), ("Name",)),
+    Rule("(?<=\\])'+", ("variable.other",), ("Name",)),
     Rule("\\.\\.|[-+*/·^=~|<>]+", ("keyword.operator",), ("Operator",)),
     Rule("[;,:(){}\\[\\].]", ("punctuation",), ("Punctuation",)),
 )
