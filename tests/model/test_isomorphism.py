@@ -78,3 +78,13 @@ def test_signs_do_not_depend_on_which_symbol_is_older() -> None:
     kn.loads("A | Sx(u) = 1; coordinates u; force f = 77.5 - u on u;")
     text = "A | Sx({0}) = 1; coordinates {0}; force f = sin({1} - {0})/({0} - {1})^3 on {0};"
     assert firsts(text.format("u", 77.5), text.format("s", 78.5), text.replace("3", "2").format("s", 3)) == [0, 0, 2]
+
+
+@pytest.mark.parametrize("name", ["Aaa", "Zzz"])
+def test_vectors_stand_in_any_order(name: str) -> None:
+    text = (
+        "model m; coordinates x, z, s; parameters L = 6 m; Load | Sx(x), Sz(z) = 1 kg; Weight | Sx(1 m - s) = 2 kg;"
+        "point Eye on ground = (-1 m, 0, 0); constraint rope : |r(Load) - r(Eye)| + |r(Load) - r(Weight)| + s = L;"
+    )
+    for old in ("Load", "Weight", "Eye"):
+        assert firsts(text, text.replace(old, name)) == [0, 0], old

@@ -164,11 +164,19 @@ class _Shape:
         """The part of the *name* of a symbol that names a record, a joint, a coordinate or a parameter."""
         return owner(name.rstrip("'"), self._known)[0].rstrip("'")
 
+    def _rank(self, name: str) -> Hashable:
+        """By what the symbol *name* is ordered: numbers of names that stand before, and the part of a vector."""
+        if (vector := part(name)) is not None:
+            own = vector.vector
+            rest = own.kind + name.partition(")")[2]
+            return self.names.get(own.of), self.names.get(own.frame), tuple(rest.encode())
+        return self.names.get(self._head(name))
+
     def _expression(self, value: Expr) -> Hashable:
         """The shape of an expression: its nodes in an order, and with signs, that do not depend on which symbol is older."""
         graph, own, places = value.graph, list[float](), dict[int, int]()
         order = reachable(graph, [value.ref])
-        known = {i: self.names.get(self._head(graph.names[graph.lhs[i]])) for i in order if graph.op[i] == Op.SYMBOL}
+        known = {i: self._rank(graph.names[graph.lhs[i]]) for i in order if graph.op[i] == Op.SYMBOL}
         below = _operands(graph, order, known)
         nodes: list[tuple[int, Any]] = []  # an operation, and a number, a symbol, or nodes with their signs
         stack = [value.ref >> 1]
@@ -205,8 +213,8 @@ class _Node:
     turned: int = 0
 
 
-def _operands(graph: Graph, order: Sequence[int], known: Mapping[int, int | None]) -> dict[int, _Node]:
-    """The nodes in the *order* of a *graph*, of whose symbols the names are *known* by number or not. Operands that may change
+def _operands(graph: Graph, order: Sequence[int], known: Mapping[int, Hashable]) -> dict[int, _Node]:
+    """The nodes in the *order* of a *graph*, by what is *known* of its symbols without their names. Operands that may change
     places stand in the order of their forms; the first of a sum has a plus, those of products, of odd and of even functions no
     sign.
     """
