@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from kineta.errors import ArgumentError
@@ -11,6 +12,7 @@ from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import LEAVES, Op
 from kineta.expr.walk import operands, reachable
 from kineta.notation.printed_tables import grid_rows
+from kineta.notation.text import TEXT
 from kineta.notation.typesetting import LAST, Kinds, Notation, factor_kinds, typeset
 from kineta.passes.remove_guards import remove_guards
 
@@ -20,6 +22,8 @@ LINE = 24
 AGAIN = 2
 #: Operations at most of formulas written out without named parts.
 WRITTEN = 4000
+#: The name of a part in a line.
+PART = re.compile(r"\bz\d+\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,16 @@ def common_subexpressions(
             named[i] = next(names)
             length[i] = 0
     return CommonSubexpressions(graph, named, refs, kinds)
+
+
+def without_unused_parts(form: CommonSubexpressions, labels: Sequence[str]) -> CommonSubexpressions:
+    """*form* without parts that no line shows, as terms with them cancel within a sum."""
+    shown = {name for _, text in form.lines(TEXT, labels) for name in PART.findall(text)}
+    if shown.issuperset(form.parts):
+        return form
+    names = iter(form.named.values())
+    named = {i: next(names) for i, name in form.named.items() if name in shown}
+    return without_unused_parts(replace(form, named=named), labels)
 
 
 def unnamed_nodes(graph: Graph, order: Sequence[int]) -> set[int]:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.walk import reachable
-from kineta.notation.common_subexpressions import common_subexpressions
+from kineta.notation.common_subexpressions import common_subexpressions, without_unused_parts
 from kineta.notation.printed_tables import grid_rows, with_shown_points
 from kineta.notation.text import TEXT
 from kineta.notation.typesetting import FactorKind, Kinds, Notation
@@ -48,7 +48,8 @@ def printed_form(
     plain = substitute(*remove_guards(graph, refs), {}, own)
     collected = collect_terms(own, plain, [n for n, (kind, _) in kinds.items() if kind == FactorKind.PARAMETER])
     forms: list[PrintedForm] = [
-        common_subexpressions(own, form, kinds, labels, parts=parts) for form in (collected, plain)
+        without_unused_parts(common_subexpressions(own, form, kinds, labels, parts=parts), labels)
+        for form in (collected, plain)
     ]
     if (
         size <= READABLE

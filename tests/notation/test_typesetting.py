@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -69,3 +70,15 @@ def test_the_double_pendulum_is_as_in_books() -> None:
         "tau[q1'] = (m1 + m2)*l1^2*q1'' + m2*l1*l2*cos(q1 - q2)*q2'' + m2*l1*l2*sin(q1 - q2)*q2'^2 + 9.81*(m1 + m2)*l1*sin(q1)",
         "tau[q2'] = m2*l1*l2*cos(q1 - q2)*q1'' + m2*l2^2*q2'' - m2*l1*l2*sin(q1 - q2)*q1'^2 + 9.81*m2*l2*sin(q2)",
     ]
+
+
+def test_parts_that_cancel_are_not_shown() -> None:
+    furuta = kn.loads(
+        "gravity g; parameters J0, m, g, L, l, J; coordinates alpha, theta; Arm | Rz(alpha) = Jz(J0);"
+        "Rod ~ Arm | Sx(L), Rx(theta) = m, J, J, 0, com = (0, 0, -l);"
+    )
+    lines = dict(line.split(" = ") for line in kn.derive(furuta).text("forward").splitlines())
+    parts = [name for name in lines if re.fullmatch(r"z\d+", name)]
+    assert parts == [f"z{k}" for k in range(1, len(parts) + 1)]
+    for name in parts:
+        assert any(re.search(rf"\b{name}\b", text) for text in lines.values()), name
