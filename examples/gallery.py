@@ -176,6 +176,7 @@ PICTURES: dict[str, tuple[float, Callable[[Any], None]]] = {
     "single_track": (6.0, above(paths("Car"), "front", "rear")),
     "servo_governor": (6.0, above(series("speed"), "gate")),
     "pulleys": (4.0, above(on_ropes, "tension")),
+    "hexapod": (2.0, above(machine(1.9), "Trunk.x", "Trunk.y", "Trunk.z")),
 }
 
 

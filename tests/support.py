@@ -23,7 +23,10 @@ TRUTH = ROOT / "tests" / "truth"
 
 #: Examples with so long formulas that what is done with every example takes a second and more of them.
 LONG = frozenset(
-    "andrews ball_tree bicycle bricard puma560 puma_andreev rolling_torus spatial_chain walking_machine wheelset".split()
+    (
+        "andrews ball_tree bicycle bricard hexapod puma560 puma_andreev rolling_torus spatial_chain walking_machine "
+        "wheelset"
+    ).split()
 )
 
 
