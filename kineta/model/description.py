@@ -207,7 +207,9 @@ class Description:
 
 def word(record: Body | Point | KindRecord | Output | Let | Quasi | State | Parameter) -> str:
     """Word of the language for *record*."""
-    return record.kind.word.capitalize() if isinstance(record, KindRecord) else type(record).__name__
+    if isinstance(record, KindRecord) and not isinstance(record, Switch):  # whose word, when, is no noun
+        return record.kind.word.capitalize()
+    return type(record).__name__
 
 
 def kinded(system: Description) -> tuple[KindRecord, ...]:

@@ -60,7 +60,15 @@ ENDING = [name for name in VERBS if name not in ("play", "lsp")]
 )
 def test_examples_of_the_help_run(kineta: Command, here: Path, name: str) -> None:
     if name != "examples copy":  # which overwrites nothing
-        for model in ("double_pendulum", "spinning_top", "fourbar", "crane_servo", "car_chain", "hopper"):
+        for model in (
+            "double_pendulum",
+            "spinning_top",
+            "fourbar",
+            "crane_servo",
+            "car_chain",
+            "hopper",
+            "bouncing_ball",
+        ):
             shutil.copy(EXAMPLES / f"{model}.kin", here)
     (here / "data.csv").write_text("t,q1,q2\n0,2,2.5\n0.1,1.949,2.514\n0.2,1.798,2.549\n0.3,1.558,2.565\n")
     recorded = (f"{t / 10},{math.sin(t / 3)},{math.cos(t / 2)},0,0\n" for t in range(20))

@@ -49,7 +49,7 @@ parameters k = 20, m = 1, l = 0.5, c = 3;
 Arm | Ry(q1), Sz(-l) = m;
 Fore ~ Arm | Ry(q2), Sz(-l) = m;
 point P on Fore = (0, 0, -0.1);
-state z in rad : z' = (sin(t) - z)/0.1 + 0.1*P.vx + v(P in Arm).y;
+state z : z' = (sin(t) - z)/0.1 + 0.1*P.vx + v(P in Arm).y;
 state w : w' = z + r(P in Arm).z - q1';
 spring series = k, z on q1 - 0.1*q2;
 spring cord = 5, 0.2 m + 0.01*w between Fore and ground at (1, 0, 0);

@@ -108,6 +108,7 @@ def export_run(
     """
     equations = given_equations(system)
     one_of(language, LANGUAGES, "a language")
+    method = one_of(method, METHODS, "a method that can be exported")
     word("" if name is None else name, "the name of an exported run")
     watched = tuple(run_arguments.watched(equations.system, events))
     asked = t, (q, v, p, None, levels), watched, method, run_arguments.tolerances(rtol, atol, max_step), max_steps
@@ -175,7 +176,6 @@ def exported_problem(
 ) -> SimulationProblem:
     """The problem of a run that is exported; *given* are q, v, p, tau, levels, and *limits* tolerances and largest step."""
     control = StepControl(*limits, run_arguments.steps(max_steps, 0))
-    method = one_of(method, METHODS, "a method that can be exported")
     if method == AUTO:
         few = all(c.few for c in mutual_contacts(equations.system))
         method = BY_EVENTS if few or events or equations.system.switches else MOREAU
