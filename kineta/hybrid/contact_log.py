@@ -9,7 +9,7 @@ import numpy as np
 from kineta.arrays import FloatArray
 from kineta.integration.contact_records import ALONG, CLOSED, FLAGS, GOES_ON, HIT, SLIPS, STUCK, TIRED
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
-from kineta.results.impacts import Impact, continue_impact
+from kineta.results.impacts import Impact, add_impact
 
 #: Number of impacts before a rest that is reported.
 FEW = 2
@@ -56,7 +56,7 @@ class ContactLog:
         for t, one in struck:
             if int(one[7]) == GOES_ON:
                 c, *numbers = one.tolist()
-                continue_impact(self.impacts, Impact(t, self._names[int(c)], *numbers[:6]))
+                add_impact(self.impacts, Impact(t, self._names[int(c)], *numbers[:6]), goes_on=True)
             else:
                 self.note(t, flags, flags, one[None])
 

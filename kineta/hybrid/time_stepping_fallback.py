@@ -13,10 +13,11 @@ from kineta.hybrid.automaton import DEEPEST_START, HybridRun, energy
 from kineta.hybrid.chattering import PILE, ChatterWatch, step_size
 from kineta.hybrid.contact_modes import ModeError
 from kineta.hybrid.sampling import SampledRun
-from kineta.integration.contact_records import CLOSED, FLAGS, IMPACT_NUMBERS, STUCK, SteppingData
+from kineta.integration.contact_records import CLOSED, FLAGS, IMPACT_NUMBERS, STUCK
 from kineta.integration.error_control import StepControl
 from kineta.integration.problem import Events, Problem
 from kineta.integration.segment import Segment
+from kineta.integration.stepping_records import SteppingData
 from kineta.integration.time_stepping import MOREAU, SteppingRun
 from kineta.runtime.compiled import BoundSystem, stepped_system
 from kineta.runtime.contact_problem import contact_kernel

@@ -15,10 +15,10 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import KinetaError, MissingPackageError
-from kineta.integration.contact_records import SteppingData
 from kineta.integration.error_control import StepControl, error_tolerances
 from kineta.integration.problem import Problem
 from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, Segment, failed
+from kineta.integration.stepping_records import SteppingData
 from kineta.numerics.linear_algebra import lstsq
 from kineta.numerics.tableaux import Tableau
 

@@ -10,10 +10,11 @@ from math import ceil, isinf
 import numpy as np
 
 from kineta.arrays import FloatArray
-from kineta.integration.contact_records import IMPACT_NUMBERS, SteppingData, law_fault
+from kineta.integration.contact_records import IMPACT_NUMBERS, law_fault
 from kineta.integration.error_control import StepControl
 from kineta.integration.problem import Problem
 from kineta.integration.segment import NOT_FINITE, Segment
+from kineta.integration.stepping_records import SteppingData
 from kineta.memory import CompiledFunction
 
 #: The method of Moreau and Jean, and the size of its steps [s] where none is given.

@@ -91,6 +91,8 @@ def common_subexpressions(
 
 def without_unused_parts(form: CommonSubexpressions, labels: Sequence[str]) -> CommonSubexpressions:
     """*form* without parts that no line shows, as terms with them cancel within a sum."""
+    if not form.named:
+        return form
     shown = {name for _, text in form.lines(TEXT, labels) for name in PART.findall(text)}
     if shown.issuperset(form.parts):
         return form

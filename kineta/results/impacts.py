@@ -31,10 +31,13 @@ class Impact(NamedTuple):
         return math.hypot(self.impulse_n, self.impulse_u, self.impulse_w)
 
 
-def continue_impact(impacts: list[Impact], more: Impact) -> None:
-    """Make *more* a part of the one of the *impacts* at its contact that goes on: of the last, the one that left the contact
-    closing most nearly as *more* found it.
+def add_impact(impacts: list[Impact], more: Impact, *, goes_on: bool) -> None:
+    """Add *more* to the *impacts*. What *goes_on* in a step of time stepping becomes a part of the one before at its contact: of
+    the last, the one that left the contact closing most nearly as *more* found it.
     """
+    if not goes_on:
+        impacts.append(more)
+        return
     same = [k for k, one in enumerate(impacts) if one.contact == more.contact and one.after < 0]
     if same:
         last = max(impacts[k].t for k in same)

@@ -18,8 +18,8 @@ from kineta.equations.equations import Equations
 from kineta.equations.function import parameter_values
 from kineta.errors import ArgumentError
 from kineta.expr.program import StraightLineProgram
-from kineta.integration.contact_records import SteppingData
 from kineta.integration.problem import Kinks
+from kineta.integration.stepping_records import SteppingData
 from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
 from kineta.model.transformations.isomorphism import named_as

@@ -24,11 +24,10 @@ from kineta.integration.contact_records import (
     ContactTerms,
     IslandWork,
     ModeWork,
-    NearPairs,
-    SteppingData,
     TransitionWork,
 )
 from kineta.integration.problem import perturbation_signs
+from kineta.integration.stepping_records import NearPairs, SteppingData
 from kineta.integration.time_stepping import CHUNK
 from kineta.kernels.contact.motion import (
     contact_events,

@@ -25,7 +25,7 @@ from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm
 from kineta.passes.evaluate import evaluate
 from kineta.results import outcomes
-from kineta.results.impacts import Impact, continue_impact
+from kineta.results.impacts import Impact, add_impact
 from kineta.results.outcomes import DONE, EARLY, FAILED, INTERRUPTED, OUT_OF_STEPS
 from kineta.runtime.contact_problem import contact_kernel
 from kineta.runtime.domain_watch import DomainWatch
@@ -34,10 +34,11 @@ from kineta.runtime.projection import Projection
 from kineta.runtime.recorder import Recorder
 from kineta.simulation.independent_components import Parts
 from kineta.simulation.inputs import RunInputs
-from kineta.simulation.pile_memory import PileMemory, TouchingShape, TouchLaw
+from kineta.simulation.pile_memory import PileMemory
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import ALLOWED, check_steps, start_refusal
 from kineta.simulation.solution import Solution, one_motion
+from kineta.simulation.touching_shapes import TouchingShape, TouchLaw
 
 
 def without(equations: Equations) -> Equations:
@@ -128,10 +129,7 @@ def step_pile(
     impacts = list[Impact]()
     for t, (c, *numbers, what, _) in ((t, one.tolist()) for t, one in run.impacts if t <= records[0].reached):
         one = Impact(t, names[int(c)], *numbers)
-        if int(what) == GOES_ON:
-            continue_impact(impacts, one)
-        else:
-            impacts.append(one)
+        add_impact(impacts, one, goes_on=int(what) == GOES_ON)
     strikes = tuple((i.t, f"{i.contact} strikes") for i in impacts)
     ended, counts = (status, message), (run.evaluations, 0, run.made)
     found = []

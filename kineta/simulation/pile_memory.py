@@ -12,37 +12,21 @@ from typing import Any
 import numpy as np
 
 from kineta.arrays import FloatArray, IntArray
-from kineta.codegen.compiled_functions import CompiledFunctions
-from kineta.codegen.llvm import NativeFunction
-from kineta.equations.equations import Equations
-from kineta.integration.contact_records import (
-    FLAGS,
-    IMPACT_NUMBERS,
-    ComponentTable,
-    ComponentTables,
-    ContactMotion,
-    ContactProblem,
-    ContactTerms,
-    NearPairs,
-    SteppingData,
-)
+from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS, ContactMotion, ContactProblem, ContactTerms
+from kineta.integration.stepping_records import ComponentTable, ComponentTables, NearPairs, SteppingData
 from kineta.integration.time_stepping import CHUNK
 from kineta.kernels.machine_code import machine_unit
 from kineta.kernels.time_stepping import component_tables
 from kineta.kernels.time_stepping.component_tables import follow_table
-from kineta.kernels.time_stepping.near_pairs import ENDLESS
-from kineta.kernels.time_stepping.pair_features import BALL, BOX, CAPSULE, DERIVATIVES, FEATURE_NUMBERS, PLANE
+from kineta.kernels.time_stepping.pair_features import FEATURE_NUMBERS
 from kineta.kernels.time_stepping.pair_rows import ROW_NUMBERS
 from kineta.mechanics.contact.contact_terms import TERMS
-from kineta.mechanics.contact.shape_terms import ALL_AXES, AXIS, NO_AXES, shape_symbols, shape_terms
 from kineta.mechanics.contact.unilateral_rows import ASIDE
 from kineta.memory import CompiledFunction
-from kineta.model.reserved_symbols import added_force
 from kineta.numerics.linear_algebra import norm
-from kineta.runtime.constraint_treatment import STEPPED, run_derivation
 from kineta.runtime.contact_problem import IMPACTS, contact_kernel, contact_memory
-from kineta.runtime.functions import state_programs
 from kineta.runtime.problem import SimulationProblem
+from kineta.simulation.touching_shapes import AXES, KINDS, ShapeFunction, TouchingShape, TouchLaw, shape_function
 from kineta.threads import once
 
 #: Features near for each ball, and for each other shape, that there is room for, and beside them.
@@ -54,90 +38,6 @@ LARGEST_ISLAND = 60
 #: What is kept of the features of the last step, and numbers of the memory of features.
 LAST = ("pair", "feature", "pressed", "stuck")
 WORK = 42
-
-
-@dataclass(frozen=True)
-class TouchingShape:
-    """A *shape* of this *name* in a *body* of the component of this number, of a *group* that may touch each other.
-
-    radius : that its core is rounded with; half : half sizes of the core along its axes; offset, axis : its centre and its axis
-    in the axes of the body
-    """
-
-    name: str
-    component: int
-    body: str
-    shape: str
-    radius: float
-    half: tuple[float, float, float]
-    offset: tuple[float, float, float]
-    axis: tuple[float, float, float]
-    group: int
-
-    @property
-    def bulk(self) -> float:
-        """Its smallest half size, without bound for a plane."""
-        return {BOX: min(self.half), PLANE: ENDLESS}.get(KINDS[self.shape], self.radius)
-
-
-#: The numbers of shapes in kernels, and what axes they have.
-KINDS = {"ball": BALL, "capsule": CAPSULE, "box": BOX, "plane": PLANE}
-_AXES = {BALL: NO_AXES, CAPSULE: AXIS, BOX: ALL_AXES, PLANE: AXIS}
-
-
-@dataclass(frozen=True)
-class TouchLaw:
-    """Friction, friction in sticking, restitution of a group, whether this is Poisson's, and the overlap [m] at the start up to
-    which it is pushed apart.
-    """
-
-    friction: float
-    static: float
-    restitution: float
-    poisson: bool
-    overlap: float
-
-
-class ShapeFunction:
-    """The compiled kinematics of shapes in *bodies* of a component, with these *axes*, and the blocks that move each."""
-
-    def __init__(
-        self, equations: Equations, bodies: Sequence[str], axes: Sequence[int], blocks: Sequence[Sequence[int]]
-    ) -> None:
-        d = run_derivation(equations, STEPPED)
-        refs, self.coupled, velocities = shape_terms(d, bodies, axes, blocks)
-        system = equations.system
-        own = [name for k in range(len(bodies)) for name in shape_symbols(k)]
-        constant = (*system.parameter_names, *(added_force(n) for n in system.v_names), *own)
-        setup, made = state_programs(
-            d, {"places": refs}, {"y": [*d.symbols.level(0), *d.symbols.level(1)]}, constant, "shapes"
-        )
-        self._setup = setup.name
-        self.programs = setup, made["places"]
-        self._functions = CompiledFunctions(self.programs)
-        self.still = tuple(not any(row.gradient for row in rows) for rows in zip(*velocities, strict=True))
-        self.sizes = [DERIVATIVES + 6 * sum(len(blocks[b]) for b in own) for own in self.coupled]
-
-    @property
-    def function(self) -> NativeFunction:
-        """The machine code."""
-        return self._functions["places"]
-
-    def block(self, given: FloatArray) -> FloatArray:
-        """The block h of parameters, constant forces, and the radii and offsets of the shapes."""
-        return np.asarray(self._functions.interpreted(self._setup)(given))
-
-
-def shape_function(
-    equations: Equations, bodies: tuple[str, ...], axes: tuple[int, ...], blocks: Sequence[Sequence[int]]
-) -> ShapeFunction:
-    """:class:`ShapeFunction`, the same for components that are alike."""
-    if equations.like is not None:
-        first, names = equations.like
-        back = {own: name for name, own in names.items()}
-        return shape_function(first, tuple(back.get(b, b) for b in bodies), axes, blocks)
-    key = (ShapeFunction, bodies, axes)
-    return equations.bounded_memo(key, lambda: ShapeFunction(equations, bodies, axes, blocks))
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,7 +222,7 @@ class PileMemory:
             return None
         terms = task.made.code.layout.contact_terms
         assert terms is not None
-        axes = tuple(_AXES[KINDS[s.shape]] for s in own)
+        axes = tuple(AXES[KINDS[s.shape]] for s in own)
         return shape_function(task.equations, tuple(s.body for s in own), axes, terms.blocks), own
 
     def _problem(self) -> ContactProblem:

@@ -17,13 +17,13 @@ from kineta.consistency.definition_domain import domain_violation
 from kineta.consistency.redundancy import singular_configuration
 from kineta.errors import SimulationError, reworded
 from kineta.hybrid.sampling import SampledControl, SampledRun
-from kineta.integration.contact_records import SteppingData
 from kineta.integration.external import Implicit, Jacobian, Rate
 from kineta.integration.loop_abi import BRIEF, CHATTER, RunData
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
 from kineta.integration.solver import Solver, start
+from kineta.integration.stepping_records import SteppingData
 from kineta.integration.time_stepping import MAX_STEPPED, MOREAU, SteppingRun
 from kineta.kernels.integrate import integration_loop
 from kineta.numerics.tableaux import Tableau

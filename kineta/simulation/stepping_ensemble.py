@@ -13,8 +13,9 @@ import numpy as np
 from kineta.arrays import FloatArray, IntArray
 from kineta.hybrid.automaton import DEEPEST_START
 from kineta.hybrid.contact_log import ContactLog
-from kineta.integration.contact_records import IMPACT_NUMBERS, CaseStepping, SteppingCases, SteppingData
+from kineta.integration.contact_records import IMPACT_NUMBERS
 from kineta.integration.native_ensemble import PAUSE, cores
+from kineta.integration.stepping_records import CaseStepping, SteppingCases, SteppingData
 from kineta.integration.time_stepping import CHUNK, MOREAU, largest_step, number_of_steps, step_notes
 from kineta.kernels.time_stepping.ensemble import AT_END, FAILS
 from kineta.results import outcomes

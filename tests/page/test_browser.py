@@ -239,7 +239,8 @@ def test_a_result_of_time_stepping_is_live_when_something_is_changed(chromium: A
         assert tab.do("() => [...kineta.track.column('box.z')]") == pytest.approx(run["box.z"].tolist(), abs=1e-12)
         tab.do("() => kineta.sliders.all.find((s) => s.name === 'box.vx').change(1.1)")
         tab.computed()
-        live = kn.simulate(run.system, 1.0, v={"box.vx": 1.1}, method="moreau")  # type: ignore[arg-type]
+        assert run.system is not None
+        live = kn.simulate(run.system, 1.0, v={"box.vx": 1.1}, method="moreau")
         assert tab.do(LAST)["box.x"] == pytest.approx(live["box.x"][-1], rel=1e-6)
         assert tab.said == []
 

@@ -320,6 +320,7 @@ def test_cases_count_their_own_jumps() -> None:
     """At a sample on the jump, too."""
     system = kn.loads(f"{CAR}parameters k = 50, s = 1; potential p = if(t > s, k*x^2, 0); initial x = 1;")
     found = kn.simulate(system, 2.0, p=[[1.0, 50.0, 1.0], [1.0, 20.0, 0.5], [1.0, 5.0, 1.23]], samples=9)
+    # The place at a jump is that of a run at the default tolerance, 1e-9 a step.
     np.testing.assert_allclose(found.work[:, -1], [50.0, 20.0, 5.0], rtol=1e-7)
     assert np.max(found.energy_balance) < 1e-7
 

@@ -6,12 +6,7 @@ and a step takes a time that grows little faster than the number of bodies.
 
 from __future__ import annotations
 
-from kineta.integration.contact_records import (
-    ContactProblem,
-    ContactSolution,
-    ContactTerms,
-    IslandWork,
-)
+from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms, IslandWork
 from kineta.kernels.contact.island_equations import collect_island, compliance
 from kineta.kernels.language import kernel
 from kineta.memory import Integers, Reals

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kineta import tolerances
-from kineta.integration.contact_records import GOES_ON, IMPACT_NUMBERS, Function, SteppingData
+from kineta.integration.contact_records import GOES_ON, IMPACT_NUMBERS, Function
 from kineta.integration.loop_abi import NOT_FINITE, OUT_OF_STEPS, Setup
+from kineta.integration.stepping_records import SteppingData
 from kineta.integration.time_stepping import MAX_STEPPED, PART_OF_STEP
 from kineta.kernels.contact.block_inertia import copy_blocks
 from kineta.kernels.contact.motion import evaluate_terms

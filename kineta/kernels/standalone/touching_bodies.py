@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from kineta.integration.contact_records import ComponentTable, ComponentTables, Function, SteppingData
+from kineta.integration.contact_records import Function
 from kineta.integration.loop_abi import Setup
+from kineta.integration.stepping_records import ComponentTable, ComponentTables, SteppingData
 from kineta.kernels.language import kernel, sqrt
 from kineta.kernels.time_stepping.component_tables import follow_table
 from kineta.kernels.time_stepping.near_pairs import ENDLESS, list_features
@@ -21,7 +22,7 @@ class BlockTable(Record):
 
     count : of the components; inputs : numbers that the setup takes
     source : (count, inputs) where these stand among all that is given; at : (count,) where their blocks begin among all
-    given : (inputs,) working memory; following, rest, more : as of :class:`~kineta.integration.contact_records.ComponentTable`
+    given : (inputs,) working memory; following, rest, more : as of :class:`~kineta.integration.stepping_records.ComponentTable`
     """
 
     function: Setup

@@ -8,7 +8,7 @@ also where faces are not parallel.
 
 from __future__ import annotations
 
-from kineta.integration.contact_records import NearPairs
+from kineta.integration.stepping_records import NearPairs
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.time_stepping.pair_features import (
     AXES,

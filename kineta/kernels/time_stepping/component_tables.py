@@ -5,7 +5,7 @@ They have the form of compiled functions; in place of the block h they take the 
 
 from __future__ import annotations
 
-from kineta.integration.contact_records import ComponentTable, ComponentTables
+from kineta.integration.stepping_records import ComponentTable, ComponentTables
 from kineta.kernels.language import kernel
 from kineta.memory import Reals
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kineta.integration.contact_records import CaseStepping
+from kineta.integration.stepping_records import CaseStepping
 from kineta.kernels.language import kernel, take
 from kineta.kernels.time_stepping.time_step import clear_contacts, interpolate_step, march
 from kineta.kernels.vectors import copy

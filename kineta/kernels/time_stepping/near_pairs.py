@@ -7,7 +7,7 @@ was pressed by in the last step.
 
 from __future__ import annotations
 
-from kineta.integration.contact_records import NearPairs, SteppingData
+from kineta.integration.stepping_records import NearPairs, SteppingData
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.time_stepping.box_features import touch_boxes
 from kineta.kernels.time_stepping.pair_features import (

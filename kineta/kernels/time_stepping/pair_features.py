@@ -6,7 +6,7 @@ features are listed whose gap may close in a step; what the first of the two has
 
 from __future__ import annotations
 
-from kineta.integration.contact_records import NearPairs
+from kineta.integration.stepping_records import NearPairs
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import copy
 from kineta.memory import Reals

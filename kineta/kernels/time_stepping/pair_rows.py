@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kineta.integration.contact_records import SteppingData
+from kineta.integration.stepping_records import SteppingData
 from kineta.kernels.language import kernel, sqrt
 from kineta.kernels.time_stepping.pair_features import (
     BIAS,

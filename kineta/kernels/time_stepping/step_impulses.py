@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kineta.integration.contact_records import SteppingData
+from kineta.integration.stepping_records import SteppingData
 from kineta.kernels.contact.alart_curnier import COMPLIANCE, SOFT, solve_laws
 from kineta.kernels.contact.block_inertia import push
 from kineta.kernels.contact.gauss_seidel import sweep

@@ -8,7 +8,8 @@ Restitution is Newton's or Poisson's, where the free motion would close the cont
 
 from __future__ import annotations
 
-from kineta.integration.contact_records import GOES_ON, HIT, IMPACT_NUMBERS, ContactMotion, SteppingData
+from kineta.integration.contact_records import GOES_ON, HIT, IMPACT_NUMBERS, ContactMotion
+from kineta.integration.stepping_records import SteppingData
 from kineta.kernels.contact.block_inertia import (
     accelerations,
     copy_blocks,

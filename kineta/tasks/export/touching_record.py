@@ -16,7 +16,7 @@ from kineta.codegen.kernels.straight_line import room
 from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError
 from kineta.expr.program import StraightLineProgram, program
-from kineta.integration.contact_records import SteppingData
+from kineta.integration.stepping_records import SteppingData
 from kineta.kernels.language import Kernel
 from kineta.kernels.standalone.stepping_run import StandaloneSteps
 from kineta.kernels.standalone.touching_bodies import (
@@ -38,7 +38,8 @@ from kineta.runtime.functions import SETUP
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.independent_components import Parts
 from kineta.simulation.pile import PairNames, check_apart, core, shapes_of, without
-from kineta.simulation.pile_memory import PileMemory, ShapeFunction, TableFunctions
+from kineta.simulation.pile_memory import PileMemory, TableFunctions
+from kineta.simulation.touching_shapes import ShapeFunction
 from kineta.tasks.export.stepping_record import steps_record
 
 #: The most shapes of exported code: pairs have names.
@@ -89,7 +90,7 @@ class NumberedFunctions(TableFunctions):
 @dataclass(frozen=True)
 class TouchingRecord:
     """The *record* of a run of bodies that may touch each other, other records *held* by it, its functions *called*, by name in
-    the order of their numbers, and names: of what is *observed*, and of *contacts*, of components and of pairs.
+    the order of their numbers, and the names of *contacts*, of components and of pairs.
     """
 
     record: StandaloneSteps

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from kineta.integration.contact_records import SteppingData
+from kineta.integration.stepping_records import SteppingData
 from kineta.kernels.machine_code import machine_code
 from kineta.kernels.time_stepping import near_pairs
 from kineta.kernels.time_stepping.near_pairs import find_pairs

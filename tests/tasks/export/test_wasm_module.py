@@ -7,7 +7,7 @@ import re
 import shutil
 import struct
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,19 @@ def told(run: kn.ExportedRun) -> dict[str, Any]:
     assert found is not None
     info: dict[str, Any] = json.loads(found[1])
     return info
+
+
+def check_motion(instance: Instance, places: Mapping[str, int], states: int, result: kn.Result) -> None:
+    """A run that has begun has the states and the changes of a *result* with contacts, to the last bit."""
+    rows, times = [], []
+    for t in result.t.tolist():
+        while (status := instance.call("advance", places["root"], t)) == CHANGED:
+            (found,) = struct.unpack("<q", instance.get(places["found"], 8))
+            times += struct.unpack("<d", instance.get(places["t"], 8)) * found
+        assert status == REACHED
+        rows.append(instance.get(places["state"], 8 * states))
+    assert b"".join(rows) == result.y.T.tobytes()
+    assert times == [t for t, _ in result.changes]
 
 
 @pytest.mark.filterwarnings("ignore:.*redundant and left out:kineta.errors.KinetaWarning")
@@ -76,15 +89,7 @@ def test_contacts_are_those_of_simulate_to_the_last_bit(name: str, end: float) -
     info, instance = told(run), Instance(run.files[f"{name}_run.wasm"])
     places = info["places"]
     assert instance.call("begin", places["root"]) == REACHED
-    rows, times = [], []
-    for t in result.t.tolist():
-        while (status := instance.call("advance", places["root"], t)) == CHANGED:
-            (found,) = struct.unpack("<q", instance.get(places["found"], 8))
-            times += struct.unpack("<d", instance.get(places["t"], 8)) * found
-        assert status == REACHED
-        rows.append(instance.get(places["state"], 8 * len(run.states)))
-    assert b"".join(rows) == result.y.T.tobytes()
-    assert times == [t for t, _ in result.changes]
+    check_motion(instance, places, len(run.states), result)
 
 
 BALL = """

@@ -39,16 +39,15 @@ def output_values(kin: ReferenceKinematics) -> Iterator[Comparison]:
     for e in (e for e in written if highest_derivative(kin.system, e) <= kin.order):
         try:
             with np.errstate(all="ignore"):
-                own = value_of(kin, e)
+                expected = kin.of(value_of(kin, e))
         except UnknownNameError:
             continue
         (ref,) = kin.d.expression_of_levels(e) if not _names_multipliers(kin, e) else kin.d.expression(e)
         (size,) = magnitude(kin.d.graph, [ref])
         with np.errstate(all="ignore"):
-            found, size_there = values(kin.d.graph, [ref, size], kin.accelerated).T
-            expected = np.broadcast_to(kin.of(own), found.shape)
+            found, scale = values(kin.d.graph, [ref, size], kin.accelerated).T
         here = np.isfinite(found) | np.isfinite(expected)
-        yield compare(kin, *(np.where(here, x, 0.0) for x in (found, expected, size_there)))
+        yield compare(kin, *(np.where(here, x, 0.0) for x in (found, expected, scale)))
 
 
 def _names_multipliers(kin: ReferenceKinematics, e: Expr) -> bool:
