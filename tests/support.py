@@ -48,6 +48,12 @@ def quick_but(values: Iterable[Any], long: Sequence[Any]) -> list[Any]:
     return [*(value for value in values if value not in long), *slow(long)]
 
 
+def some(values: Iterable[Any], of: int) -> list[Any]:
+    """*values* of a parameter: one *of* some is quick, others are :func:`slow`."""
+    every = [*values]
+    return quick_but(every, [value for k, value in enumerate(every) if k % of])
+
+
 def examples(without: Iterable[str] = (), long: Iterable[str] = (), of: int = 1) -> list[Any]:
     """Names of the examples, *without* some. One *of* some is quick; others, the :data:`LONG` and the *long* ones are
     :func:`slow`.

@@ -14,7 +14,7 @@ from kineta.errors import KinetaError
 from kineta.model.checks.unused_names import unused_declarations
 from kineta.model.transformations.equivalents import with_values
 from tests.mechanics.numbers import State, initial, numbers, same, states, touching
-from tests.support import EXAMPLES, quick_but, reads_back, slow
+from tests.support import EXAMPLES, quick_but, reads_back, slow, some
 
 #: What several of the models begin with.
 BEGINNINGS = {
@@ -128,12 +128,7 @@ def written(name: str, which: int, word: str = "parameters") -> str:
     return f"{word} {', '.join(f'{n} = {x[which]}' for n, x in values.items())}; {text}"
 
 
-@pytest.mark.parametrize(
-    "name",
-    quick_but(
-        MODELS, ["axes of a revolute", "axis of a prismatic joint", "axes of a cylindrical joint", "axis of a line"]
-    ),
-)
+@pytest.mark.parametrize("name", some(MODELS, 2))
 def test_a_parameter_acts_as_the_number_in_the_text(name: str) -> None:
     """By ``--set``, by ``p=``, as constants, and as numbers folded by hand."""
     values = {n: float(x[1]) for n, x in MODELS[name][1].items()}

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from tests.support import quick_but
 
 METHODS = ("events", "moreau")
 
@@ -54,7 +55,7 @@ def test_balls_that_strike_obliquely_keep_what_is_along_their_surface() -> None:
     assert found.impacts[0].t == pytest.approx(1 - math.sqrt(4 * r * r - b * b), abs=1e-9)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", quick_but(METHODS, ["events"]))
 def test_momentum_is_kept_where_bodies_strike_each_other(method: str) -> None:
     found = run(
         "A | Free(a) = 1, 0.01, 0.02, 0.015; B | Free(b) = 2, 0.02, 0.01, 0.03;"
@@ -148,7 +149,7 @@ def test_a_ball_rolls_off_a_box(method: str) -> None:
     assert found.q[-1][0] > 0.5 + 0.1 * math.sin(leaving)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", quick_but(METHODS, ["events"]))
 def test_logs_lie_in_the_groove_of_two_others(method: str) -> None:
     text = "gravity 9.81; A | Free(a) = 1, 0.1, 0.02, 0.1; initial a.z = sqrt(0.04 - 0.0081);"
     for name, y in (("c", 0.09), ("d", -0.09)):

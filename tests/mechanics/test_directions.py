@@ -62,7 +62,8 @@ def directed(system: kn.System, seed: int) -> kn.System:
     )
 
 
-@pytest.mark.parametrize("seed", [2, *slow([0, 1])])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
 def test_directions_of_parameters_are_those_of_numbers(seed: int) -> None:
     plain = random_system(seed, elements=True, rheonomic=seed % 2 == 1, n=2)
     system = directed(plain, seed)

@@ -14,7 +14,7 @@ from kineta.mechanics.tangent import DIRECTIONS
 from kineta.passes.evaluate import evaluate
 from kineta.passes.multiprecision import multiprecision_operations
 from tests.mechanics.random_systems import random_state, random_system
-from tests.support import EXAMPLES
+from tests.support import EXAMPLES, some
 
 #: Closed systems of both orders, and quasi-velocities; all other names are trees with every motion and element.
 MODELS = ("fourbar", "rolling_coin", "bicycle", "upright_coin", "euler_top", "ball_tree")
@@ -43,7 +43,7 @@ def slope(equations: Equations, quantity: str, state: Mapping[str, float], along
         return np.array([float((a - b) / (2 * h)) for a, b in zip(*ends, strict=True)])
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", some(SYSTEMS, 2))
 @pytest.mark.parametrize("quantity", ["forward", "inverse"])
 def test_derivatives_are_limits_of_differences(name: str | int, quantity: str) -> None:
     equations = derive(system(name))
@@ -63,7 +63,7 @@ def test_derivatives_are_limits_of_differences(name: str | int, quantity: str) -
         assert np.abs(found - expected).max() <= 1e-11 * max(1.0, np.abs(expected).max())
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", some(SYSTEMS, 2))
 def test_forces_change_accelerations_symmetrically(name: str | int) -> None:
     equations, state = derive(system(name)), random_state(system(name), 4)
     array = equations.expressions("forward_by_tau")

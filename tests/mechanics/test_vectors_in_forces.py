@@ -38,6 +38,7 @@ def with_vectors(seed: int) -> kn.System:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_formalisms_and_laws_of_mechanics_agree_on_vectors_in_forces(seed: int) -> None:
     system = with_vectors(seed)

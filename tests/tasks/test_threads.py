@@ -18,7 +18,7 @@ from kineta.codegen import compiled_functions
 from kineta.expr.graph import Graph
 from kineta.tasks.mobility import freedom
 from kineta.tasks.table import TASKS
-from tests.support import EXAMPLES, quick_but
+from tests.support import EXAMPLES, slow, some
 from tests.test_threads import together
 
 THREADS = 8
@@ -146,7 +146,7 @@ def _impatient() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_impatient")
-@pytest.mark.parametrize("task", quick_but(CALLS, LONG))
+@pytest.mark.parametrize("task", [*some([task for task in CALLS if task not in LONG], 3), *slow(LONG)])
 def test_threads_share_equations_to_the_bit(monkeypatch: pytest.MonkeyPatch, task: str) -> None:
     example, call = CALLS[task]
     monkeypatch.setattr(compiled_functions, "CALLS", 0)  # interpreted functions round in another way than compiled ones

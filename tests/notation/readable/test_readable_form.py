@@ -16,7 +16,7 @@ from kineta.passes.evaluate import evaluate
 from tests.expr.random_graphs import random_graph
 from tests.notation.readable.textbooks import TEXTBOOKS, textbook_cost, textbook_formulas
 from tests.notation.text_reader import computed
-from tests.support import ROOT
+from tests.support import ROOT, some
 
 #: Quantities whose books' forms cost less: a coordinate's sign that books assume, a quarter.
 DEARER = {"rolling disk": 4.5, "Chaplygin sleigh, accelerations": 0.5}
@@ -61,7 +61,7 @@ def _table() -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
 
 
-@pytest.mark.parametrize("row", TEXTBOOKS, ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", some(TEXTBOOKS, 2), ids=lambda row: row["name"])
 def test_a_textbook_prints_the_same_values(row: dict[str, Any]) -> None:
     formulas = textbook_formulas(row)
     rng, (low, high) = random.Random(1), row.get("range", (0.3, 1.2))

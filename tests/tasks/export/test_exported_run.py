@@ -16,7 +16,7 @@ import pytest
 import kineta as kn
 from kineta.tasks.export.run_names import CONTACT_OUTCOMES, OUTCOMES, PROGRAM_OUTCOMES
 from tests.models import COMPASS
-from tests.support import EXAMPLES, ROOT, slow
+from tests.support import EXAMPLES, ROOT, quick_but, slow
 from tests.tasks.export.unfused import unfused
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
@@ -153,7 +153,7 @@ initial x = 0.15, x' = -0.4;
 """
 
 
-@pytest.mark.parametrize("method", ["dop853", "dopri5"])
+@pytest.mark.parametrize("method", quick_but(["dop853", "dopri5"], ["dop853"]))
 def test_kinks_in_c_are_those_of_simulate(tmp_path: Path, method: str) -> None:
     """Steps end at the same kinks, at other parameters, too."""
     equations = kn.derive(kn.loads(PULSES))

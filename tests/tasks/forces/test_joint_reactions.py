@@ -10,7 +10,7 @@ from kineta.errors import ArgumentError
 from tests.mechanics.test_golubev import State, case
 from tests.mechanics.test_wittenburg import Case
 from tests.models import FOURBAR, STOPPED
-from tests.support import EXAMPLES
+from tests.support import EXAMPLES, some
 
 
 @pytest.mark.slow
@@ -113,7 +113,9 @@ def test_reactions_say_where_feet_that_stick_share_by_least_squares() -> None:
 # -- runs on which more acts than the model says -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["bouncing_ball", "friction_oscillator", "hopper", "rocking_block", "sliding_block"])
+@pytest.mark.parametrize(
+    "name", some(["bouncing_ball", "friction_oscillator", "hopper", "rocking_block", "sliding_block"], 3)
+)
 def test_what_touches_in_a_run_acts_along_it(name: str) -> None:
     system = kn.load(EXAMPLES / f"{name}.kin")
     shown = {o.name for o in system.outputs}

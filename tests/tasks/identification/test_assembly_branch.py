@@ -55,6 +55,7 @@ def rank(rows: np.ndarray) -> int:
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["its other assembly", *slow(name for name in CASES if name != "its other assembly")])
 def test_as_many_as_motions_of_the_crank_tell_and_identified_from_them(name: str) -> None:
     system, number = CASES[name]
@@ -116,6 +117,7 @@ def test_models_whose_constraints_have_a_slope_only_in_motion_or_that_fast_drive
     assert len(kn.base_parameters(kn.load(EXAMPLES / "snakeboard.kin"))) == 10
 
 
+@pytest.mark.slow
 def test_numbers_too_far_apart_to_move_along_constraints_end_with_a_sentence() -> None:
     text = (EXAMPLES / "four_bars.kin").read_text().replace("L = 1 m", "L = 1e16 m")
     four_bars = kn.loads(text)

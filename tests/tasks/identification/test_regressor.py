@@ -89,6 +89,7 @@ def test_formulas_say_what_is_moved_where() -> None:
     assert ends.values[2] == pytest.approx(2.0)
 
 
+@pytest.mark.slow
 def test_coefficients_in_formulas_are_simplified() -> None:
     bicycle = kn.base_parameters(kn.load(EXAMPLES / "bicycle.kin").replace(contacts=()))
     turned = (

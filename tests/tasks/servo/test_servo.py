@@ -66,7 +66,7 @@ def test_a_crane_is_flat_and_its_forces_are_those_of_the_path() -> None:
 
 
 @pytest.mark.parametrize(
-    ("w", "lean"), [(3.0, 1.83), (8.0, 2.0), *slow([(3.0, 2.75), (4.0, 3.0), (8.0, 3.0), (12.0, 3.0)])]
+    ("w", "lean"), [(3.0, 1.83), *slow([(8.0, 2.0), (3.0, 2.75), (4.0, 3.0), (8.0, 3.0), (12.0, 3.0)])]
 )
 def test_a_path_that_is_fast_at_once_is_held_from_its_start(w: float, lean: float) -> None:
     """The rope leans by the acceleration, up to 72 degrees."""
@@ -78,7 +78,7 @@ def test_a_path_that_is_fast_at_once_is_held_from_its_start(w: float, lean: floa
     assert np.tan(found["phi"]) == pytest.approx(-(w**2) * sway / 9.81, abs=1e-11 * lean)
 
 
-@pytest.mark.parametrize(("n", "k"), [(2, 100.0), (3, 100.0), (4, 100.0), (4, 1e8), (4, 1e9), (5, 1e5)])
+@pytest.mark.parametrize(("n", "k"), [(2, 100.0), (3, 100.0), *slow([(4, 100.0), (4, 1e8), (4, 1e9), (5, 1e5)])])
 def test_the_force_on_a_chain_of_cars_takes_two_derivatives_more_with_every_car(n: int, k: float) -> None:
     found = kn.servo(chain(n, k), 2.0, samples=21)
     t = sp.symbols("t")
@@ -158,6 +158,7 @@ def test_a_passive_joint_moves_as_its_own_equation_says() -> None:
     assert found.residual < 1e-13
 
 
+@pytest.mark.slow
 def test_a_point_beyond_the_second_rod_is_not_minimum_phase() -> None:
     found = kn.servo(pendulum(1.5), 0.5, samples=11)
     assert found.stability.startswith("not minimum phase: it grows, by exp(4.429 t)")

@@ -7,7 +7,7 @@ import pytest
 
 import kineta as kn
 from kineta.errors import ModelError
-from tests.support import quick_but
+from tests.support import some
 
 #: Coefficients, some with quotients that are rounded, some with products.
 COEFFICIENTS = (3.0, 5.0, 6.0, 7.0, 0.5, 0.75, 1.5, 0.1, 0.7, 1 / 3, 2.0, 1.0)
@@ -30,7 +30,7 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("place", quick_but(PLACES, ["directions", "a place under quasi-velocities", "a loop"]))
+@pytest.mark.parametrize("place", some(PLACES, 3))
 def test_no_digit_is_rounded(place: str) -> None:
     text = PLACES[place] if "coordinates" in PLACES[place] else _listed(PLACES[place])
     certificate = kn.verify(kn.loads(text), states=3)

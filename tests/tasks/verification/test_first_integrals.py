@@ -98,6 +98,7 @@ def test_formulas_have_the_values_along_a_run() -> None:
     assert kn.derive(top).text("momentum").splitlines()[2] == next(found[1].formula().text())
 
 
+@pytest.mark.slow
 def test_long_formulas_are_asked_for() -> None:
     robot = kn.load(EXAMPLES / "hopping_robot.kin")
     momentum = kn.first_integrals(robot)[0]
