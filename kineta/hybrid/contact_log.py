@@ -9,7 +9,7 @@ import numpy as np
 from kineta.arrays import FloatArray
 from kineta.integration.contact_records import ALONG, CLOSED, FLAGS, GOES_ON, HIT, SLIPS, STUCK, TIRED
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
-from kineta.results.impacts import Impact, add_impact
+from kineta.results.impacts import Impact, whole_impact
 
 #: Number of impacts before a rest that is reported.
 FEW = 2
@@ -27,7 +27,7 @@ class ContactLog:
         self.changes: list[tuple[float, str]] = []
         self.impacts: list[Impact] = []
         self.transitions: list[tuple[tuple[int, int], ...]] = []
-        self._counts = [0] * len(touches)
+        self._counts, self._places = [0] * len(touches), dict[int, int]()
         self._calm: dict[int, tuple[float, int]] = {}
 
     def note(
@@ -40,7 +40,7 @@ class ContactLog:
 
     def _note(self, t: float, before: FloatArray, after: FloatArray, impacts: FloatArray, *, start: bool) -> None:
         said = []
-        for contact, n, u, w, approach, leaving, lost, how, _ in impacts.tolist():
+        for contact, n, u, w, approach, leaving, lost, how, _, _ in impacts.tolist():
             i = int(contact)
             self.impacts.append(Impact(t, self._names[i], n, u, w, approach, leaving, lost))
             if int(how) & HIT:
@@ -51,13 +51,15 @@ class ContactLog:
         self.changes += ((t, what) for what in (*said, *(() if start else self._words(before, after))))
 
     def note_strikes(self, struck: Iterable[tuple[float, FloatArray]]) -> None:
-        """Record impacts of time stepping, at the ends of their steps; what goes on is part of the last at its contact."""
+        """Record impacts of time stepping, at the ends of their steps; what goes on replaces the one with its number."""
         flags = np.zeros((len(self._names), FLAGS))
         for t, one in struck:
-            if int(one[7]) == GOES_ON:
-                c, *numbers = one.tolist()
-                add_impact(self.impacts, Impact(t, self._names[int(c)], *numbers[:6]), goes_on=True)
-            else:
+            goes_on, number = int(one[7]) == GOES_ON, int(one[8])
+            if goes_on and number in self._places:
+                place = self._places[number]
+                self.impacts[place] = whole_impact(self.impacts[place], one[1:7].tolist())
+            elif not goes_on:
+                self._places[number] = len(self.impacts)
                 self.note(t, flags, flags, one[None])
 
     def note_all(

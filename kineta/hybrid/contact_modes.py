@@ -106,7 +106,7 @@ class ContactModes:
         if self.work.status != kernels.CHANGED:
             raise self.refusal(t)
         impacts = self.read_impacts()
-        self.struck = frozenset(int(contact) for contact, *_, how, _ in impacts.tolist() if int(how) & HIT)
+        self.struck = frozenset(int(contact) for contact, *_, how, _, _ in impacts.tolist() if int(how) & HIT)
         self.log.note(t, before, self.flags, impacts, start=True)
         return after, made.with_flags(self.flags)
 

@@ -263,8 +263,8 @@ def law_fault(gap: float, bound: float, static: float, restitution: float) -> st
 
 
 #: Numbers of an impact: contact, impulses along n, u, w, normal velocities before and after, energy lost, what it says of its
-#: contact; and the row of the state after it.
-IMPACT_NUMBERS = 9
+#: contact, by time stepping the number by which it is known as it goes on, else 0; and the row of the state after it.
+IMPACT_NUMBERS = 10
 #: What an impact says of its contact: it was hit, it came to rest, an impact of a step before goes on.
 HIT, TIRED, GOES_ON = 1, 2, 4
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from kineta.integration.contact_records import ContactMotion, Function
 from kineta.memory import Integers, Reals, Record
 
+#: Numbers of an impact that goes on through steps: impulse along n, u and w, velocity along the normal before, energy lost, and
+#: the number by which it is known.
+IMPACT_SUMS = 6
+
 
 class ComponentTable(Record):
     """A compiled function of components that are alike, evaluated for all of them in states of the whole.
@@ -62,7 +66,8 @@ class NearPairs(Record):
         which features of the present pair are near
     features : (room + 1, FEATURE_NUMBERS); feature_kind, one, other, pair, feature : (room,) what it is, its shapes, the key of
         its pair, and its name in the pair
-    last_pair, last_feature, last_pressed, last_stuck, last_impulse : of the ``last`` features before; last_impulse (3 room,)
+    last_pair, last_feature, last_pressed, last_stuck, last_impulse, last_sums : of the ``last`` features before; last_impulse
+        (3 room,), last_sums (IMPACT_SUMS room,)
     axes, rates, work : working memory
     owner : (speeds,) number of the work to which each speed contributes; depth : largest penetration
     full : whether more is near than there is room
@@ -106,6 +111,7 @@ class NearPairs(Record):
     last_pressed: Integers
     last_stuck: Integers
     last_impulse: Reals
+    last_sums: Reals
     axes: Reals
     rates: Reals
     work: Reals
@@ -127,7 +133,9 @@ class SteppingData(Record):
     free, tried : (speeds and multipliers,) speeds without contact impulses, and with them
     plain : (contacts,) normal velocities added where there is no restitution; rebound, back : (contacts,) those of restitution,
         and of what takes a penetration back; pressed, stuck : (contacts,) 1 for what was pressed, and stuck, in the last
-        step, 2 for what was pressed and closed on
+        step, 2 for what was pressed and closed on; bearing : (contacts,) normal impulses in the last step of what was pressed
+    blow : (contacts,) what each has in the impacts of a step; sums : (IMPACT_SUMS contacts,) impulse, first velocity along the
+        normal, energy lost and number of the impact that goes on, or was the last; told : impacts so far
     count, near : number and (contacts,) indices of contacts that take part; taking : (contacts,) 1 for these; gaps : (contacts,)
     times, states, middles : rows (steps,), (steps, n_extended) and (steps, n) of the steps since the last pause
     depths : (contacts,) largest penetrations; bounded, plainly, unsolved : numbers of islands solved with less restitution,
@@ -166,6 +174,10 @@ class SteppingData(Record):
     back: Reals
     pressed: Integers
     stuck: Integers
+    bearing: Reals
+    blow: Integers
+    sums: Reals
+    told: int
     count: int
     near: Integers
     taking: Integers

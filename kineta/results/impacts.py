@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -31,22 +32,6 @@ class Impact(NamedTuple):
         return math.hypot(self.impulse_n, self.impulse_u, self.impulse_w)
 
 
-def add_impact(impacts: list[Impact], more: Impact, *, goes_on: bool) -> None:
-    """Add *more* to the *impacts*. What *goes_on* in a step of time stepping becomes a part of the one before at its contact: of
-    the last, the one that left the contact closing most nearly as *more* found it.
-    """
-    if not goes_on:
-        impacts.append(more)
-        return
-    same = [k for k, one in enumerate(impacts) if one.contact == more.contact and one.after < 0]
-    if same:
-        last = max(impacts[k].t for k in same)
-        k = min((k for k in same if impacts[k].t == last), key=lambda k: abs(impacts[k].after - more.before))
-        one = impacts[k]
-        impacts[k] = one._replace(
-            impulse_n=one.impulse_n + more.impulse_n,
-            impulse_u=one.impulse_u + more.impulse_u,
-            impulse_w=one.impulse_w + more.impulse_w,
-            after=more.after,
-            energy_lost=one.energy_lost + more.energy_lost,
-        )
+def whole_impact(first: Impact, numbers: Sequence[float]) -> Impact:
+    """The impact *first* of a step of time stepping with the *numbers* behind its contact that it has after a later one."""
+    return Impact(first.t, first.contact, *numbers)

@@ -27,7 +27,7 @@ from kineta.integration.contact_records import (
     TransitionWork,
 )
 from kineta.integration.problem import perturbation_signs
-from kineta.integration.stepping_records import NearPairs, SteppingData
+from kineta.integration.stepping_records import IMPACT_SUMS, NearPairs, SteppingData
 from kineta.integration.time_stepping import CHUNK
 from kineta.kernels.contact.motion import (
     contact_events,
@@ -273,8 +273,9 @@ def stepping_data(
         time=np.zeros(1),
         **{name: np.zeros(n) for name in ("y", "middle", "rate")},
         **{name: np.zeros(problem.speeds) for name in ("free", "tried")},
-        **{name: np.zeros(m) for name in ("plain", "rebound", "back", "gaps", "depths")},
-        **{name: np.zeros(m, dtype=np.int64) for name in ("pressed", "stuck", "near", "taking")},
+        **{name: np.zeros(m) for name in ("plain", "rebound", "back", "gaps", "depths", "bearing")},
+        **{name: np.zeros(m, dtype=np.int64) for name in ("pressed", "stuck", "near", "taking", "blow")},
+        sums=np.zeros(IMPACT_SUMS * m),
         slope=np.zeros(2 * len(motion.terms.array("inertia"))),
         times=np.zeros(steps),
         states=np.zeros(steps * n),

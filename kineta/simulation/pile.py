@@ -15,7 +15,7 @@ from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations, part_of
 from kineta.errors import SimulationError, warn
 from kineta.hybrid.automaton import DEEPEST_START, check_start
-from kineta.integration.contact_records import GOES_ON, law_fault
+from kineta.integration.contact_records import GOES_ON, HIT, law_fault
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
 from kineta.integration.time_stepping import StepInterpolant, SteppingRun
@@ -25,7 +25,7 @@ from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm
 from kineta.passes.evaluate import evaluate
 from kineta.results import outcomes
-from kineta.results.impacts import Impact, add_impact
+from kineta.results.impacts import Impact, whole_impact
 from kineta.results.outcomes import DONE, EARLY, FAILED, INTERRUPTED, OUT_OF_STEPS
 from kineta.runtime.contact_problem import contact_kernel
 from kineta.runtime.domain_watch import DomainWatch
@@ -126,16 +126,19 @@ def step_pile(
         for record in records:
             record.stop()
     memory.data.array("depths")[-1] = memory.data.pairs.depth
-    impacts = list[Impact]()
-    for t, (c, *numbers, what, _) in ((t, one.tolist()) for t, one in run.impacts if t <= records[0].reached):
-        one = Impact(t, names[int(c)], *numbers)
-        add_impact(impacts, one, goes_on=int(what) == GOES_ON)
-    strikes = tuple((i.t, f"{i.contact} strikes") for i in impacts)
+    impacts, strikes, places = list[Impact](), list[tuple[float, str]](), dict[float, int]()
+    for t, (c, *numbers, what, number, _) in ((t, one.tolist()) for t, one in run.impacts if t <= records[0].reached):
+        if int(what) == GOES_ON:
+            impacts[places[number]] = whole_impact(impacts[places[number]], numbers)
+        else:
+            places[number] = len(impacts)
+            impacts.append(Impact(t, names[int(c)], *numbers))
+            strikes += [(t, f"{names[int(c)]} strikes")] * (int(what) == HIT)
     ended, counts = (status, message), (run.evaluations, 0, run.made)
     found = []
     for k, (task, record, domain) in enumerate(zip(tasks, records, domains, strict=True)):
         told: dict[str, Any] = (
-            {} if k else {"impacts": tuple(impacts), "changes": strikes, "notes": (*said, *run.notes())}
+            {} if k else {"impacts": tuple(impacts), "changes": tuple(strikes), "notes": (*said, *run.notes())}
         )
         found.append((task, one_motion(len(task.y0), record, domain, ended, counts, **told)))
     return found

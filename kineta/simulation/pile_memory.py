@@ -13,7 +13,13 @@ import numpy as np
 
 from kineta.arrays import FloatArray, IntArray
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS, ContactMotion, ContactProblem, ContactTerms
-from kineta.integration.stepping_records import ComponentTable, ComponentTables, NearPairs, SteppingData
+from kineta.integration.stepping_records import (
+    IMPACT_SUMS,
+    ComponentTable,
+    ComponentTables,
+    NearPairs,
+    SteppingData,
+)
 from kineta.integration.time_stepping import CHUNK
 from kineta.kernels.machine_code import machine_unit
 from kineta.kernels.time_stepping import component_tables
@@ -368,6 +374,7 @@ class PileMemory:
             order=np.arange(n),
             **zeros,
             last_impulse=np.zeros(3 * room),
+            last_sums=np.zeros(IMPACT_SUMS * room),
             axes=np.zeros(ROW_NUMBERS),
             rates=np.zeros(6),
             work=np.zeros(WORK),
@@ -437,9 +444,10 @@ class PileMemory:
             time=np.zeros(1),
             **{name: np.zeros(extended) for name in ("y", "middle", "rate")},
             **{name: np.zeros(problem.speeds) for name in ("free", "tried")},
-            **{name: np.zeros(contacts) for name in ("plain", "rebound", "back", "gaps")},
+            **{name: np.zeros(contacts) for name in ("plain", "rebound", "back", "gaps", "bearing")},
             depths=np.zeros(self.fixed + 1),
-            **{name: np.zeros(contacts, dtype=np.int64) for name in ("pressed", "stuck", "near", "taking")},
+            **{name: np.zeros(contacts, dtype=np.int64) for name in ("pressed", "stuck", "near", "taking", "blow")},
+            sums=np.zeros(IMPACT_SUMS * contacts),
             slope=np.zeros(2 * sizes["inertia"]),
             times=np.zeros(chunk),
             states=np.zeros(chunk * extended),

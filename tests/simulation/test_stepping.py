@@ -346,6 +346,45 @@ def test_impulses_of_impacts_are_jumps_of_momentum(shape: str, height: float, re
     assert all(i.after == pytest.approx(-restitution * i.before, abs=1e-3) for i in run.impacts)
 
 
+def test_every_impulse_that_a_blow_passes_on_is_listed() -> None:
+    """Of bodies that nothing had moved towards each other at the beginning of the step in which they strike."""
+    row = kn.loads("""for i in 1..5 : P[i] | Sx(x[i]) = i; coordinates x[1], x[2], x[3], x[4], x[5];
+    for i in 1..4 : limit l[i] : x[i + 1] - x[i] >= 0.2, restitution = 0.5;
+    for i in 1..5 : initial x[i] = 0.20005*i; initial x[5]' = -2;""")
+    run = kn.simulate(row, 0.05, method="moreau", samples=2)
+    assert {i.contact for i in run.impacts} == {f"l[{k}].lower" for k in range(1, 5)}
+    given = [0.0, *(sum(i.impulse_n for i in run.impacts if i.contact == f"l[{k}].lower") for k in range(1, 5)), 0.0]
+    change = run.v[-1] - [0, 0, 0, 0, -2.0]
+    np.testing.assert_allclose([given[k] - given[k + 1] for k in range(5)], np.arange(1, 6) * change, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["moreau", "events"])
+def test_a_blow_is_listed_where_it_presses_what_rests(method: str) -> None:
+    stack = kn.loads("""gravity 9.81; Box | Sz(b) = 2; Ball | Sz(z) = 1; coordinates b, z; initial z = 1;
+    limit ground : b >= 0, restitution = 0.3; limit on : z - b >= 0.1, restitution = 0.5;""")
+    run = kn.simulate(stack, 0.5, method=method, samples=2)
+    assert [i.contact for i in run.impacts] == ["ground.lower", "on.lower"]
+    assert [what for _, what in run.changes] == ["on.lower strikes"]
+    assert run.impacts[0].impulse_n == pytest.approx(run.impacts[1].impulse_n, abs=2.1 * 9.81 * 1e-3)
+
+
+def test_impacts_of_what_is_thrown_sum_to_the_change_of_momentum() -> None:
+    """Of two boxes on each other that a third strikes, but for what forces and gravity do in the steps of impacts."""
+    boxes = kn.loads("""gravity 9.81; for i in 1..3 : B[i] | Free(b[i]) = 1, 0.01, 0.01, 0.01;
+    contact c : box = 0.2, 0.2, 0.2 among B[1..3] and plane among ground axis (0, 0, 1), friction = 0.4, restitution = 0.2;
+    initial b[1].z = 0.1, b[2].z = 0.3, b[3].z = 0.6, b[3].vz = -3, b[3].vx = 0.2;""")
+    run = kn.simulate(boxes, 0.09, method="moreau", samples=91)
+    k = round(run.impacts[0].t / 1e-3)
+    t = {i.t for i in run.impacts}
+    own = {
+        name: sum(i.impulse_n for i in run.impacts if i.contact == name) for name in {i.contact for i in run.impacts}
+    }
+    assert own.keys() == {"c.B[1].ground", "c.B[1].B[2]", "c.B[2].B[3]"}
+    after = round(max(t) / 1e-3)
+    gained = sum(run[f"b[{i}].vz"][after] - run[f"b[{i}].vz"][k - 1] for i in (1, 2, 3))
+    assert own["c.B[1].ground"] == pytest.approx(gained, abs=3 * 9.81 * (after - k + 2) * 1e-3)
+
+
 def test_smooth_friction_is_that_of_events() -> None:
     model = kn.loads("""gravity 9.81; B | Sx(x), Sy(y), Sz(z) = 1; coordinates x, y, z;
 contact floor : point between B and ground axis (sin(0.3), 0, cos(0.3)), friction = 0.5, smooth = 0.02;

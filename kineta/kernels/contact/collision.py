@@ -112,5 +112,5 @@ def note_impacts(motion: ContactMotion, work: TransitionWork) -> None:
                 energy += x[i] * (before[i] + after[i]) / 2.0
             number[0], number[4], number[5], number[6] = float(c), before[0], after[0], -energy
             number[7] = float(work.hit[c] + 2 * work.tired[c])
-            number[8] = float(work.row)
+            number[8], number[9] = 0.0, float(work.row)
             work.made += 1

@@ -172,7 +172,7 @@ def tell_strikes(run: RunData, x: ContactChanges, row: int) -> None:
     work = run.contacts.transitions
     for k in range(work.made):
         impact = work.impacts[IMPACT_NUMBERS * k :]
-        if impact[8] == float(row) and (impact[7] == 1.0 or impact[7] == 3.0):
+        if impact[9] == float(row) and (impact[7] == 1.0 or impact[7] == 3.0):
             put_change(x, impact[0], STRIKES)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kineta import tolerances
-from kineta.integration.contact_records import GOES_ON, IMPACT_NUMBERS, Function
+from kineta.integration.contact_records import HIT, IMPACT_NUMBERS, Function
 from kineta.integration.loop_abi import NOT_FINITE, OUT_OF_STEPS, Setup
 from kineta.integration.stepping_records import SteppingData
 from kineta.integration.time_stepping import MAX_STEPPED, PART_OF_STEP
@@ -245,14 +245,16 @@ def one_step(method: StepMethod, m: StandaloneSteps) -> int:
 
 @kernel
 def tell_impacts(method: StepMethod, m: StandaloneSteps) -> int:
-    """Make the end of the last step the present state, and list its impacts; those that go on are no strikes; CHANGED."""
+    """Make the end of the last step the present state, and list its impacts; those that go on, or are passed on to what was
+    pressed, are no strikes; CHANGED.
+    """
     run = m.run
     find_state(method, m, run.time[0])
     m.found, m.struck, m.ahead = 0, run.struck, False
     copy(run.impacts, m.impacts, IMPACT_NUMBERS * run.struck)
     for k in range(run.struck):
         one = m.impacts[IMPACT_NUMBERS * k :]
-        if one[7] != float(GOES_ON):
+        if one[7] == float(HIT):
             m.told[2 * m.found], m.told[2 * m.found + 1] = one[0], float(STRIKES)
             m.found += 1
     return CHANGED

@@ -7,7 +7,7 @@ was pressed by in the last step.
 
 from __future__ import annotations
 
-from kineta.integration.stepping_records import NearPairs, SteppingData
+from kineta.integration.stepping_records import IMPACT_SUMS, NearPairs, SteppingData
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.time_stepping.box_features import touch_boxes
 from kineta.kernels.time_stepping.pair_features import (
@@ -128,6 +128,7 @@ def keep_last(run: SteppingData) -> None:
         pairs.last_pressed[k], pairs.last_stuck[k] = run.pressed[c], run.stuck[c]
         for i in range(3):
             pairs.last_impulse[3 * k + i] = impulse[3 * c + i]
+        copy(run.sums[IMPACT_SUMS * c :], pairs.last_sums[IMPACT_SUMS * k :], IMPACT_SUMS)
 
 
 @kernel
@@ -247,6 +248,8 @@ def find_pairs(run: SteppingData, h: float) -> None:
         run.stuck[c] = pairs.last_stuck[at] if known else 0
         for i in range(3):
             impulse[3 * c + i] = pairs.last_impulse[3 * at + i] if known else 0.0
+        if known:
+            copy(pairs.last_sums[IMPACT_SUMS * at :], run.sums[IMPACT_SUMS * c :], IMPACT_SUMS)
         couple_pair(run, c, pairs.pair[own] // pairs.shapes, pairs.pair[own] % pairs.shapes)
     run.motion.problem.contacts = pairs.fixed + pairs.count
 

@@ -160,25 +160,20 @@ def add_motion(shape: Reals, sign: float, way: Reals, rate: Reals, axes: Reals) 
 @kernel
 def turn_tangents(aside: Reals, axes: Reals) -> None:
     """Tangents u and w of a surface with the normal n, and their rates, in the *axes* n, u, w and their rates: w is nearest to
-    the direction *aside*.
+    the direction *aside*, and both turn with the normal alone.
     """
     n, u, w = axes, axes[3:], axes[6:]
-    n_rate, u_rate, w_rate, work = axes[9:], axes[12:], axes[15:], axes[WORK:]
-    along, along_rate = dot(n, aside), dot(n_rate, aside)
+    n_rate, u_rate, w_rate = axes[RATES:], axes[RATES + 3 :], axes[RATES + 6 :]
+    along = dot(n, aside)
     for i in range(3):
         w[i] = aside[i] - along * n[i]
-        w_rate[i] = -along_rate * n[i] - along * n_rate[i]
     size = sqrt(max(dot(w, w), LEVEL))
     for i in range(3):
         w[i] /= size
-    turn = dot(w, w_rate)
-    for i in range(3):
-        w_rate[i] = (w_rate[i] - turn * w[i]) / size
     cross(w, n, u)
-    cross(w_rate, n, u_rate)
-    cross(w, n_rate, work)
+    u_turn, w_turn = dot(u, n_rate), dot(w, n_rate)
     for i in range(3):
-        u_rate[i] += work[i]
+        u_rate[i], w_rate[i] = -u_turn * n[i], -w_turn * n[i]
 
 
 @kernel

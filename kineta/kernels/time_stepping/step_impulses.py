@@ -41,6 +41,12 @@ LEAST = 1e-6
 
 
 @kernel
+def turned(run: SteppingData, c: int, h: float) -> float:
+    """The time by which the rows of the contact c turn on in a step of size h: half a step where it was pressed in the last."""
+    return 0.5 * h if run.pressed[c] != 0 else 0.0
+
+
+@kernel
 def aim(run: SteppingData, c: int, ahead: float, h: float) -> None:
     """The friction of a contact in a step of size h, and its normal velocity after it, where its gap without impulse would
     be *ahead*: ``plain`` is added to it without restitution, ``rebound`` is the velocity of Newton's law,
@@ -48,7 +54,7 @@ def aim(run: SteppingData, c: int, ahead: float, h: float) -> None:
     """
     terms, solution = run.motion.terms, run.motion.solution
     law, gap, normal = terms.law[4 * c :], terms.gap[c], solution.target[3 * c]
-    before = terms.velocity[3 * c] - (0.5 * h * terms.bias[3 * c] if run.pressed[c] != 0 else 0.0)
+    before = terms.velocity[3 * c] - turned(run, c, h) * terms.bias[3 * c]
     if run.stuck[c] != 0:
         law[0] = max(law[0], law[1])
     run.rebound[c], run.back[c] = 0.0, 0.0

@@ -9,7 +9,7 @@ Restitution is Newton's or Poisson's, where the free motion would close the cont
 from __future__ import annotations
 
 from kineta.integration.contact_records import GOES_ON, HIT, IMPACT_NUMBERS, ContactMotion
-from kineta.integration.stepping_records import SteppingData
+from kineta.integration.stepping_records import IMPACT_SUMS, SteppingData
 from kineta.kernels.contact.block_inertia import (
     accelerations,
     copy_blocks,
@@ -24,7 +24,7 @@ from kineta.kernels.contact.transition import is_admissible
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.time_stepping.near_pairs import find_pairs
 from kineta.kernels.time_stepping.pair_rows import fill_pairs
-from kineta.kernels.time_stepping.step_impulses import FOUND, LEAST, REACH, aim, solve_contacts
+from kineta.kernels.time_stepping.step_impulses import FOUND, LEAST, REACH, aim, solve_contacts, turned
 from kineta.kernels.vectors import copy, maximum, normalise
 from kineta.memory import Reals
 
@@ -36,6 +36,8 @@ DRAWN = 5
 #: Marks of contacts after a step: pressed, and pressed but closing on, as those that strike do for a step more; their part of the
 #: velocity that REACH gives in it.
 PRESSED, CLOSING, STOPPED = 1, 2, 1e-2
+#: What a contact has in an impact, beside that it was hit, or that one of a step before goes on: nothing, or what others pass on.
+CALM, PASSED = 0, -1
 #: Slip below which a contact sticks, relative to the largest velocity.
 STUCK = 1e-6
 
@@ -120,7 +122,7 @@ def take_part(run: SteppingData, h: float) -> int:
         fits = is_admissible(terms, c)
         if not fits:
             run.culprit = c + 1
-        bent = 0.5 * h if run.pressed[c] != 0 else 0.0  # rows of what stays pressed turn in half a step
+        bent = turned(run, c, h)
         for i in range(3):
             solution.target[3 * c + i] = drift(problem, terms, solution, c, i) + bent * terms.bias[3 * c + i]
         run.taking[c] = 0
@@ -171,6 +173,9 @@ def begin_warm(run: SteppingData, count: int) -> None:
 def solve_step(run: SteppingData, h: float, again: bool) -> None:
     """Impulses in a step of size h, and the speeds ``tried`` after them, from those so far."""
     evaluate_middle(run, h, again)
+    if not again:
+        for c in range(run.motion.problem.contacts):
+            run.bearing[c] = run.motion.solution.impulse[3 * c] if run.pressed[c] == PRESSED else 0.0
     bounded, plainly, unsolved = run.bounded, run.plainly, run.unsolved
     count, turn = take_part(run, h), 0
     run.count = -1
@@ -220,8 +225,27 @@ def strikes(run: SteppingData, h: float) -> bool:
 @kernel
 def strikes_at(run: SteppingData, c: int, h: float) -> bool:
     """Whether the contact c strikes in a step of size h, faster than what REACH gives in it."""
-    fast = run.pressed[c] == 0 and run.motion.terms.velocity[3 * c] < -REACH * h
-    return fast and run.motion.solution.impulse[3 * c] > 0.0
+    speed = run.motion.terms.velocity[3 * c] - turned(run, c, h) * run.motion.terms.bias[3 * c]
+    return run.pressed[c] != CLOSING and speed < -REACH * h and is_struck(run, c, h)
+
+
+@kernel
+def is_struck(run: SteppingData, c: int, h: float) -> bool:
+    """Whether the contact c has an impulse, where it was pressed one that changes its velocity by more than REACH gives in a step
+    of size h.
+    """
+    solution = run.motion.solution
+    more = solution.impulse[3 * c] - run.bearing[c]
+    return more > 0.0 and (run.pressed[c] == 0 or solution.delassus[9 * c] * more > REACH * h)
+
+
+@kernel
+def passes_on(run: SteppingData, c: int, h: float) -> bool:
+    """Whether an impact elsewhere gives the contact c an impulse that changes its velocity by more than REACH gives in a step of
+    size h, beside what it bore in the last.
+    """
+    more = run.motion.solution.impulse[3 * c] - run.bearing[c]
+    return run.motion.problem.has_normal[c] != 0 and run.motion.solution.delassus[9 * c] * more > REACH * h
 
 
 @kernel
@@ -238,22 +262,63 @@ def leaves(run: SteppingData, c: int, i: int) -> float:
 
 
 @kernel
-def note_impacts(run: SteppingData, h: float) -> None:
-    """The impacts of a step of size h, of contacts that strike in it, or go on with that, in the order of the contacts near."""
+def find_impacts(run: SteppingData, h: float) -> None:
+    """Mark what the contacts near have in impacts of a step of size h: those that strike in it, or go on, and in islands where
+    one does those that it passes an impulse on to.
+    """
+    problem, label, first = run.motion.problem, run.motion.solution.label, 0
+    for c in range(problem.contacts):
+        run.blow[c] = CALM
+    while first < run.count:
+        island, end, struck = label[first_block(run, run.near[first])], first, False
+        while end < run.count and label[first_block(run, run.near[end])] == island:
+            c = run.near[end]
+            if strikes_at(run, c, h):
+                run.blow[c] = HIT
+            elif goes_on(run, c):
+                run.blow[c] = GOES_ON
+            struck = struck or run.blow[c] != CALM
+            end += 1
+        for a in range(first, end):
+            c = run.near[a]
+            if struck and run.blow[c] == CALM and passes_on(run, c, h):
+                run.blow[c] = HIT if run.pressed[c] == 0 else PASSED
+        first = end
+
+
+@kernel
+def first_block(run: SteppingData, c: int) -> int:
+    """The first block of the inertia that the contact c couples."""
+    return run.motion.problem.coupled_blocks[run.motion.problem.coupled_start[c]]
+
+
+@kernel
+def note_impacts(run: SteppingData) -> None:
+    """The impacts of a step, in the order of the contacts near; those that go on as a whole."""
     for a in range(run.count):
         c = run.near[a]
-        v, x = run.motion.terms.velocity[3 * c :], run.motion.solution.impulse[3 * c :]
-        strikes_now = strikes_at(run, c, h)
-        if strikes_now or goes_on(run, c):
+        v, x, whole = (
+            run.motion.terms.velocity[3 * c :],
+            run.motion.solution.impulse[3 * c :],
+            run.sums[IMPACT_SUMS * c :],
+        )
+        if run.blow[c] != CALM:
             one, lost = run.impacts[IMPACT_NUMBERS * run.struck :], 0.0
-            one[0] = float(c if c < run.pairs.fixed else run.pairs.fixed + run.pairs.pair[c - run.pairs.fixed])
-            one[4], one[7], one[8] = v[0], float(HIT if strikes_now else GOES_ON), float(run.made + 1)
+            if run.blow[c] != GOES_ON:
+                for i in range(IMPACT_SUMS):
+                    whole[i] = 0.0
+                run.told += 1
+                whole[3], whole[5] = v[0], float(run.told)
             for i in range(3):
                 after = leaves(run, c, i)
-                one[1 + i] = x[i]
+                whole[i] += x[i]
+                one[1 + i] = whole[i]
                 one[5] = after if i == 0 else one[5]
                 lost -= 0.5 * x[i] * (v[i] + after)
-            one[6] = lost
+            whole[4] += lost
+            one[0] = float(c if c < run.pairs.fixed else run.pairs.fixed + run.pairs.pair[c - run.pairs.fixed])
+            one[4], one[6], one[7] = whole[3], whole[4], float(max(run.blow[c], 0))
+            one[8], one[9] = whole[5], float(run.made + 1)
             run.struck += 1
 
 
@@ -263,8 +328,7 @@ def note_state(run: SteppingData, h: float) -> None:
     problem, terms, solution = run.motion.problem, run.motion.terms, run.motion.solution
     quick = quickest(run, run.count)
     for c in range(problem.contacts):
-        struck = strikes_at(run, c, h) or goes_on(run, c)
-        closing = struck and leaves(run, c, 0) < -STOPPED * REACH * h
+        closing = run.blow[c] != CALM and leaves(run, c, 0) < -STOPPED * REACH * h
         run.pressed[c] = CLOSING if closing else 0
         run.stuck[c] = 0
     for a in range(run.count):
@@ -362,7 +426,8 @@ def time_step(run: SteppingData, end: float) -> None:
     if again:
         run.bounded, run.plainly, run.unsolved = bounded, plainly, unsolved
         solve_step(run, h, True)
-    note_impacts(run, h)
+    find_impacts(run, h)
+    note_impacts(run)
     note_state(run, h)
     note_means(run, h)
     run.time[0] = end

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from kineta.expr.graph import ONE, ZERO, Ref
 from kineta.mechanics.contact.contact_terms import ContactTermsArrays, contact_terms, net_forces
+from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Derivation
 from kineta.passes.differentiate import forward
 from kineta.passes.substitute import substitute
@@ -31,4 +33,15 @@ def step_terms(d: Derivation, acting: Mapping[str, Ref]) -> tuple[ContactTermsAr
         for block in terms.blocks
         for x in (*(own.get((i, j), ZERO) for i in block for j in block), *[ZERO] * (2 * len(block)))
     ]
-    return terms, dense
+    return replace(terms, bias=_without_spin(d, terms.bias, d.contacts)), dense
+
+
+def _without_spin(d: Derivation, bias: Sequence[Ref], contacts: Iterable[UnilateralConstraint]) -> list[Ref]:
+    """The *bias* of rows whose tangents turn with the normal alone: what a step makes does not depend on the choice of axes."""
+    g, found = d.graph, [*bias]
+    for c, contact in enumerate(contacts):
+        if len(contact.tangents) == 2:  # in a plane there is no spin
+            u, w = (row.levels[-1] for row in contact.tangents)
+            found[3 * c + 1] = g.sub(found[3 * c + 1], g.mul(contact.spin, w))
+            found[3 * c + 2] = g.add(found[3 * c + 2], g.mul(contact.spin, u))
+    return found

@@ -56,6 +56,7 @@ class UnilateralConstraint:
     active : 1 where it acts, and 0 where its conditions do not hold: there it is open
     room : the way [m] that a sharp place has until it touches no more, as to an edge; None for round ones
     over : 1 where it may touch, else 0
+    spin : the rate at which the tangents turn about the normal [rad/s], seen from the ground
     """
 
     name: str
@@ -72,6 +73,7 @@ class UnilateralConstraint:
     active: Ref = ONE
     room: Ref | None = None
     over: Ref = ONE
+    spin: Ref = ZERO
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -128,10 +130,10 @@ def _contact(on: Elements, contact: Contact) -> Iterator[UnilateralConstraint]:
     for name, place in contact.touchings(on.mechanism.symbols.system).items():
         way = _on_surface if contact.height is None else _on_ground
         found = way(on, contact, place, name)
-        (n, u, w), room, over = found
+        (n, u, w), room, over, spin = found
         tangents = () if bound == ZERO else (u, w)
         law = (bound, static, smooth, restitution, contact.poisson)
-        yield UnilateralConstraint(name, n, tangents, *law, room=room, over=over)
+        yield UnilateralConstraint(name, n, tangents, *law, room=room, over=over, spin=spin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +188,8 @@ def _tangents(n: Vector) -> tuple[Vector, Vector]:
     return w.cross(n), w
 
 
-#: The gap and the velocities of slip; how far the place may go, if not always, and whether it may touch.
-Rows = tuple[tuple[Row, Row, Row], Ref | None, Ref]
+#: The gap and the velocities of slip; how far the place may go, if not always, whether it may touch, and the spin of tangents.
+Rows = tuple[tuple[Row, Row, Row], Ref | None, Ref, Ref]
 
 
 def _on_surface(on: Elements, contact: Contact, place: Touching, name: str) -> Rows:
@@ -202,7 +204,9 @@ def _on_surface(on: Elements, contact: Contact, place: Touching, name: str) -> R
         row_of(symbols, f"{name}.u", u.dot(velocity), order=1),
         row_of(symbols, f"{name}.w", w.dot(velocity), order=1),
     )
-    return rows, found.room, found.over
+    turning = on.kinematics.angular_velocity(on.mechanism.places[place.end.body], place.end.body)
+    spin = w.dot(Vector(on.graph, *symbols.rates(u.refs)) + turning.cross(u))
+    return rows, found.room, found.over, spin
 
 
 def _geometry(
@@ -230,7 +234,7 @@ def _on_ground(on: Elements, contact: Contact, place: Touching, name: str) -> Ro
     velocity += on.kinematics.angular_velocity(on.mechanism.places[centre.body]).cross(found.arm)
     first, second = (e.dot(velocity) for e in found.axes[1:])
     u_row, w_row = (row_of(symbols, f"{name}.{c}", x, order=1) for c, x in (("u", first), ("w", second)))
-    return (normal, u_row, w_row), None, ONE
+    return (normal, u_row, w_row), None, ONE, found.axes[2].dot(Vector(g, *symbols.rates(found.axes[1].refs)))
 
 
 def _over_ground(on: Elements, contact: Contact, place: Touching, name: str) -> tuple[TouchGeometry, Ref, Ref]:

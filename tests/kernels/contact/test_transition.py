@@ -110,7 +110,7 @@ def test_impacts_and_modes_obey_their_laws(name: str, seed: int) -> None:
     impacts = work.array("impacts")[: IMPACT_NUMBERS * work.made].reshape(-1, IMPACT_NUMBERS)
     impulse = np.zeros((len(touches), 3))
     assert impacts[:, 6].sum() >= -1e-9
-    for c, *x, approach, leaving, _, _, _ in impacts.tolist():
+    for c, *x, approach, leaving, _, _, _, _ in impacts.tolist():
         impulse[int(c)] += x
         assert x[0] >= 0.0
         assert np.hypot(*x[1:]) <= touches[int(c)].mu * x[0] + 1e-9

@@ -68,7 +68,7 @@ class InC:
         rows = ctypes.POINTER(ctypes.c_double)()
         count = self.function("impacts")(self.run, ctypes.byref(rows))
         t = self.function("time")(self.run)
-        found = np.array(rows[: 9 * count]).reshape(count, 9).tolist()
+        found = np.array(rows[: 10 * count]).reshape(count, 10).tolist()
         return [(t, self.changing[int(row[0])], *row[1:7]) for row in found]
 
     def counts(self) -> list[int]:

@@ -118,6 +118,22 @@ def test_the_loader_tells_changes_and_impacts(tmp_path: Path) -> None:
     assert found["said"] == f"'floor': {CONTACT_OUTCOMES['PENETRATES'][1]}"
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(NODE is None, reason="node is not installed: the loader in JavaScript does not run")
+def test_impacts_of_steps_are_wholes_in_javascript(tmp_path: Path) -> None:
+    system = kn.loads(
+        "model bouncing_ball; gravity 9.81; P | Sz(z) = 1; coordinates z; limit floor : z >= 0; initial z = 0.5;"
+    )
+    kn.export_run(system, language="wasm", method="moreau").save(tmp_path)
+    (tmp_path / "use.mjs").write_text(BALL)
+    assert NODE is not None
+    done = subprocess.run([NODE, "use.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    (found,), (one,) = json.loads(done.stdout)["impacts"], kn.simulate(system, 1.2, method="moreau").impacts
+    assert found["impulse"][0] == pytest.approx(one.impulse_n, rel=1e-12)
+    assert (found["t"], found["before"]) == pytest.approx((one.t, one.before))
+    assert found["goesOn"]
+
+
 PROGRAM = """
 import { load, STATUS } from "./pendulum_run.mjs";
 const model = await load();

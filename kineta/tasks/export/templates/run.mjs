@@ -105,11 +105,12 @@ export class Model {
   }
 
   // The impacts of these changes: impulses along the normal and the axes u, w of the plane, velocities along the normal, energies.
+  // By time stepping what goes on of an impact of a step before is its whole so far, and has its number.
   get impacts() {
     if (!this.contacts.length) return [];
     return Array.from({ length: this.#integer("made") }, (_, k) => {
-      const [contact, n, u, w, before, after, lost] = this.#numbers(INFO.places.impacts + 72 * k, 7);
-      return { t: this.time, contact: this.contacts[contact], impulse: [n, u, w], before, after, energyLost: lost };
+      const [contact, n, u, w, before, after, lost, how, number] = this.#numbers(INFO.places.impacts + 80 * k, 9);
+      return { t: this.time, contact: this.contacts[contact], impulse: [n, u, w], before, after, energyLost: lost, goesOn: how === 4, number };
     });
   }
 
@@ -136,7 +137,11 @@ export class Model {
         if (status === STATUS.EVENT) events.push({ name: this.event, t: this.time, state: this.state });
         else {
           changes.push(...this.changes);
-          impacts.push(...this.impacts);
+          for (const one of this.impacts) {
+            const k = one.goesOn ? impacts.findLastIndex((x) => x.number === one.number) : -1;
+            if (k < 0) impacts.push(one);
+            else impacts[k] = { ...one, t: impacts[k].t };
+          }
         }
       }
       if (status === STATUS.ENDED) events.push({ name: this.event, t: this.time, state: this.state });
