@@ -10,8 +10,8 @@ Describe a mechanical system, derive its equations of motion, compile them, and 
     kn.simulate(system, 10.0).plot()
 
 The public names are imported when they are first used, so that ``import kineta`` costs nothing. The packages, each above those
-it imports: ``vocabulary``, ``errors``; ``arrays``, ``tolerances``; ``values``, ``threads``, ``files``, ``cache``, ``calls``,
-``drawing``, ``entry_points``, ``library``, ``memory``, ``records``; ``expr``; ``passes``, ``numerics``; ``algebra``; ``spatial``,
+it imports: ``vocabulary``, ``records``, ``errors``; ``arrays``, ``tolerances``; ``values``, ``threads``, ``files``, ``cache``,
+``calls``, ``drawing``, ``entry_points``, ``library``, ``memory``; ``expr``; ``passes``, ``numerics``; ``algebra``; ``spatial``,
 ``notation``, ``interop``, ``codegen``, ``integration``; ``model``, ``kernels``; ``mechanics``; ``consistency``; ``equations``;
 ``results``, ``scene``; ``runtime``; ``hybrid``, ``programs``; ``simulation``; ``tasks``; ``page``, ``views``, ``editors``;
 ``playground``; ``cli``.

@@ -11,9 +11,10 @@ import re
 import sys
 import warnings
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
+
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import collections.abc
 import ctypes
 import inspect
 import typing
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, lru_cache
 from typing import Annotated, Any, Protocol, TypeAlias, TypeVar, overload
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from kineta.arrays import FloatArray, IntArray, address
 from kineta.errors import ArgumentError, excerpt, shown
+from kineta.records import dataclass
 
 
 class Reals(Protocol):

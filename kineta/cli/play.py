@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import webbrowser
 from contextlib import suppress
 from pathlib import Path
 
@@ -38,6 +37,8 @@ def play(model: Path | None, to: Path | None, pyodide: Path | None, no_open: boo
 
     Serves the playground on this machine, for this machine alone, until Ctrl-C.
     """
+    import webbrowser
+
     from kineta.playground.link import fragment
     from kineta.playground.server import Server
     from kineta.playground.site import site

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kineta.cli.values import interval_of, number, number_of, numbers, once, terminal
 from kineta.errors import ArgumentError, did_you_mean
+from kineta.records import dataclass
 from kineta.tasks.task import Option
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -17,6 +16,7 @@ import click
 
 from kineta.errors import ArgumentError, ExpressionError, KinetaError, KinetaWarning, nearest_or_listed, readable, shown
 from kineta.files import write
+from kineta.records import dataclass
 
 if TYPE_CHECKING:
     from kineta.model.system import System
@@ -131,7 +131,11 @@ class Settings:
     no_limits: bool = False
 
 
-def read(path: Path, settings: Settings = Settings()) -> System:
+#: A model as it is.
+UNCHANGED = Settings()
+
+
+def read(path: Path, settings: Settings = UNCHANGED) -> System:
     """Return the model in *path*, ``-`` for standard input, with the *settings*."""
     from kineta.model.io import load, loads
     from kineta.model.io.text_file import decoded, read_text

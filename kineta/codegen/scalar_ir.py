@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 
 from kineta.codegen.schedule import TRIG
@@ -17,6 +17,7 @@ from kineta.codegen.spilling import AT_HAND, Bundle, SpillPlan
 from kineta.expr.graph import Ref
 from kineta.expr.op import LIBM, UNARY, Op
 from kineta.expr.program import StraightLineProgram
+from kineta.records import dataclass
 
 #: Binary operations with an instruction of their own.
 _INSTRUCTION = {Op.ADD: "fadd contract", Op.MUL: "fmul contract", Op.DIV: "fdiv"}

@@ -8,12 +8,12 @@ value with the farthest next use is evicted (Belady), so that LLVM sees short li
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 
 from kineta.codegen.schedule import dependencies, schedule
 from kineta.expr.program import StraightLineProgram
+from kineta.records import dataclass
 
 #: Length of the longest program left to LLVM whole, by number of registers: with few registers it needs help sooner.
 WHOLE = {16: 2500, 32: 5000}

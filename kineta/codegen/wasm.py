@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from kineta.records import dataclass
 
 #: Types of values: real numbers, integers of 64 and of 32 bits.
 F64, I64, I32 = b"\x7c", b"\x7e", b"\x7f"

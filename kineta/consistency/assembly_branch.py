@@ -12,7 +12,6 @@ another direction is drawn.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.consistency.constraints import NumericConstraints
 from kineta.numerics.linear_algebra import lstsq, norm, svd
+from kineta.records import dataclass
 
 #: Largest step [rad or m].
 LARGEST_STEP = 0.2

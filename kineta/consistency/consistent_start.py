@@ -7,7 +7,6 @@ they hold, and :func:`refusal` says why a task cannot go on from there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -20,6 +19,7 @@ from kineta.consistency.derived_equations import Derived
 from kineta.consistency.redundancy import State, contradiction, find_redundancy, singular_configuration, singular_text
 from kineta.errors import ModelError, NumericalError, warn
 from kineta.mechanics.constraints.rows import check_independent
+from kineta.records import dataclass
 
 T = TypeVar("T", bound=Derived)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.consistency.constraints import NumericConstraints
+from kineta.records import dataclass
 
 #: Number of perturbed guesses, and the distances of their coordinates and of their speeds from the first guess.
 GUESSES = 8

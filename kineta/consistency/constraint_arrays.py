@@ -5,7 +5,6 @@ start, which loads no array library.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import isfinite
 
 from kineta import tolerances
@@ -18,6 +17,7 @@ from kineta.mechanics.variables import Symbols
 from kineta.model.system import System
 from kineta.numerics.plain_matrices import LARGE, cholesky, dependent_row, dot, forward_substituted, shaped, unit_rows
 from kineta.passes.evaluate import evaluate
+from kineta.records import dataclass
 
 #: Formalism of the mass matrix and of the constraint rows.
 PASSIVE_FORMALISM = "newton_euler"

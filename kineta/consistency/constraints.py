@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -22,6 +21,7 @@ from kineta.model.system import System
 from kineta.numerics.linear_algebra import lstsq, norm, pinv
 from kineta.numerics.newton import damped_newton
 from kineta.numerics.weighted_least_change import inverse_root, least_change
+from kineta.records import dataclass
 from kineta.threads import bounded_memo, once
 
 #: Number of weighted Jacobians kept.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from kineta.expr.walk import reachable
 from kineta.mechanics.derivation import Derivation
 from kineta.model.name_inference import motion_expressions, response_symbols, speed_derivatives
 from kineta.model.system import System
+from kineta.records import dataclass
 
 #: Largest number of characters of an expression in a sentence.
 SHOWN_LENGTH = 80

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -23,6 +22,7 @@ from kineta.consistency.derived_equations import Derived
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import lstsq, nearest, norm, pivoted_triangle, qr, svd
 from kineta.numerics.random_numbers import UniformNumbers
+from kineta.records import dataclass
 
 #: Coordinates and speeds.
 State = tuple[FloatArray, FloatArray]

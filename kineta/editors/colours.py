@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from kineta.editors import words
 from kineta.model import vectors
 from kineta.model.reserved_symbols import LETTER
 from kineta.model.units import UNITS
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from lark import Token, Tree
@@ -23,6 +23,7 @@ from kineta.model.checks.unused_names import unused_declarations
 from kineta.model.io import kin_reader
 from kineta.model.io.kin_grammar import GRAMMAR, Grammar
 from kineta.model.system import System
+from kineta.records import dataclass
 
 #: Readings of a text, by the characters up to which it may have so many.
 _READINGS = ((20_000, 25), (100_000, 8), (2_000_000, 2))

@@ -6,7 +6,6 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from kineta.algebra.expression import symbol
@@ -31,6 +30,7 @@ from kineta.model.io import kin_reader
 from kineta.model.io.text_file import read_text
 from kineta.model.reserved_symbols import LETTER, MULTIPLIER
 from kineta.model.system import System
+from kineta.records import dataclass
 
 #: The most files beside a model that are searched for names.
 _FILES = 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from lark import Token, Tree
@@ -15,6 +15,7 @@ from kineta.model.body import GROUND
 from kineta.model.io.kin_grammar import Grammar
 from kineta.model.io.kin_quantities import Node
 from kineta.model.reserved_symbols import LETTER, MULTIPLIER
+from kineta.records import dataclass
 
 #: Groups of names: within one, no two things have the same name.
 FRAMES, VARIABLES, FUNCTIONS = "frames", "variables", "functions"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
 
 from kineta.errors import Location
+from kineta.records import dataclass
 
 #: The ends of lines of the protocol.
 _END = re.compile(r"\r\n|\n|\r")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape
 from itertools import count, product
 from pathlib import Path
@@ -26,6 +26,7 @@ from kineta.notation.typesetting import LAST, FactorKind, Kinds, Notation, facto
 from kineta.passes.collect_terms import collect_terms
 from kineta.passes.remove_guards import remove_guards
 from kineta.passes.substitute import substitute
+from kineta.records import dataclass
 from kineta.threads import once
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -34,6 +34,7 @@ from kineta.model.transformations.equivalents import parametrised
 from kineta.model.transformations.isomorphism import named_as
 from kineta.passes.hoist import hoist
 from kineta.passes.simplify import stages
+from kineta.records import dataclass
 from kineta.threads import bounded_memo, memo, once
 from kineta.values import flag
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from kineta.algebra.expression import Expr
@@ -21,6 +20,7 @@ from kineta.notation.printed_form import PrintedForm, form_cost, printed_form
 from kineta.notation.text import Text
 from kineta.notation.typesetting import FactorKind, Kinds, Notation
 from kineta.passes.simplify import simplify
+from kineta.records import dataclass
 from kineta.values import flag
 
 #: What is printed as a whole: the equations of motion with their constraints.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from kineta.equations.formulas import aligned, kinds, simplified
 from kineta.errors import ArgumentError
@@ -14,6 +13,7 @@ from kineta.mechanics.variables import Symbols
 from kineta.notation import latex, text
 from kineta.notation.printed_form import printed_form
 from kineta.notation.typesetting import Kinds, Notation
+from kineta.records import dataclass
 from kineta.values import flag
 
 #: Characters of a row of matrices at most: in longer rows entries of more than SHORT characters have names and are listed below.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isfinite, sqrt
 
 from kineta import tolerances
@@ -13,6 +12,7 @@ from kineta.errors import ExpressionError
 from kineta.model.parameters import constants
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate, evaluate_program
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from kineta.expr.op import Op
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

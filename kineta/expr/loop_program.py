@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 from kineta.expr.op import UNARY
 from kineta.expr.program import Block, StraightLineProgram
+from kineta.records import dataclass
 from kineta.threads import once
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from math import prod
 
@@ -13,6 +12,7 @@ from kineta.expr.graph import Graph, Ref
 from kineta.expr.lowering import lowered
 from kineta.expr.op import LEAVES, UNARY, Op
 from kineta.expr.walk import reachable
+from kineta.records import dataclass
 from kineta.threads import once
 
 #: Operations whose value depends on their first operand only.

@@ -11,12 +11,13 @@ A table of two quantities is one of the first whose values, and slopes, are tabl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import perm, prod
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.op import Op
+from kineta.records import dataclass
 
 #: Kinds of tables by their words, and the number of derivatives that are continuous at their knots. All columns of ``hermite``
 #: are given, those of others follow from the first one.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from kineta.integration.problem import Events, Problem
 from kineta.integration.segment import Segment
 from kineta.integration.stepping_records import SteppingData
 from kineta.integration.time_stepping import MOREAU, SteppingRun
+from kineta.records import dataclass
 from kineta.runtime.compiled import BoundSystem, stepped_system
 from kineta.runtime.contact_problem import contact_kernel
 from kineta.runtime.kinks import contact_kink, contact_step

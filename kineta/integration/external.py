@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import StringIO
 from itertools import islice
 from typing import Any, Protocol
@@ -21,6 +21,7 @@ from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, Segment, fail
 from kineta.integration.stepping_records import SteppingData
 from kineta.numerics.linear_algebra import lstsq
 from kineta.numerics.tableaux import Tableau
+from kineta.records import dataclass
 
 Rate = Callable[..., FloatArray]
 Jacobian = Callable[[float, FloatArray], FloatArray]

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import partial
 from threading import Event as Flag
 from typing import Any
@@ -23,6 +22,7 @@ from kineta.integration.run_memory import run_memory, set_contacts, set_switches
 from kineta.integration.segment import EventZeros
 from kineta.memory import LaneRecord
 from kineta.numerics.tableaux import Tableau
+from kineta.records import dataclass
 
 #: Initial number of steps between two pauses, and event zeros of a lane and transitions of contacts stored between them.
 STEPS, ROOM, CHANGES = 64, 128, 2048

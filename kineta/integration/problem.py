@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -15,7 +14,7 @@ from kineta.arrays import FloatArray, IntArray, address
 from kineta.integration.contact_records import ContactMotion, TransitionWork
 from kineta.integration.error_control import error_controlled
 from kineta.numerics.random_numbers import UniformNumbers
-from kineta.records import constant_record
+from kineta.records import constant_record, dataclass
 
 #: Number of directions of a state perturbed by rounding.
 _TRIED = 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from kineta.integration.record_image import RecordCopy, RecordImage
 from kineta.memory import CompiledFunction
 from kineta.numerics.roots import MANY, MOST
 from kineta.numerics.tableaux import Tableau
+from kineta.records import dataclass
 
 #: Event zeros stored between two pauses, in addition to those of the last step.
 ZEROS = 64

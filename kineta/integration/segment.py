@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from kineta.arrays import FloatArray, IntArray, Mask
 from kineta.integration.problem import Problem
-from kineta.records import constant_record
+from kineta.records import constant_record, dataclass
 
 #: Reasons for a failure of any method.
 STEP_UNDERFLOW = "the step size became too small to be seen in the time"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, isinf
 
 import numpy as np
@@ -16,6 +16,7 @@ from kineta.integration.problem import Problem
 from kineta.integration.segment import NOT_FINITE, Segment
 from kineta.integration.stepping_records import SteppingData
 from kineta.memory import CompiledFunction
+from kineta.records import dataclass
 
 #: The method of Moreau and Jean, and the size of its steps [s] where none is given.
 MOREAU, STEP = "moreau", 1e-3

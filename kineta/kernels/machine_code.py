@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 import sys
 import typing
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -31,6 +30,7 @@ from kineta.memory import (
     memory_address,
     memory_type,
 )
+from kineta.records import dataclass
 from kineta.threads import computed_once
 
 _STORED: dict[MemoryType, Any] = {REAL: np.float64, INTEGER: np.int64, BOOLEAN: np.int64}
@@ -53,7 +53,7 @@ _TAKEN: dict[MemoryType, tuple[type, ...]] = {
 }
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Itself:
     """A static *value*, equal to itself alone."""
 
@@ -71,7 +71,7 @@ def _text(static: _Itself) -> str:
     return static_text(static.value)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class CompiledKernel:
     """A compiled *kernel*: a function of its parameters, at an *address* in loaded *code*, which it keeps alive.
 

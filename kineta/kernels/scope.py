@@ -6,7 +6,7 @@ import ast
 import builtins
 import inspect
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from kineta.codegen.kernels.tree import (
@@ -23,6 +23,7 @@ from kineta.codegen.kernels.tree import (
 from kineta.errors import Location
 from kineta.kernels.language import Kernel, KernelError
 from kineta.memory import BOOLEAN, INTEGER, NOTHING, REAL, MemoryType
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

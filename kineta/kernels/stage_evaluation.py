@@ -6,12 +6,11 @@ manifold. A step that meets a small pivot is *guarded*: all its stages are proje
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kineta.integration.loop_abi import RunData
 from kineta.kernels.language import fabs, kernel
 from kineta.memory import Reals
 from kineta.numerics.tableaux import Tableau
+from kineta.records import dataclass
 
 #: Relative pivot, the square of the distance from the singular configuration, below which steps are guarded.
 LOW = 1e-2

@@ -7,7 +7,7 @@ actions of elements are common to all.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import prod
 
@@ -39,6 +39,7 @@ from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER
 from kineta.model.system import System
 from kineta.passes.cancel import cancel
 from kineta.passes.substitute import substitute
+from kineta.records import dataclass
 from kineta.threads import once
 
 #: Systems whose mechanisms are kept, the most recently used.

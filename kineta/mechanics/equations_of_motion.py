@@ -11,7 +11,6 @@ written.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from kineta.expr.graph import ONE, Ref
 from kineta.mechanics.constraints.rows import Row
@@ -20,6 +19,7 @@ from kineta.mechanics.programs.dynamics import CONTROL, law, transversal
 from kineta.mechanics.programs.laws.law import gradients
 from kineta.mechanics.programs.rows import without
 from kineta.model.reserved_symbols import MULTIPLIER
+from kineta.records import dataclass
 
 #: Prefix of the names of the multipliers of constraints in equations of a higher order than the second, which are rates.
 RATE_MULTIPLIER = "nu."

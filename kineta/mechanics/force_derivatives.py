@@ -11,7 +11,6 @@ What rates are of coordinates and speeds, and what elements add, is differentiat
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from kineta.expr.graph import ZERO, Ref
@@ -28,6 +27,7 @@ from kineta.mechanics.kinematics.sweeps import accelerated, carried, generalized
 from kineta.mechanics.kinematics.tree import At, rates_below
 from kineta.mechanics.tangent import DIRECTIONS, Direction, derivatives
 from kineta.passes.differentiate import forward
+from kineta.records import dataclass
 from kineta.spatial.vector import Vector
 from kineta.spatial.wrench import Wrench
 from kineta.threads import memo

@@ -9,7 +9,6 @@ link are read from memory. So a chain of a thousand takes a few steps, and only 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import islice
 
@@ -35,6 +34,7 @@ from kineta.mechanics.kinematics.sweeps import Level, accelerated, acceleration_
 from kineta.mechanics.kinematics.tree import Link, Rate
 from kineta.model.system import System
 from kineta.passes.step_recorder import Hoisted, Operand, Shape, StepRecorder, UnsuitedError, Write, rebuilt
+from kineta.records import dataclass
 from kineta.spatial.inertia import Moments, symmetric
 from kineta.spatial.vector import Matrix, Vector, identity, skew
 from kineta.spatial.wrench import Wrench

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from kineta.expr.graph import ZERO, Ref
 from kineta.mechanics.derivation import Derivation
@@ -12,6 +11,7 @@ from kineta.mechanics.elements.inertia_elements import resistances
 from kineta.mechanics.equations_of_motion import equations_of_motion
 from kineta.mechanics.programs.dynamics import law
 from kineta.model.reserved_symbols import momentum
+from kineta.records import dataclass
 from kineta.spatial.vector import Matrix, Vector
 
 

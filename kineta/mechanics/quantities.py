@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 from kineta.errors import ArgumentError, did_you_mean, one_of, shown
@@ -12,6 +12,7 @@ from kineta.model.body import GROUND
 from kineta.model.constraints import holding
 from kineta.model.reserved_symbols import NAME, momentum
 from kineta.model.system import System
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kineta.algebra.expression import DESCRIPTIONS, Expr
 from kineta.errors import ExpressionError
@@ -19,6 +19,7 @@ from kineta.passes.differentiate import forward, gradient
 from kineta.passes.expand import SumsOfProducts
 from kineta.passes.substitute import substitute
 from kineta.passes.time_derivatives import TimeDerivatives
+from kineta.records import dataclass
 from kineta.spatial.vector import Vector
 from kineta.threads import once
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from numbers import Real
 
 from kineta import tolerances
@@ -11,6 +11,7 @@ from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import ArgumentError, Location, ModelError, shown
 from kineta.model.coercion import COERCIONS, ModelRecord, Vector3, coerce_fields, entries, records, scalar, vector
 from kineta.model.joints.motion import Motion
+from kineta.records import dataclass
 from kineta.values import word
 
 #: Name of the fixed frame.

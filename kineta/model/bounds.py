@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from kineta.algebra.expression import Expr
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

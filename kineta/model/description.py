@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from kineta.algebra.expression import Expr, symbol
 from kineta.model.axis import directions
@@ -21,6 +20,7 @@ from kineta.model.motion_variables import Quasi, State
 from kineta.model.named_expressions import Let, Lets, Output, Outputs, expanded_values, substitute_names
 from kineta.model.parameters import Initial, Parameter, Parameters
 from kineta.model.switch import Switch
+from kineta.records import dataclass
 from kineta.threads import once
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 from kineta.algebra.expression import Expr
@@ -17,6 +17,7 @@ from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS
 from kineta.model.system import System
 from kineta.model.units import NUMBER, Dimension, times
 from kineta.model.vectors import KINDS
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kineta.calls import public
@@ -12,6 +11,7 @@ from kineta.model.body import GROUND, Body, Inertia
 from kineta.model.coercion import records
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System, a_system
+from kineta.records import dataclass
 from kineta.threads import once
 from kineta.values import whole, word
 

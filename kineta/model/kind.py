@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from kineta.algebra.expression import Expr, expr, symbol
@@ -17,6 +17,7 @@ from kineta.model.coercion import ModelRecord
 from kineta.model.joints.joint import Joint
 from kineta.model.parameters import Parameters
 from kineta.model.units import Dimension
+from kineta.records import dataclass
 
 E = TypeVar("E")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr, Scalar, expr
@@ -13,6 +13,7 @@ from kineta.model.coercion import ModelRecord, records
 from kineta.model.constraints import placement
 from kineta.model.constraints.equality import Equality, difference, vanishing
 from kineta.model.kind import Kind, Production, Scope
+from kineta.records import dataclass
 
 if TYPE_CHECKING:
     from kineta.model.io.kin_source import Node, Source, Token

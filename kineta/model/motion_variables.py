@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import Location
 from kineta.model import units
 from kineta.model.coercion import ModelRecord, coerce_fields, scalar
 from kineta.model.units import Dimension
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

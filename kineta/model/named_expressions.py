@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from graphlib import CycleError, TopologicalSorter
 
 from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr
@@ -12,6 +12,7 @@ from kineta.model.checks.diagnostics import CheckError
 from kineta.model.coercion import ModelRecord
 from kineta.model.parameters import ByName
 from kineta.passes.substitute import substitute
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from kineta.errors import ArgumentError, ExpressionError, Location, ModelError, 
 from kineta.model.coercion import COERCIONS, ModelRecord
 from kineta.model.units import Dimension
 from kineta.passes.evaluate import evaluate
+from kineta.records import dataclass
 from kineta.values import number
 
 T = TypeVar("T")

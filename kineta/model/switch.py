@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr, Scalar, expr
@@ -13,6 +13,7 @@ from kineta.model.checks import contact_checks
 from kineta.model.contacts import parameter_condition
 from kineta.model.kind import Kind, KindRecord, Production, Scope
 from kineta.model.reserved_symbols import TIME
+from kineta.records import dataclass
 
 if TYPE_CHECKING:
     from kineta.model.io.kin_source import Node, Source, Token

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from kineta.model.parameters import DECLARED, Initial, Parameter, Parameters, va
 from kineta.model.switch import Switch
 from kineta.model.transformations.mapping import map_expressions
 from kineta.model.transformations.submodel import Submodel, submodel
+from kineta.records import dataclass
 from kineta.threads import once
 from kineta.values import word
 

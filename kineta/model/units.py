@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 from kineta import tolerances
 from kineta.errors import ModelError, did_you_mean
+from kineta.records import dataclass
 
 #: Exponents of metre, kilogram, second, ampere.
 Dimension = tuple[float, float, float, float]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from kineta.algebra.expression import Expr, Scalar, symbol
 from kineta.algebra.functions import sqrt
@@ -19,6 +18,7 @@ from kineta.model.coercion import Vector3
 from kineta.model.coercion import vector as components
 from kineta.model.reserved_symbols import NAME
 from kineta.model.units import Dimension
+from kineta.records import dataclass
 from kineta.values import word
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 
 from kineta.errors import ArgumentError
@@ -15,6 +15,7 @@ from kineta.notation.printed_tables import grid_rows
 from kineta.notation.text import TEXT
 from kineta.notation.typesetting import LAST, Kinds, Notation, factor_kinds, typeset
 from kineta.passes.remove_guards import remove_guards
+from kineta.records import dataclass
 
 #: Operations in one line at most: in longer formulas parts have names although they occur once.
 LINE = 24

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from kineta.expr.op import Op
+from kineta.records import dataclass
 
 #: Points of a table up to which all are shown.
 MANY = 8

@@ -11,7 +11,7 @@ such a bifurcation (J; s^T) is singular, and the state is interpolated from neig
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -19,6 +19,7 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.numerics.linear_algebra import lstsq, norm, slogdet, svd
+from kineta.records import dataclass
 
 State = TypeVar("State")
 

@@ -8,13 +8,12 @@ these m unknowns alone::
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.numerics.linear_algebra import null_space, pivoted_qr, solve_positive, solve_triangular, svd, svdvals
+from kineta.records import dataclass
 
 #: Name of the computed quantity in errors.
 DECIDED = "what the equations decide"

@@ -5,7 +5,7 @@ Coefficients of Dormand and Prince as given by Hairer, Norsett and Wanner, *Solv
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from kineta.records import dataclass
 
 Row = tuple[float, ...]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -18,6 +17,7 @@ from kineta.kernels.standalone.sincos import sine_and_cosine
 from kineta.kernels.translation import translate_unit
 from kineta.page.dragging_force import hand
 from kineta.page.parameter_limits import limits
+from kineta.records import dataclass
 from kineta.runtime.compiled import compile_system
 from kineta.runtime.constraint_treatment import PROJECTED, treatment
 from kineta.runtime.functions import SETUP

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from kineta import tolerances
@@ -13,6 +12,7 @@ from kineta.expr.program import StraightLineProgram, program
 from kineta.mechanics.derivation import Derivation
 from kineta.model.body import Body
 from kineta.model.description import word
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ cancel deep inside; this pass flattens such sums at any depth.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.op import LEAVES, UNARY, Op
 from kineta.expr.walk import reachable, users
 from kineta.passes.substitute import signed
+from kineta.records import dataclass
 
 #: Terms of one flattened sum at most: the bound that keeps the pass linear.
 TERMS = 64

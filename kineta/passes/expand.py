@@ -8,13 +8,13 @@ sin x cos y + cos x sin y as sin(x + y). Expressions with too many terms are ato
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.expr.op import BINARY, LEAVES, Op
 from kineta.expr.walk import length, reachable
+from kineta.records import dataclass
 
 #: Terms of an expanded expression at most.
 TERMS = 64

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from kineta.expr import tables
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
@@ -12,6 +11,7 @@ from kineta.expr.op import LEAVES, UNARY, Op
 from kineta.expr.walk import reachable
 from kineta.passes.bounds import UNBOUNDED, bounds, largest
 from kineta.passes.differentiate import forward
+from kineta.records import dataclass
 
 _ZEROS: Mapping[int, Callable[[Graph, Ref, Ref], Ref | None]] = {
     **dict.fromkeys((Op.ABS, Op.SIGN, Op.STEP), lambda g, a, b: a),

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Callable, Container, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 
 from kineta.expr.graph import ONE, Graph, Ref, neg
 from kineta.expr.loop_program import LoopProgram, LoopStep
@@ -18,6 +17,7 @@ from kineta.expr.op import COMPOSED, LEAVES, UNARY, Op
 from kineta.expr.program import Block, StraightLineProgram, program
 from kineta.expr.walk import reachable
 from kineta.passes.simplify import simplify
+from kineta.records import dataclass
 
 #: An operand or result. Negative for the numbers of :data:`NUMBERS`; else, from the lowest bit, a sign, 4 bits of the memory, 24
 #: bits of the offset in a block, and the start of the block.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from kineta.programs.singularities import (
     approach_singularity,
     decoupling_determinant,
 )
+from kineta.records import dataclass
 from kineta.runtime.problem import SimulationProblem
 
 #: Part of the time span of the least progress of a motion that is not stalled.

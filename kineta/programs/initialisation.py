@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from kineta.model.system import System
 from kineta.numerics.linear_algebra import eigh, lstsq, norm, null_space, pinv, svdvals
 from kineta.numerics.newton import damped_newton
 from kineta.numerics.weighted_least_change import inverse_root, least_change
+from kineta.records import dataclass
 
 #: Name of the computation in error messages.
 START = "the start"

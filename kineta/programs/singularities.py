@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from kineta.arrays import FloatArray, Mask
 from kineta.integration.segment import Segment
 from kineta.numerics.linear_algebra import det
 from kineta.numerics.roots import DIP, PARTS
+from kineta.records import dataclass
 
 #: Multiple of the curvature between two samples above which a size stays nonzero.
 CURVATURE_FACTOR = 4.0

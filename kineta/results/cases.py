@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kineta.arrays import FloatArray, IntArray, Mask
+from kineta.records import dataclass
 from kineta.results.impacts import Impact
 from kineta.results.outcomes import DONE, EVENT
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, read
 from kineta.files import path_of, write
 from kineta.model.name_inference import contact_rows
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, added_force
+from kineta.records import dataclass
 from kineta.results.cases import Cases
 from kineta.results.fingerprint import digest
 from kineta.results.impacts import Impact

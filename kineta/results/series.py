@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -14,6 +13,7 @@ from kineta.calls import public
 from kineta.drawing import draw, notebook
 from kineta.errors import ArgumentError, MissingPackageError, SimulationError, nearest_or_listed, readable, shown
 from kineta.files import path_of, write
+from kineta.records import dataclass
 from kineta.results.ruled_table import ruled, value_text
 
 if TYPE_CHECKING:

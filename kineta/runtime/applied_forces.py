@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from kineta.arrays import FloatArray
 from kineta.equations import case_arguments
 from kineta.errors import ArgumentError, nearest_or_listed, warn
 from kineta.model.system import System
+from kineta.records import dataclass
 from kineta.runtime import run_arguments
 from kineta.runtime.sampled_forces import SampledForces
 from kineta.threads import memo, once

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,7 @@ from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
 from kineta.model.transformations.isomorphism import named_as
 from kineta.passes.step_recorder import UnsuitedError
+from kineta.records import dataclass
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.constraint_treatment import FREE, PROJECTED, STEPPED, run_derivation
 from kineta.runtime.contact_problem import CompiledContacts, ContactFunction, stepping_data

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
@@ -27,6 +27,7 @@ from kineta.numerics.roots import (
     root,
     sign_change,
 )
+from kineta.records import dataclass
 from kineta.runtime.recorder import ProjectStates
 from kineta.values import whole, word
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kineta import tolerances
 from kineta.algebra.expression import Expr, symbol
@@ -34,6 +34,7 @@ from kineta.passes.hoist import hoist
 from kineta.passes.nonsmooth_operations import kinks, leaps_in_time, switching_functions
 from kineta.passes.step_recorder import Hoisted, StepRecorder, UnsuitedError
 from kineta.passes.substitute import substitute
+from kineta.records import dataclass
 from kineta.runtime.applied_forces import AppliedForces
 
 #: Names of the program of the block h, and of that of what switches set, their conditions and margins.

@@ -8,7 +8,6 @@ Displacements d, changes dv of the speeds and w of inputs satisfy the constraint
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm, pivoted_triangle, svdvals
+from kineta.records import dataclass
 from kineta.runtime.tangent import Linearisation, Matrix, MatrixAlgebra, Tangent
 
 #: Name of the computation in error messages.

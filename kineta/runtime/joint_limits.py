@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kineta import tolerances
@@ -16,6 +14,7 @@ from kineta.model.contacts.limit import Limit
 from kineta.model.parameters import named_values
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations
 from kineta.integration.error_control import StepControl, error_controlled
 from kineta.integration.time_stepping import MOREAU
 from kineta.model.system import System
-from kineta.records import constant_record
+from kineta.records import constant_record, dataclass
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.events import Event
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -15,6 +14,7 @@ from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, excerpt, shown
 from kineta.model.coercion import entries
+from kineta.records import dataclass
 from kineta.values import check_rising, numbers
 
 #: A control: forces from the time, the coordinates (nq,), the speeds (nv,), and what it reads, if anything.

@@ -9,7 +9,7 @@ parameters are exact, from the graph.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from kineta.expr.program import program
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.tangent import along, balance, multiplier_symbols
 from kineta.numerics.linear_algebra import lstsq, norm, pinv
+from kineta.records import dataclass
 from kineta.runtime.applied_forces import AppliedForces
 
 #: Number of Runge-Kutta steps over a motion of about one radian.

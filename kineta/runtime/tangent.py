@@ -11,7 +11,6 @@ than bodies.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -32,6 +31,7 @@ from kineta.model.name_inference import contact_rows, response_symbols
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, added_force
 from kineta.numerics.linear_algebra import solve
 from kineta.passes.evaluate import evaluate
+from kineta.records import dataclass
 from kineta.runtime.functions import state_programs
 from kineta.threads import once
 

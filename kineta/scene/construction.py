@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from kineta.arrays import FloatArray
 from kineta.errors import MissingPackageError, warn
 from kineta.numerics.linear_algebra import det, eigh, matrix_rank, norm
+from kineta.records import dataclass
 from kineta.scene import meshes, surfaces
 from kineta.scene.machine import MANY, Machine, Pose
 from kineta.scene.scene import BODY, Solid

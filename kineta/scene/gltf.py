@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from kineta.arrays import FloatArray, IntArray
 from kineta.numerics.linear_algebra import norm
+from kineta.records import dataclass
 from kineta.scene.construction import between, colour, ends, fixed_surfaces
 from kineta.scene.machine import Machine, Pose
 from kineta.scene.scene import Solid

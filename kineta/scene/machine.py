@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from kineta.arrays import FloatArray
 from kineta.codegen import numpy as interpreter
 from kineta.errors import SimulationError
 from kineta.numerics.linear_algebra import norm
+from kineta.records import dataclass
 from kineta.scene.scene import BODY, Scene, Solid
 from kineta.threads import once
 

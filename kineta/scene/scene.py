@@ -7,9 +7,10 @@ the program draws the same machine: a parameter that is changed changes its rod.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kineta.expr.program import StraightLineProgram
+from kineta.records import dataclass
 
 #: What a solid belongs to: a body, a joint, the ground, or an element between bodies.
 BODY, JOINT, FIXED, ELEMENT = "body", "joint", "ground", "element"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from kineta.algebra.expression import Expr
 from kineta.expr.graph import Ref
@@ -15,6 +15,7 @@ from kineta.model.contacts.contact import Contact
 from kineta.model.joints.joint import Joint
 from kineta.model.joints.motion import ElementaryMotion, Motion
 from kineta.model.reserved_symbols import TIME
+from kineta.records import dataclass
 from kineta.scene.scene import BODY, FIXED, JOINT, Solid
 from kineta.spatial.rotation import about, rodrigues
 from kineta.spatial.vector import Matrix, Vector, identity

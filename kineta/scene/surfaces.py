@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kineta.arrays import FloatArray, IntArray
 from kineta.numerics.linear_algebra import norm, svd
+from kineta.records import dataclass
 
 #: Corners around a round solid, and along a ball from pole to pole.
 AROUND, ALONG = 24, 12

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from kineta.algebra.expression import Expr
@@ -13,6 +12,7 @@ from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError
 from kineta.integration.time_stepping import MOREAU
 from kineta.model.system import System
+from kineta.records import dataclass
 from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.compiled import parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from kineta.model.parameters import named_values
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, TIME, added_force
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
+from kineta.records import dataclass
 from kineta.results.outcomes import balanced
 from kineta.results.result import Result
 from kineta.runtime.problem import SimulationProblem

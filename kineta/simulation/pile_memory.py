@@ -5,7 +5,6 @@ for pairs of shapes that are near.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -30,6 +29,7 @@ from kineta.mechanics.contact.contact_terms import TERMS
 from kineta.mechanics.contact.unilateral_rows import ASIDE
 from kineta.memory import CompiledFunction
 from kineta.numerics.linear_algebra import norm
+from kineta.records import dataclass
 from kineta.runtime.contact_problem import IMPACTS, contact_kernel, contact_memory
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.touching_shapes import AXES, KINDS, ShapeFunction, TouchingShape, TouchLaw, shape_function

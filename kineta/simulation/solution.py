@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from kineta.arrays import FloatArray, IntArray
 from kineta.hybrid.sampling import SampledControl
 from kineta.integration.segment import EventZeros
+from kineta.records import dataclass
 from kineta.results import outcomes
 from kineta.results.impacts import Impact
 from kineta.runtime.compiled import BoundSystem

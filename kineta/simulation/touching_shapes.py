@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from kineta.kernels.time_stepping.near_pairs import ENDLESS
 from kineta.kernels.time_stepping.pair_features import BALL, BOX, CAPSULE, DERIVATIVES, PLANE
 from kineta.mechanics.contact.shape_terms import ALL_AXES, AXIS, NO_AXES, shape_symbols, shape_terms
 from kineta.model.reserved_symbols import added_force
+from kineta.records import dataclass
 from kineta.runtime.constraint_treatment import STEPPED, run_derivation
 from kineta.runtime.functions import state_programs
 

@@ -6,10 +6,10 @@ particles, so that distributions may be added and split freely.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from kineta.expr.graph import ZERO, Graph, Ref, neg
+from kineta.records import dataclass
 from kineta.spatial.rotation import conjugated
 from kineta.spatial.vector import Matrix, Vector, outer, zeros
 

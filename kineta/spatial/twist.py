@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kineta.expr.graph import Graph, Ref
+from kineta.records import dataclass
 from kineta.spatial.vector import Vector
 from kineta.spatial.wrench import Wrench
 

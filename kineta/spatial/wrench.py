@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kineta.expr.graph import Graph
+from kineta.records import dataclass
 from kineta.spatial.vector import Vector
 
 

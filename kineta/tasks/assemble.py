@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from kineta.errors import ArgumentError, SimulationError, did_you_mean
 from kineta.model.coercion import records
 from kineta.model.name_inference import speed_derivatives
 from kineta.model.system import System, a_system
+from kineta.records import dataclass
 from kineta.runtime.compiled import parameters
 from kineta.runtime.independent_states import state_names
 from kineta.tasks.motions.conditioning import Conditioning, of_constraints

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from kineta.mechanics.formalisms.wittenburg import Tree
 from kineta.model.body import GROUND
 from kineta.model.graph import SystemGraph, system_graph
 from kineta.model.system import System
+from kineta.records import dataclass
 from kineta.tasks.verification.random_states import at_state
 from kineta.values import finite
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from html import escape
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +16,7 @@ from kineta.errors import ArgumentError, SimulationError, shown
 from kineta.files import path_of, write
 from kineta.model.coercion import entries
 from kineta.model.system import System, a_system
+from kineta.records import dataclass
 from kineta.runtime.compiled import parameters
 from kineta.scene.scene import Scene
 from kineta.scene.system_scene import scene

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from kineta.equations.equations import Equations
 from kineta.model.system import System
+from kineta.records import dataclass
 from kineta.results.result import Result
 from kineta.simulation.simulate import simulate
 

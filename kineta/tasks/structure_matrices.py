@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from kineta.model.body import Inertia
 from kineta.model.coercion import records
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.system import System
+from kineta.records import dataclass
 from kineta.results.labelled_matrix import labelled
 from kineta.tasks.verification.random_states import at_state
 from kineta.values import finite

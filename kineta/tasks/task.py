@@ -5,9 +5,11 @@ Modules and functions stand in a row as text: the table is read without importin
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 from typing import Any
+
+from kineta.records import dataclass
 
 
 def named(path: str) -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.numerics.linear_algebra import norm
+from kineta.records import dataclass
 from kineta.scene import surfaces
 from kineta.scene.construction import PALETTE, Piece
 from kineta.scene.machine import Machine, Pose

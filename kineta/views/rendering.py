@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from matplotlib.colors import to_rgb
 from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError, shown
 from kineta.numerics.linear_algebra import norm
+from kineta.records import dataclass
 from kineta.scene.construction import Piece, pieces
 from kineta.scene.height_fields import along_field, field_surface, fields, on_field
 from kineta.scene.machine import Machine, Pose

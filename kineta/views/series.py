@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ import numpy as np
 from kineta import tolerances
 from kineta.errors import ArgumentError, MissingPackageError, shown
 from kineta.files import write
+from kineta.records import dataclass
 from kineta.results.series import Series
 
 if TYPE_CHECKING:

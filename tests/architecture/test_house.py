@@ -112,6 +112,16 @@ def test_no_class_name_stands_twice() -> None:
     assert {n: sorted(p) for n, p in places.items() if len(p) > 1} == {}
 
 
+def test_records_are_made_in_one_way() -> None:
+    """The decorator of the standard library compiles all methods at import (:mod:`kineta.records`)."""
+    others = [
+        f
+        for f in HOUSE.rglob("*.py")
+        if re.search(r"dataclasses import .*\bdataclass\b|dataclasses\.dataclass", f.read_text())
+    ]
+    assert others == [HOUSE / "records.py"]
+
+
 def test_tests_mirror_the_packages() -> None:
     """A folder of tests has the name of a package, and every package of the house has a folder of tests."""
     folders = {f.parent.relative_to(ROOT / "tests") for f in (ROOT / "tests").rglob("test_*.py")} - {Path()}

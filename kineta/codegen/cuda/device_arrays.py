@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import prod
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 from kineta.arrays import FloatArray, address
 from kineta.codegen.cuda.driver import STREAM, device, driver
 from kineta.errors import ArgumentError, shown
+from kineta.records import dataclass
 
 #: DLPack's numbers of memory of graphics processors, and of memory that these share with the host.
 _CUDA, _MANAGED = 2, 13

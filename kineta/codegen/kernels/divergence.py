@@ -7,7 +7,7 @@ under a mask, loops until no lane is left. A name that is set where lanes have p
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import takewhile
 
 from kineta.codegen.kernels.tree import (
@@ -34,6 +34,7 @@ from kineta.codegen.kernels.tree import (
     WhileLoop,
 )
 from kineta.memory import FunctionType, RecordType, ScalarType
+from kineta.records import dataclass
 
 #: Where a statement stands: the statements around it at which lanes part.
 Region = tuple[Hashable, ...]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from kineta.codegen.kernels.divergence import UNIFORM, VARYING, Divergence, LaneShape, divergence
 from kineta.codegen.kernels.tree import KernelTree
 from kineta.errors import ArgumentError
 from kineta.memory import BOOLEAN, INTEGER, NOTHING, REAL, ArrayType, MemoryType, RecordType, ScalarType
+from kineta.records import dataclass
 
 #: Types of numbers; all else are addresses.
 TYPES: dict[MemoryType, str] = {REAL: "double", INTEGER: "i64", BOOLEAN: "i1", NOTHING: "void"}

@@ -9,11 +9,11 @@ so that back ends may evaluate operands in any order.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from kineta.expr.op import BINARY as BINARY_OPS
 from kineta.expr.op import LIBM, Op
 from kineta.memory import ArrayType, MemoryType, RecordType, ScalarType
+from kineta.records import dataclass
 
 #: Operations by name, and the C operator of those that have one. ``real`` converts an integer.
 BINARY = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kineta.codegen.kernels.tree import (
     FUNCTIONS,
@@ -42,6 +42,7 @@ from kineta.codegen.kernels.tree import (
 )
 from kineta.codegen.wasm import F64, I32, I64, PAGE, Signature, WasmFunction, WasmModule, local_order, signed, unsigned
 from kineta.memory import BOOLEAN, INTEGER, NOTHING, REAL, FunctionType, MemoryType, RecordType
+from kineta.records import dataclass
 
 _TYPES: dict[MemoryType, bytes] = {REAL: F64, INTEGER: I64}
 _LOAD = {F64: b"\x2b\x03", I64: b"\x29\x03", I32: b"\x28\x02"}

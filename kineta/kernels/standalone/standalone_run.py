@@ -6,8 +6,6 @@ It gives the states, zeros and steps of :func:`~kineta.simulation.simulate.simul
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kineta import tolerances
 from kineta.integration.contact_records import Function
 from kineta.integration.error_control import LOOSE, ROUGH
@@ -45,6 +43,7 @@ from kineta.kernels.standalone.switches import ZERO_AHEAD, act, act_after, find_
 from kineta.kernels.switching import begin_marks, begin_switches, look_at
 from kineta.kernels.vectors import copy, largest, largest_change, normalise
 from kineta.memory import Integers, Reals, Record
+from kineta.records import dataclass
 
 #: What ``begin`` and ``advance`` return beside what the loop does: the time is reached, the run has ended at an event, the start
 #: does not meet constraints and programs, and programs of motion have lost their gradients.

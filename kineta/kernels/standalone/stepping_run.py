@@ -6,8 +6,6 @@ It gives the states, impacts and steps of :func:`~kineta.simulation.simulate.sim
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kineta import tolerances
 from kineta.integration.contact_records import HIT, IMPACT_NUMBERS, Function
 from kineta.integration.loop_abi import NOT_FINITE, OUT_OF_STEPS, Setup
@@ -39,6 +37,7 @@ from kineta.kernels.time_stepping.time_step import (
 )
 from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals, Record
+from kineta.records import dataclass
 
 #: What a run returns, beside :mod:`kineta.kernels.standalone.standalone_run`, where steps have no size above zero, or are too
 #: short to be counted, and where more is near each other than there is room for.

@@ -11,7 +11,6 @@ ask for, is swept outwards first, as for inverse dynamics; the elimination then 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 from kineta.errors import ModelError
@@ -22,6 +21,7 @@ from kineta.mechanics.kinematics.sweeps import LinkMotion
 from kineta.mechanics.kinematics.tree import Link, Mechanism, Rate, dependent, no_inertia
 from kineta.mechanics.linear_algebra.ldl import stands
 from kineta.passes.magnitude import running_errors
+from kineta.records import dataclass
 from kineta.spatial.inertia import symmetric
 from kineta.spatial.vector import Matrix, Vector, along, identity, skew
 from kineta.spatial.wrench import Wrench

@@ -19,7 +19,6 @@ The rate b answers to a change on link i, whose acceleration with it is a_i, by:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from kineta.expr.graph import MINUS_ONE, ZERO, Ref, neg
 from kineta.mechanics.algorithms.articulated_bodies import ArticulatedBodies
@@ -27,6 +26,7 @@ from kineta.mechanics.algorithms.inverse_derivatives import Pairs
 from kineta.mechanics.algorithms.motion_changes import Change, MotionChanges
 from kineta.mechanics.kinematics.common_frames import CommonFrames, Sharing, hubs
 from kineta.mechanics.kinematics.tree import At, Link
+from kineta.records import dataclass
 from kineta.spatial.twist import Twist
 from kineta.spatial.vector import Matrix, Vector, outer, skew
 from kineta.spatial.wrench import Wrench

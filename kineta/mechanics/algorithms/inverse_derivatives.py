@@ -11,13 +11,14 @@ with S_a x* F_i for displacements alone. The entries of the mass matrix are I_i 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kineta.expr.graph import ZERO, Ref
 from kineta.mechanics.algorithms.composite_bodies import composites, momentum
 from kineta.mechanics.algorithms.motion_changes import Change, MotionChanges
 from kineta.mechanics.kinematics.common_frames import CommonFrames, Sharing, hubs
 from kineta.mechanics.kinematics.tree import At
+from kineta.records import dataclass
 from kineta.spatial.twist import Twist
 from kineta.spatial.vector import Matrix, Vector, outer
 from kineta.spatial.wrench import Wrench

@@ -18,12 +18,13 @@ the rates do not depend on them, but for the acceleration w x v of its origin.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kineta.expr.graph import ZERO, Ref, neg
 from kineta.mechanics.kinematics.common_frames import CommonFrames
 from kineta.mechanics.kinematics.sweeps import acceleration_matrix
 from kineta.mechanics.kinematics.tree import At, Link, Mechanism
+from kineta.records import dataclass
 from kineta.spatial.twist import Twist
 from kineta.spatial.vector import Matrix, Vector, along, outer, skew
 from kineta.spatial.wrench import Wrench

@@ -7,7 +7,6 @@ parameters only, apart from prismatic offsets, and add nothing to the cost of ev
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.op import Op
@@ -15,6 +14,7 @@ from kineta.mechanics.elements import inertia_elements as inertia
 from kineta.mechanics.kinematics.tree import Link, Mechanism
 from kineta.model.body import Inertia
 from kineta.passes.magnitude import running_errors
+from kineta.records import dataclass
 from kineta.spatial.inertia import second_moments
 from kineta.spatial.vector import Matrix, Vector
 

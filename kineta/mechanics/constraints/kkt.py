@@ -9,7 +9,6 @@ A^T s on the right side, x and lambda are the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kineta.expr.graph import ZERO, Ref
 from kineta.mechanics.algorithms.rounding_bounds import row_bounds
@@ -17,6 +16,7 @@ from kineta.mechanics.constraints.rows import Row, repeated
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.kinematics.tree import dependent
 from kineta.mechanics.linear_algebra.ldl import Factors, SingularError, factored, sparse
+from kineta.records import dataclass
 from kineta.threads import memo
 
 

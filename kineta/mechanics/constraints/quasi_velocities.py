@@ -11,7 +11,7 @@ applies unchanged: (18) and (21) come out in w.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kineta.algebra.expression import symbol
 from kineta.errors import ExpressionError, ModelError
@@ -31,6 +31,7 @@ from kineta.model.named_expressions import substitute_names
 from kineta.model.system import System, a_system
 from kineta.model.transformations.mapping import map_expressions
 from kineta.numerics.plain_matrices import Rows
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ subtracted from each other first, so that they cancel exactly.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from kineta.expr.graph import Graph
 from kineta.mechanics.kinematics.kinematics import TreeKinematics
 from kineta.mechanics.kinematics.tree import Link, Rate
 from kineta.model.body import GROUND, Station
 from kineta.model.system import System
+from kineta.records import dataclass
 from kineta.spatial.vector import Matrix, Vector
 
 

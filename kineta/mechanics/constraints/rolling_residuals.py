@@ -14,13 +14,13 @@ force, those of ``u`` and ``w`` are forces along two directions of the plane, on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Ref, neg
 from kineta.mechanics.constraints.relative_kinematics import RelativeKinematics
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.model.constraints.rolling import Rolling
+from kineta.records import dataclass
 from kineta.spatial.rotation import normals
 from kineta.spatial.vector import Vector, along
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import comb
 from random import Random
 
@@ -19,6 +19,7 @@ from kineta.model.kind import Condition
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from kineta.passes.magnitude import rounding_errors
+from kineta.records import dataclass
 
 #: Values of symbols by name.
 State = Mapping[str, float]

@@ -6,13 +6,13 @@ Nothing in them depends on which contacts are closed. Multipliers of constraints
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from kineta.expr.graph import ONE, ZERO, Ref, neg
 from kineta.mechanics.constraints.rows import Row
 from kineta.mechanics.contact import guards
 from kineta.mechanics.contact.guards import acting
 from kineta.mechanics.derivation import Derivation
+from kineta.records import dataclass
 
 #: Terms in the order of the compiled function.
 TERMS = ("inertia", "force", "jacobian", "velocity", "bias", "law", "gap", "level")

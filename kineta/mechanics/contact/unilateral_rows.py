@@ -10,7 +10,7 @@ direction more firmly than later slip, and a sticking contact close to slip init
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -32,6 +32,7 @@ from kineta.model.contacts.limit import Limit
 from kineta.model.contacts.mutual_contact import MutualContact
 from kineta.model.dimensions import unit_of
 from kineta.model.kind import Unilateral
+from kineta.records import dataclass
 from kineta.spatial.rotation import normals
 from kineta.spatial.vector import Vector, along
 

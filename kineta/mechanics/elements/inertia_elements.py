@@ -9,7 +9,6 @@ axes, it gives the gyroscopic terms, generalised forces on the speeds u of the m
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from kineta.expr.graph import ZERO, Graph, Ref
@@ -19,6 +18,7 @@ from kineta.model.elements.inertia import InertiaElement
 from kineta.model.system import System
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
+from kineta.records import dataclass
 
 
 class Variables(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kineta.expr.graph import Ref
 from kineta.mechanics import regressor, second_derivatives, tangent
@@ -17,6 +17,7 @@ from kineta.mechanics.narration import Step, Steps, told
 from kineta.model.checks.scaling_check import scaling_diagnosis
 from kineta.model.system import System
 from kineta.passes.step_recorder import UnsuitedError
+from kineta.records import dataclass
 
 #: Rules on top of those of any formalism.
 SHARED: Mapping[str, Rule] = {

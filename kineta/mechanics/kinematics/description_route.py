@@ -7,7 +7,7 @@ nor regrouped masses with the others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kineta.algebra.expression import Expr
 from kineta.expr.graph import ONE, ZERO, Ref, neg
@@ -31,6 +31,7 @@ from kineta.model.kind import Element
 from kineta.model.name_inference import vector_parts
 from kineta.model.reserved_symbols import POINT_COMPONENTS
 from kineta.model.vectors import Part
+from kineta.records import dataclass
 from kineta.spatial.rotation import rodrigues
 from kineta.spatial.vector import Matrix, Vector, identity
 from kineta.spatial.wrench import Wrench

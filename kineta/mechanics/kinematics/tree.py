@@ -7,7 +7,7 @@ next link; bodies without a variable motion of their own belong to the link that
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from kineta.errors import ModelError
@@ -20,6 +20,7 @@ from kineta.model.checks.scaling_check import mass_spread
 from kineta.model.joints.joint import Joint
 from kineta.model.joints.motion import ElementaryMotion, Motion
 from kineta.model.reserved_symbols import TIME
+from kineta.records import dataclass
 from kineta.spatial.inertia import Moments, nothing, second_moments, symmetric
 from kineta.spatial.rotation import about, conjugated, normal, normals, rodrigues, turn, turn_matrix
 from kineta.spatial.twist import Twist

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 from kineta import tolerances
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.expr.op import Op
+from kineta.records import dataclass
 
 
 class SingularError(ArithmeticError):

@@ -7,7 +7,6 @@ kinetic energy with these in it, p_i = dT/dv_i are the momenta of the motions, a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from kineta.algebra.expression import symbol
 from kineta.expr.graph import ZERO, Graph, Ref
@@ -20,6 +19,7 @@ from kineta.model.system import System
 from kineta.passes.differentiate import gradient
 from kineta.passes.expand import SumsOfProducts
 from kineta.passes.substitute import substitute
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,6 @@ k. Time passes in them at a *pace*, which is 1; at a smaller pace the programs a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Ref
@@ -25,6 +24,7 @@ from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.tangent import Direction, balance, derivatives, displacements, multiplier_symbols
 from kineta.passes.nonsmooth_operations import kinks
 from kineta.passes.time_derivatives import TimeDerivatives
+from kineta.records import dataclass
 from kineta.threads import once
 
 #: The symbol for the pace of time, unlike any name of a model.

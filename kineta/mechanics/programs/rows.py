@@ -10,7 +10,7 @@ every program and constraint is differentiated until v^(s-1) appears in it. Its 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kineta.algebra.expression import Expr
 from kineta.errors import ModelError
@@ -21,6 +21,7 @@ from kineta.model.motion_program import Program
 from kineta.model.name_inference import speed_derivatives
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kineta.errors import Location, did_you_mean
 from kineta.model.body import Body, Point
 from kineta.model.kind import Appearance, Kind, KindRecord, Production, Scope
+from kineta.records import dataclass
 from kineta.values import word
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr, Scalar
@@ -19,6 +19,7 @@ from kineta.model.coercion import COERCIONS, Vector3, records, vector
 from kineta.model.joints.rotation import Rotation
 from kineta.model.kind import Appearance, Kind, Production, Scope
 from kineta.model.phrases import vector as components
+from kineta.records import dataclass
 from kineta.values import word
 
 if TYPE_CHECKING:

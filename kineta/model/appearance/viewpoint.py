@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr, Scalar
@@ -12,6 +12,7 @@ from kineta.model.axis import Axis, direction
 from kineta.model.coercion import vector
 from kineta.model.kind import Appearance, Kind, Production, Scope
 from kineta.model.phrases import vector as components
+from kineta.records import dataclass
 
 if TYPE_CHECKING:
     from kineta.model.io.kin_source import Node, Source, Token

@@ -14,12 +14,12 @@ where both are alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 
 from kineta.algebra.expression import Expr, expr
 from kineta.algebra.functions import maximum, minimum, sign, sqrt, step
 from kineta.model.constraints.three import Three, cross, dot, moved, scaled
+from kineta.records import dataclass
 
 #: Part of the smallest side by which a separation may fall short of the largest, and a place may be deep.
 SHARE = 0.01

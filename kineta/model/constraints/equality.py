@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import ArgumentError, Location, shown
 from kineta.model.coercion import scalar
 from kineta.model.kind import KindRecord
+from kineta.records import dataclass
 
 if TYPE_CHECKING:
     from kineta.model.io.kin_source import Node, Source

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Scalar
 from kineta.model.constraints.equality import Equality, difference, vanishing
 from kineta.model.kind import Condition, Kind, Production
+from kineta.records import dataclass
 
 if TYPE_CHECKING:
     from kineta.model.io.kin_source import Node, Source, Token

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr, Scalar
@@ -16,6 +16,7 @@ from kineta.model.constraints import placement
 from kineta.model.elements.coordinate import Place
 from kineta.model.kind import Condition, Kind, Production, Scope
 from kineta.model.units import Dimension
+from kineta.records import dataclass
 from kineta.values import word
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ kept within h, t then follows from s within k, and s from t (Ericson 2005, 5.1.9
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import TypeVar
 
@@ -30,6 +30,7 @@ from kineta.model.bounds import Bound
 from kineta.model.constraints import box_pairs, placement, rolling
 from kineta.model.constraints.rolling import Shape
 from kineta.model.constraints.three import Three, dot, moved, scaled
+from kineta.records import dataclass
 
 #: Shapes that may touch each other.
 BODIES: Mapping[str, Shape] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from kineta.algebra.expression import Expr, Scalar, expr, symbol
@@ -26,6 +26,7 @@ from kineta.model.elements.coordinate import Place
 from kineta.model.kind import Kind, Production, Scope, Unilateral
 from kineta.model.named_expressions import substitute_names
 from kineta.model.vectors import part
+from kineta.records import dataclass
 from kineta.values import word
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kineta.algebra.expression import Expr, Scalar
@@ -15,6 +15,7 @@ from kineta.model.contacts import parameter_condition, restitution
 from kineta.model.contacts.parameter_condition import WHILE
 from kineta.model.elements.smooth_friction import SmoothFriction, coordinate_fault
 from kineta.model.kind import Kind, Production, Scope, Unilateral
+from kineta.records import dataclass
 
 if TYPE_CHECKING:
     from kineta.model.io.kin_source import Node, Source, Token

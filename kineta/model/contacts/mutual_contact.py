@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from itertools import combinations, groupby
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from kineta.model.contacts import restitution as options
 from kineta.model.contacts.contact import Contact
 from kineta.model.kind import Kind, Production, Scope, Unilateral
 from kineta.model.reserved_symbols import MULTIPLIER
+from kineta.records import dataclass
 from kineta.values import word
 
 if TYPE_CHECKING:

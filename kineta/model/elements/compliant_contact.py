@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kineta.algebra.expression import Expr, expr, symbol
 from kineta.algebra.functions import maximum, sqrt, step
@@ -16,6 +16,7 @@ from kineta.model.constraints import placement, shapes
 from kineta.model.constraints.shapes import PLANE, Touching
 from kineta.model.kind import Element, Kind, Scope
 from kineta.model.units import Dimension
+from kineta.records import dataclass
 
 _NONE = expr(0)
 #: Laws of compliant contact, with the dimensions of stiffness and damping.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr
 from kineta.model.body import Body, Point, Station, station
 from kineta.model.coercion import COERCIONS, ModelRecord, scalar
 from kineta.model.phrases import place
+from kineta.records import dataclass
 
 if TYPE_CHECKING:
     from kineta.model.io.kin_source import Node, Source

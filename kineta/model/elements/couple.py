@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Scalar
@@ -14,6 +14,7 @@ from kineta.model.coercion import Vector3, vector
 from kineta.model.elements import axes as frame
 from kineta.model.elements.axes import Axes
 from kineta.model.kind import Element, Kind, Production
+from kineta.records import dataclass
 
 if TYPE_CHECKING:
     from kineta.model.io.kin_source import Node, Source, Token

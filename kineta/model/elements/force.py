@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr, Scalar
@@ -15,6 +15,7 @@ from kineta.model.elements import axes as frame
 from kineta.model.elements.axes import Axes
 from kineta.model.elements.coordinate import Place
 from kineta.model.kind import Element, Kind, Production
+from kineta.records import dataclass
 
 if TYPE_CHECKING:
     from kineta.model.io.kin_source import Node, Source, Token

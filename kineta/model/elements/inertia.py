@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import LOCK, Expr, Scalar
@@ -13,6 +13,7 @@ from kineta.model.elements.coordinate import constancy_fault
 from kineta.model.kind import Element, Kind, Production, Scope
 from kineta.passes.differentiate import gradient
 from kineta.passes.evaluate import evaluate
+from kineta.records import dataclass
 
 if TYPE_CHECKING:
     from kineta.model.io.kin_source import Node, Source, Token

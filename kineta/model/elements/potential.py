@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr, Scalar
@@ -10,6 +10,7 @@ from kineta.errors import Location
 from kineta.model import units
 from kineta.model.coercion import scalar
 from kineta.model.kind import Element, Kind, Production
+from kineta.records import dataclass
 
 if TYPE_CHECKING:
     from kineta.model.io.kin_source import Node, Source, Token

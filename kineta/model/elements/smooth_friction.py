@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr
@@ -10,6 +10,7 @@ from kineta.errors import Location
 from kineta.model.bounds import Bound
 from kineta.model.checks import contact_checks
 from kineta.model.kind import Element, Kind
+from kineta.records import dataclass
 
 if TYPE_CHECKING:
     from kineta.model.kind import Scope

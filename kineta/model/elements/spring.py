@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr, Scalar, expr
@@ -12,6 +12,7 @@ from kineta.model.coercion import scalar
 from kineta.model.elements import coordinate as along
 from kineta.model.elements.coordinate import Coordinate, Place
 from kineta.model.kind import Element, Kind, Production
+from kineta.records import dataclass
 
 if TYPE_CHECKING:
     from kineta.model.io.kin_source import Node, Source, Token

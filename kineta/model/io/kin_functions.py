@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lark import Token, Tree
@@ -17,6 +16,7 @@ from kineta.errors import Location, ModelError
 from kineta.expr.op import FUNCTIONS
 from kineta.model import vectors
 from kineta.model.io import kin_vectors
+from kineta.records import dataclass
 
 #: Functions of the language that are no operations.
 OTHERS = ("if", "table", "ceil", "mod", "hypot")

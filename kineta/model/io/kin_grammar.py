@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Callable, Collection, Mapping
 from copy import copy
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from io import BytesIO
@@ -28,6 +27,7 @@ from kineta.errors import shown
 from kineta.model import appearance, constraints, contacts, elements, motion_program, switch
 from kineta.model.compound import Compound, CompoundConstraint, CompoundContact, CompoundElement
 from kineta.model.kind import Kind, Production
+from kineta.records import dataclass
 from kineta.threads import once
 
 #: The rules that a whole text may follow: a model, and what is read by itself.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kineta.algebra.expression import Comparison, Expr
 from kineta.errors import ModelError
 from kineta.model import units
 from kineta.model.units import NUMBER, Dimension
+from kineta.records import dataclass
 
 #: A node of the parse tree. Its children have the shapes that the grammar gives them.
 Node = Any

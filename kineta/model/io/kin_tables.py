@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kineta.algebra.tables import OUTSIDE, slope, table
@@ -12,6 +11,7 @@ from kineta.expr.tables import KINDS
 from kineta.model import units
 from kineta.model.io import point_files
 from kineta.model.io.kin_quantities import DimensionedExpr, Node, joined
+from kineta.records import dataclass
 
 #: The word of tables, which stands as a function does.
 TABLE = "table"

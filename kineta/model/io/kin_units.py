@@ -8,7 +8,7 @@ that is one (``exp(-z)`` becomes ``exp(-z/1 m)``). Neither changes a value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn, cast
 
@@ -24,6 +24,7 @@ from kineta.model.io.kin_tables import ReadPoints
 from kineta.model.io.statements.model_text import ModelText
 from kineta.model.io.statements.table import read_statements
 from kineta.model.units import NUMBER, Dimension
+from kineta.records import dataclass
 
 
 class Scale(NamedTuple):

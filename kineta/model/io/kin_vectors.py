@@ -6,7 +6,6 @@ A vector is read as its three components, and has no place in a model but in a c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from lark import Tree
@@ -16,6 +15,7 @@ from kineta.algebra.functions import sqrt
 from kineta.errors import ModelError
 from kineta.model.io.kin_quantities import DimensionedExpr, Node, ReadCondition, opposite, plus, root, times
 from kineta.model.vectors import Part, VectorSymbol, component_advice, different_axes
+from kineta.records import dataclass
 
 Components = tuple[DimensionedExpr, DimensionedExpr, DimensionedExpr]
 

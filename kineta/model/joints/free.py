@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from kineta.expr.graph import Graph, Ref
 from kineta.model.joints.joint import QUATERNION, Joint
+from kineta.records import dataclass
 from kineta.spatial.rotation import quaternion_matrix, quaternion_rate
 from kineta.spatial.vector import Matrix, Vector
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from kineta.algebra.expression import Expr, Scalar
@@ -12,6 +11,7 @@ from kineta.model.axis import Axis, X, Y, Z, direction
 from kineta.model.coercion import scalar
 from kineta.model.joints.motion import ElementaryMotion
 from kineta.model.units import Dimension
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

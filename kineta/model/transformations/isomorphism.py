@@ -5,7 +5,7 @@ them all.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr, expr, symbol
@@ -20,6 +20,7 @@ from kineta.model.system import System
 from kineta.model.transformations.mapping import map_expressions
 from kineta.model.vectors import part
 from kineta.passes.substitute import substitute
+from kineta.records import dataclass
 
 #: Fields of a system from which its equations follow.
 _DESCRIBED = (

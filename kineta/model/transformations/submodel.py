@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 from typing import Any
 
 from kineta.algebra.expression import Expr, symbol
@@ -22,6 +22,7 @@ from kineta.model.named_expressions import Let, Output, substitute_names
 from kineta.model.parameters import Parameter
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, NAME, POINT_COMPONENTS, TIME, owner
 from kineta.model.vectors import KINDS, Part, VectorSymbol, cross, norm, part
+from kineta.records import dataclass
 from kineta.values import word
 
 #: Fields of a system that are joined, one after another.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import count
 
 from kineta.expr.graph import Graph, Ref
@@ -20,6 +19,7 @@ from kineta.notation.readable.polynomials import LongFormError, Sum
 from kineta.notation.readable.ring import Ring
 from kineta.notation.readable.trees import Tree, oriented
 from kineta.notation.typesetting import LAST, Kinds, Notation, typeset
+from kineta.records import dataclass
 
 #: Terms of all entries, as they are and with sums of angles, above which equations are not written out.
 MOST, LONG = 1500, 150

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from kineta.model.dimensions import varied_units
 from kineta.model.system import System
 from kineta.numerics.continuation import POINTS, STUCK, Curve, CurvePoint, branch_starts, follow
 from kineta.numerics.linear_algebra import norm, pivoted_triangle
+from kineta.records import dataclass
 from kineta.runtime.parameter_checks import check_parameters
 from kineta.runtime.steady_motion import SteadyState
 from kineta.tasks.equilibria.equilibrium import Search, found_from, searched

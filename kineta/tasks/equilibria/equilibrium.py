@@ -5,7 +5,7 @@ rates of first-order states are zero in both.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from kineta.model.dimensions import variable_units, varied_units
 from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
 from kineta.numerics.newton import NewtonResult, NonlinearSystem, nearest_zero, newton_distances
+from kineta.records import dataclass
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.compiled import parameters
 from kineta.runtime.domain_watch import check_defined

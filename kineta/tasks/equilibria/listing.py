@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from kineta.drawing import notebook
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System
+from kineta.records import dataclass
 from kineta.tasks.equilibria.equilibrium import Equilibrium
 
 #: Coordinates of the largest stiffness that is shown.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from kineta.arrays import FloatArray
 from kineta.errors import MissingPackageError
 from kineta.model.reserved_symbols import added_force
 from kineta.numerics.linear_algebra import inv, pivoted_qr
+from kineta.records import dataclass
 from kineta.results.labelled_matrix import labelled
 from kineta.tasks.linear.stability import Stability
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from kineta.integration.time_stepping import MOREAU
 from kineta.model.contacts.mutual_contact import mutual_contacts
 from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
+from kineta.records import dataclass
 from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import AppliedForces
 from kineta.runtime.events import Event

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from kineta.arrays import FloatArray
 from kineta.hybrid.contact_modes import GAP, LIMIT, WHILE
@@ -28,6 +27,7 @@ from kineta.kernels.standalone.stepping_run import CROWDED, UNCOUNTABLE, Standal
 from kineta.model import units
 from kineta.model.reserved_symbols import ENERGIES
 from kineta.model.system import System
+from kineta.records import dataclass
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.postprocess import units_of
 

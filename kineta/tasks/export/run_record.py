@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 
 import numpy as np
@@ -32,6 +32,7 @@ from kineta.kernels.translation import translate_unit
 from kineta.memory import CompiledFunction, Record
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.programs.controllability_watch import PROGRESS
+from kineta.records import dataclass
 from kineta.runtime.constraint_treatment import PROJECTED, STEPPED
 from kineta.runtime.contact_problem import STEP_FUNCTIONS
 from kineta.runtime.events import event_record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate
 from typing import Any
 
@@ -33,6 +33,7 @@ from kineta.model.parameters import named_values
 from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
 from kineta.model.transformations.components import Components
+from kineta.records import dataclass
 from kineta.runtime.contact_problem import FUNCTIONS, STEP_FUNCTIONS
 from kineta.runtime.functions import SETUP
 from kineta.runtime.problem import SimulationProblem

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from kineta.codegen.kernels import web_assembly
 from kineta.codegen.kernels.tree import KernelTree
 from kineta.memory import BOOLEAN, INTEGER, REAL, FunctionType, Record
+from kineta.records import dataclass
 from kineta.tasks.export.memory_image import Piece, Place
 from kineta.tasks.export.memory_image import places as places_in
 from kineta.tasks.export.run_names import CHANGES, RunNames

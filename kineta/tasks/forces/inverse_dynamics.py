@@ -10,7 +10,6 @@ G is the constraint Jacobian. Indeterminate forces on speeds have the least weig
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import Any
@@ -32,6 +31,7 @@ from kineta.model.reserved_symbols import MULTIPLIER, added_force
 from kineta.model.system import System, a_system
 from kineta.numerics.linear_algebra import norm, null_space, pinv, svdvals
 from kineta.passes.differentiate import forward, gradient
+from kineta.records import dataclass
 from kineta.results.series import Series
 from kineta.runtime.applied_forces import NO_FORCES
 from kineta.runtime.compiled import parameters

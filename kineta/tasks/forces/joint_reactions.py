@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -30,6 +29,7 @@ from kineta.model.constraints import holding, place
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm, null_space
+from kineta.records import dataclass
 from kineta.results.series import Series, check_finite
 from kineta.spatial.vector import Matrix, Vector
 from kineta.tasks.forces.inverse_dynamics import Kinetostatics, inverse, solved

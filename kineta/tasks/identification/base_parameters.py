@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import Any
 
@@ -38,6 +38,7 @@ from kineta.notation.text import TEXT
 from kineta.numerics.linear_algebra import lstsq, norm, null_space, pinv
 from kineta.passes.evaluate import evaluate
 from kineta.passes.expand import expand
+from kineta.records import dataclass
 from kineta.runtime.compiled import parameters
 from kineta.tasks.identification.regressor import parameter_names
 from kineta.tasks.ignored_features import warn_ignored

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError, excerpt, shown
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import inv, lstsq, norm, null_space, svd
+from kineta.records import dataclass
 from kineta.tasks.identification.base_parameters import ALLOWED, BASE, BaseParameters, base_parameters, independent
 from kineta.tasks.identification.regressor import inertial_parameters
 from kineta.tasks.motions.trajectory import Trajectory, trajectory

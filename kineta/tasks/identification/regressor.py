@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError
 from kineta.mechanics.regressor import PARAMETERS
 from kineta.model.system import System
+from kineta.records import dataclass
 from kineta.results.series import check_finite
 from kineta.tasks.motions.trajectory import Trajectory, trajectory
 

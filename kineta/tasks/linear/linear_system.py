@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, warn
 from kineta.model.coercion import records
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import eigvals
+from kineta.records import dataclass
 from kineta.results.labelled_matrix import aligned
 from kineta.values import numbers, whole, word
 

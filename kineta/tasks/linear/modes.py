@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from kineta.drawing import draw, notebook, show
 from kineta.equations.equations import Equations
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import eig
+from kineta.records import dataclass
 from kineta.tasks.linear.linear_system import Linear, warn_unsteady
 from kineta.tasks.linear.linearize import one_linear
 from kineta.values import whole

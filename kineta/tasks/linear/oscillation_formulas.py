@@ -8,7 +8,6 @@ About an equilibrium, with changes x of the independent coordinates and T all co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -25,6 +24,7 @@ from kineta.notation import latex, text
 from kineta.notation.printed_form import printed_form
 from kineta.notation.typesetting import Notation
 from kineta.passes.expand import SumsOfProducts
+from kineta.records import dataclass
 from kineta.runtime.independent_states import state_names
 from kineta.tasks.ignored_features import warn_ignored
 from kineta.tasks.linear.symbolic_tangent import SymbolicTangent, expressible, symbolic_tangent

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError, SingularMatrixError, did_you_mean, shown
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import expm, solve
+from kineta.records import dataclass
 from kineta.tasks.linear.linear_system import Linear, warn_unsteady
 from kineta.tasks.linear.linearize import one_linear
 from kineta.values import numbers

@@ -11,7 +11,7 @@ coordinates::
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from kineta.arrays import ComplexArray, FloatArray
 from kineta.consistency.definition_domain import domain_violation, position_text
 from kineta.errors import ArgumentError, SimulationError, SingularMatrixError
 from kineta.numerics.linear_algebra import eigvals, eigvalsh, inv, norm, null_space, solve
+from kineta.records import dataclass
 from kineta.runtime.steady_motion import SteadyConditions, SteadyState
 from kineta.tasks.linear.linearize import linearize
 

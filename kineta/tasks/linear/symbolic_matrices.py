@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from kineta.algebra.expression import Expr
@@ -14,6 +13,7 @@ from kineta.model.system import System
 from kineta.notation import latex, text
 from kineta.notation.printed_form import printed_form
 from kineta.notation.typesetting import Notation
+from kineta.records import dataclass
 from kineta.runtime.independent_states import state_names
 from kineta.tasks.ignored_features import warn_ignored
 from kineta.tasks.linear.linearize import put_in, put_out

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from kineta.passes.expand import SumsOfProducts
 from kineta.passes.substitute import substitute
+from kineta.records import dataclass
 from kineta.runtime.independent_states import Reduction, independent_states
 from kineta.runtime.tangent import Blocks, Input, Linearisation, Matrix, MatrixAlgebra, Tangent, matrix
 from kineta.tasks.linear.descriptor_matrices import near

@@ -7,7 +7,6 @@ rotations divided (Yoshikawa, 1985; Angeles, 1992).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -20,6 +19,7 @@ from kineta.consistency.redundancy import find_redundancy
 from kineta.model.dimensions import variable_units
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import null_space, svd, svdvals
+from kineta.records import dataclass
 
 #: Displacement at which redundant constraints are told from constraints dependent at one position [rad or m].
 BESIDE = 1e-2

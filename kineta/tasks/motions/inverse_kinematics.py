@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from kineta.model.dimensions import variable_units
 from kineta.model.system import System, a_system
 from kineta.numerics.linear_algebra import det, norm, null_space, svd, svdvals
 from kineta.numerics.newton import NewtonResult, NonlinearSystem, nearest_zero
+from kineta.records import dataclass
 from kineta.runtime.compiled import parameters
 from kineta.runtime.joint_limits import LimitDistances
 from kineta.tasks.motions.conditioning import Conditioning, conditioning, motions

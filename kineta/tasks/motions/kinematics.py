@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from kineta.model.body import GROUND
 from kineta.model.coercion import records
 from kineta.model.dimensions import acceleration_units, output_units, variable_units
 from kineta.model.system import System
+from kineta.records import dataclass
 from kineta.results.series import Series, check_finite
 from kineta.tasks.motions.outputs import outputs
 from kineta.tasks.motions.trajectory import trajectory

@@ -7,7 +7,6 @@ and accelerations, by Hermite polynomials.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm, solve
 from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
+from kineta.records import dataclass
 from kineta.values import numbers
 
 #: Degree of the splines through arrays.

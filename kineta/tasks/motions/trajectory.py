@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from kineta.files import path_of
 from kineta.mechanics.derivation import Derivation
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import pinv
+from kineta.records import dataclass
 from kineta.results.csv_table import table
 from kineta.results.netcdf import load_result
 from kineta.results.result import Result

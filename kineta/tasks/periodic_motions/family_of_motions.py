@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +18,7 @@ from kineta.model.dimensions import varied_units
 from kineta.model.system import System
 from kineta.numerics.continuation import POINTS, STUCK, Curve, CurvePoint, follow
 from kineta.numerics.linear_algebra import lstsq
+from kineta.records import dataclass
 from kineta.runtime.parameter_checks import check_parameters
 from kineta.tasks.periodic_motions import floquet
 from kineta.tasks.periodic_motions.periodic_motion import found_orbit, shooting_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from kineta.errors import ArgumentError, SimulationError, did_you_mean, reworded
 from kineta.model.coercion import records
 from kineta.model.dimensions import varied_units
 from kineta.model.system import System
+from kineta.records import dataclass
 from kineta.results.result import Result
 from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import applied_forces

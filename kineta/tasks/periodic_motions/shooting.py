@@ -12,7 +12,7 @@ to section is where it comes back to the section: its M has the change of the ti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from kineta.equations.equations import Equations
 from kineta.errors import SimulationError
 from kineta.expr.walk import reachable
 from kineta.numerics.linear_algebra import lstsq, norm, null_space, pinv
+from kineta.records import dataclass
 from kineta.runtime.events import Event
 from kineta.runtime.projection import normalise
 from kineta.tasks.assemble import assemble

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from kineta.equations.equations import Equations, given_equations
 from kineta.errors import ArgumentError, ModelError, SimulationError, shown
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import inv, norm, svd
+from kineta.records import dataclass
 from kineta.results.result import Result
 from kineta.runtime import run_arguments
 from kineta.tasks.sensitivity.initial_sensitivity import VariedStart, varied_start

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import lstsq
 from kineta.passes.evaluate import evaluate
+from kineta.records import dataclass
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.compiled import parameters
 from kineta.runtime.independent_states import Reduction, independent_states, state_names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from kineta.integration.contact_records import CLOSED, FLAGS, STUCK
 from kineta.integration.error_control import StepControl
 from kineta.numerics.roots import PARTS, root, sign_change
 from kineta.numerics.tableaux import TABLEAUX
+from kineta.records import dataclass
 from kineta.results.outcomes import EVENT, check_complete
 from kineta.runtime import run_arguments
 from kineta.runtime.events import Event

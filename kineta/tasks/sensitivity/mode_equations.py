@@ -12,7 +12,7 @@ An impact has residuals of the same form in the speeds u after it and the impuls
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kineta.algebra.expression import Expr
 from kineta.codegen.compiled_functions import CompiledFunctions
@@ -26,6 +26,7 @@ from kineta.mechanics.tangent import Direction, derivatives, multiplier_symbols,
 from kineta.model.reserved_symbols import added_force
 from kineta.passes.nonsmooth_operations import jumps, kinks, leaps
 from kineta.passes.substitute import substitute
+from kineta.records import dataclass
 from kineta.runtime.functions import state_programs
 
 #: Numbers of the fixed laws of a contact in an impact: it is hit or pushed; its restitution counts; it sticks, slips; the

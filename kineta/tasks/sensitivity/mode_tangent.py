@@ -11,7 +11,7 @@ derivatives are the same for all.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations
 from kineta.numerics.linear_algebra import det, inv, norm, pinv
+from kineta.records import dataclass
 from kineta.runtime.compiled import BoundSystem
 from kineta.tasks.sensitivity.mode_equations import ModeFunctions, mode_functions
 

@@ -8,13 +8,13 @@ not accurate enough for the variations that pass through them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError
 from kineta.numerics.tableaux import Tableau
+from kineta.records import dataclass
 from kineta.tasks.sensitivity.mode_tangent import ModeTangent
 from kineta.tasks.sensitivity.recorded_motion import MotionPiece
 

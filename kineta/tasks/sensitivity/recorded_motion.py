@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError
 from kineta.integration.segment import Segment
+from kineta.records import dataclass
 from kineta.results.impacts import Impact
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.problem import SimulationProblem

@@ -12,7 +12,7 @@ Aizerman and Gantmakher, *On the stability of periodic motions*, PMM 22 (1958); 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from kineta.errors import SimulationError, excerpt
 from kineta.integration.contact_records import ALONG as DIRECTION
 from kineta.integration.contact_records import CLOSED, FLAGS, SLIPS, STUCK
 from kineta.numerics.linear_algebra import norm
+from kineta.records import dataclass
 from kineta.results.impacts import Impact
 from kineta.runtime.compiled import BoundSystem
 from kineta.tasks.sensitivity.mode_equations import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from kineta.integration.error_control import StepControl
 from kineta.model.dimensions import expression_units, varied_units
 from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
+from kineta.records import dataclass
 from kineta.results.labelled_matrix import aligned
 from kineta.results.outcomes import check_complete
 from kineta.runtime import run_arguments

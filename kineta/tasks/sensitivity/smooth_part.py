@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from kineta.algebra.expression import Expr
 from kineta.equations.equations import Equations, derive
@@ -12,6 +11,7 @@ from kineta.model.name_inference import contact_rows
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.transformations.subset import without_parts
 from kineta.passes.nonsmooth_operations import jumps
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True)

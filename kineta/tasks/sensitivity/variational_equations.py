@@ -8,7 +8,6 @@ A state y = (q, v, goals) and its sensitivities S are integrated together::
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from kineta.algebra.expression import Expr
 from kineta.equations.equations import Equations
@@ -21,6 +20,7 @@ from kineta.model.named_expressions import let_advice
 from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
 from kineta.passes.differentiate import forward
+from kineta.records import dataclass
 from kineta.runtime.compiled import CompiledSystem
 from kineta.runtime.constraint_treatment import FREE, PROJECTED
 from kineta.runtime.functions import StateLayout, state_programs, switching_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -20,6 +20,7 @@ from kineta.numerics.differentiation_index import RankStructure, determined, equ
 from kineta.numerics.linear_algebra import lstsq, qr
 from kineta.numerics.newton import NewtonResult, NonlinearSystem, nearest_zero
 from kineta.programs.initialisation import derivative_text
+from kineta.records import dataclass
 from kineta.threads import memo
 
 #: Most Newton steps along a motion.

@@ -8,7 +8,6 @@ nothing is integrated; otherwise the free part of the motion is the internal dyn
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from kineta.model.dimensions import output_units, unit_of, variable_units, varie
 from kineta.model.name_inference import response_symbols
 from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
+from kineta.records import dataclass
 from kineta.results.series import Series
 from kineta.runtime import run_arguments
 from kineta.runtime.compiled import parameters

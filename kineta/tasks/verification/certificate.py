@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from html import escape
 from typing import Any
 
 from kineta.expr.count import Operations
 from kineta.notation.html import page
+from kineta.records import dataclass
 
 #: The verdict on a law within rounding errors.
 HOLDS = "holds"

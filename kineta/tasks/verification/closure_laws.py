@@ -6,7 +6,6 @@ A kind of constraint is a row of ``MEANINGS``; laws do not apply to systems with
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from kineta.model.constraints.loop import Loop
 from kineta.model.constraints.rolling import Rolling
 from kineta.model.constraints.shapes import PLANE, Touching, closest, named
 from kineta.model.name_inference import derivative_order
+from kineta.records import dataclass
 from kineta.tasks.verification.rigid_motion import RigidMotion, Vector, norm, rate
 from kineta.tasks.verification.taylor_series import TaylorSeries
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
@@ -24,6 +23,7 @@ from kineta.numerics.linear_algebra import norm, svd
 from kineta.passes.differentiate import forward
 from kineta.passes.magnitude import magnitude
 from kineta.passes.substitute import substitute
+from kineta.records import dataclass
 from kineta.results.outcomes import check_complete
 from kineta.results.result import Result
 from kineta.simulation.simulate import simulate

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from kineta.model.motion_program import Control
 from kineta.model.reserved_symbols import TIME, added_force
 from kineta.model.system import System
 from kineta.passes.multiprecision import require_mpmath
+from kineta.records import dataclass
 from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
 from kineta.tasks.verification.certificate import FormRow
 from kineta.tasks.verification.random_states import States, chosen, values

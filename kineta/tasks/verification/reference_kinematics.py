@@ -6,7 +6,6 @@ Accelerations are those of the equations under test; balances of force and momen
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from kineta.mechanics.derivation import Derivation
 from kineta.model.reserved_symbols import MULTIPLIER, TIME
 from kineta.numerics.linear_algebra import det
 from kineta.passes import multiprecision
+from kineta.records import dataclass
 from kineta.spatial.rotation import normals
 from kineta.tasks.verification.random_states import States, quantity, values
 from kineta.tasks.verification.rigid_motion import RigidMotion, numbers_of, of_derivatives

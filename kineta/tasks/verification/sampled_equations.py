@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kineta import tolerances
@@ -13,6 +11,7 @@ from kineta.mechanics.derivation import Derivation
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import cond, pinv, unit_rows
+from kineta.records import dataclass
 from kineta.tasks.verification.random_states import States, quantity
 from kineta.tasks.verification.reference_kinematics import ReferenceKinematics
 from kineta.threads import once

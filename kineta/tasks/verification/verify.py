@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -21,6 +21,7 @@ from kineta.model.contacts.mutual_contact import MOST_PLACES, mutual_contacts
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System, a_system
 from kineta.passes.multiprecision import require_mpmath
+from kineta.records import dataclass
 from kineta.tasks.ignored_features import warn_ignored
 from kineta.tasks.verification.certificate import Certificate, Finding, FormalismRow
 from kineta.tasks.verification.laws import LAWS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from kineta.expr.graph import ZERO, Ref
 from kineta.mechanics.derivation import Array, Derivation, matrix, vector
@@ -11,6 +10,7 @@ from kineta.mechanics.programs.laws.law import of_what_moves
 from kineta.mechanics.programs.rows import without
 from kineta.model.system import System
 from kineta.passes.differentiate import gradient
+from kineta.records import dataclass
 
 
 def in_coordinates(system: System, r: int) -> str:

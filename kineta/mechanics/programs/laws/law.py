@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from kineta.expr.graph import ZERO, Ref
 from kineta.mechanics.constraints.kkt import kkt_factors
@@ -11,6 +10,7 @@ from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.elements import inertia_elements
 from kineta.mechanics.from_residual import orders
 from kineta.model.system import System
+from kineta.records import dataclass
 
 
 def anywhere(system: System, r: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from kineta.model.parameters import Parameter
 from kineta.model.system import System
 from kineta.model.transformations.submodel import Submodel
 from kineta.model.units import Dimension
+from kineta.records import dataclass
 
 #: The model in a file that a text uses, for these constants and the files that use one another on the way to it.
 ModelFile = Callable[[Path, Mapping[str, float], tuple[Path, ...]], System]

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from kineta.errors import Location, ModelError, did_you_mean
 from kineta.model.io.urdf.xml import XMLElement
+from kineta.records import dataclass
 
 #: Elements that are read: their attributes, and the elements in them.
 _READ: dict[str, tuple[set[str], set[str]]] = {

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from kineta.algebra.expression import Expr, expr, symbol
 from kineta.model.contacts.joint_friction import Friction
 from kineta.model.contacts.limit import Limit
 from kineta.model.io.urdf.coverage import Note, note
 from kineta.model.io.urdf.xml import XMLElement
+from kineta.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

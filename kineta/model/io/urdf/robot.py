@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kineta import tolerances
@@ -32,6 +31,7 @@ from kineta.model.joints.rotation import Rotation, Rx, Ry, Rz
 from kineta.model.joints.shift import Shift, Sx, Sy, Sz
 from kineta.model.reserved_symbols import ENERGIES, TIME
 from kineta.model.system import System
+from kineta.records import dataclass
 
 _GRAVITY = (0.0, 0.0, -9.81)
 #: Number of notes of a file with warnings of their own.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from xml.parsers import expat
 
 from kineta.errors import Location, ModelError
+from kineta.records import dataclass
 
 
 @dataclass(slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from kineta.arrays import FloatArray
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
+from kineta.records import dataclass
 from kineta.tasks.verification.closure_laws import MEANINGS
 from kineta.tasks.verification.laws.comparison import Comparison
 from kineta.tasks.verification.reference_forces import KNOWN
