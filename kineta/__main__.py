@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 #: What a shell gives for a command that Ctrl-C ends.
 _INTERRUPTED = 130
 #: Objects made between two collections of garbage: a command ends before its cycles matter, and imports make objects that stay.
-_GARBAGE = 100_000
+_GARBAGE = 500_000
 #: Work after which a signal is late that Python has not seen [s]: it is within machine code, such as that of a compiler.
 _PATIENCE = 0.5
 
@@ -22,7 +23,6 @@ def main() -> None:
     """Entry point. Ctrl-C and SIGTERM end what is going on in an orderly way, with codes 130 and 143; an import at once."""
     code = _INTERRUPTED
     try:
-        import gc
         import signal
         from threading import Event
 
@@ -52,6 +52,8 @@ def main() -> None:
         raise SystemExit(code if left.code == _INTERRUPTED else left.code) from None
     except KeyboardInterrupt:
         _leave(code)
+    finally:
+        gc.freeze()  # what is left goes with the process: Python would look at every object once more
 
 
 def _importing(frame: Any) -> bool:

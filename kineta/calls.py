@@ -28,7 +28,7 @@ def public(value: T, name: str = "") -> T:
     if isinstance(value, type):
         for own, method in list(vars(value).items()):
             if own == "__init__" or not own.startswith("_"):
-                _check_method(value, own, method)
+                _check_method(value, own, getattr(value, own) if own == "__init__" else method)
     return value
 
 
