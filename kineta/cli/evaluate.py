@@ -170,14 +170,17 @@ def _speeds(system: Any, option: str, given: Any) -> Any:
     """Return one number for each speed, zero by default, from a list or a mapping."""
     import numpy as np
 
+    from kineta.model.name_inference import forced_speed
+
     if isinstance(given, dict):
         values = np.zeros(system.nv)
         for name, x in given.items():
-            if name not in system.v_names:
+            speed = forced_speed(system, name) if option == "--tau" else name
+            if speed not in system.v_names:
                 raise ArgumentError(
                     f"{option}: model '{system.name}' has no speed '{name}'.{did_you_mean(name, system.v_names)}"
                 )
-            values[system.v_names.index(name)] = x
+            values[system.v_names.index(speed)] = x
         return values
     return np.asarray(given, dtype=float)
 

@@ -261,10 +261,12 @@ def _dimensions(option: str, system: System) -> dict[str, Dimension]:
     """Return the dimensions of the values of an option by coordinate or speed, where the motions show them."""
     from kineta.model import units
     from kineta.model.dimensions import variable_dimensions
+    from kineta.model.reserved_symbols import added_force
 
     shown = variable_dimensions(system)
     if option == "--tau":
-        return {n: units.times(units.POWER, d, -1) for n, d in shown.items()}
+        forces = {n: units.times(units.POWER, d, -1) for n, d in shown.items()}
+        return forces | {added_force(n): d for n, d in forces.items()}
     if option == "--vdot":
         return {n: units.times(d, units.TIME, -1) for n, d in shown.items()}
     return shown

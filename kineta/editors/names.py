@@ -14,7 +14,7 @@ from kineta.model import joints, vectors
 from kineta.model.body import GROUND
 from kineta.model.io.kin_grammar import Grammar
 from kineta.model.io.kin_quantities import Node
-from kineta.model.reserved_symbols import LETTER, MULTIPLIER
+from kineta.model.reserved_symbols import LETTER, MULTIPLIER, forced
 from kineta.records import dataclass
 
 #: Groups of names: within one, no two things have the same name.
@@ -263,8 +263,12 @@ class Names:
 
     def _resolve(self, token: Token, groups: tuple[str, ...], scope: Mapping[str, Entity], new: str = "") -> None:
         """Note what *token* stands for, one of *groups*; a name that nothing describes is a *new* one."""
-        self._indices(token, scope)
         text, base = str(token).rstrip("'"), token.start_pos or 0
+        if (speed := forced(text)) and speed not in scope:
+            start = base + text.index("[") + 1
+            self._resolve(Token("NAME", speed, start, end_pos=start + len(speed)), groups, scope)
+            return
+        self._indices(token, scope)
         head = _bare(text).partition(".")[0]
         if head in scope:
             self._note(base, base + len(head), scope[head])

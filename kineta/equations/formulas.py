@@ -155,7 +155,7 @@ def checked_order(system: System, order: Iterable[Any]) -> tuple[str, ...]:
     if isinstance(order, str) or not isinstance(order, Iterable):
         raise ArgumentError(f"Expected the order as a list of names, found {shown(order)}.")
     names = tuple(order)
-    known = ("t", *system.parameter_names, *system.q_names, *system.v_names)
+    known = ("t", *system.parameter_names, *system.q_names, *system.v_names, *map(added_force, system.v_names))
     for k, name in enumerate(names):
         if not isinstance(name, str):
             own = f'; give the name, "{name.name}"' if isinstance(name, Expr) and name.name else ""

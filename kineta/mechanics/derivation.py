@@ -35,7 +35,7 @@ from kineta.mechanics.quantities import CONTROLLED, QUANTITIES, ordered, placed
 from kineta.mechanics.variables import Symbols, symbols
 from kineta.model.checks.scaling_check import scaling_diagnosis
 from kineta.model.name_inference import contact_rows, response_symbols, speed_derivatives, vector_parts
-from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, forced
 from kineta.model.system import System
 from kineta.passes.cancel import cancel
 from kineta.passes.substitute import substitute
@@ -236,6 +236,8 @@ class Derivation:
 
     def _result(self, name: str) -> Ref:
         """An acceleration ``q1''`` or a multiplier ``lambda.E.x``. Raise :class:`ModelError` for an unknown row."""
+        if speed := forced(name):
+            return self.symbols.tau[self.symbols.names.index(speed)]
         if not name.startswith(MULTIPLIER):
             return self["forward"].refs[self.symbols.names.index(name[:-1])]
         found = dict(zip(self["multipliers"].labels, self["multipliers"].refs, strict=True))

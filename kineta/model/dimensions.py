@@ -13,7 +13,7 @@ from kineta.expr.tables import Table, table_of
 from kineta.expr.walk import reachable
 from kineta.model import name_inference, units
 from kineta.model.constraints.equation import Constraint
-from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME, added_force, owner
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME, added_force, forced, owner
 from kineta.model.system import System
 from kineta.model.units import NUMBER, Dimension, times
 from kineta.model.vectors import KINDS
@@ -133,11 +133,14 @@ def _symbols(system: System) -> dict[str, QuantityKind]:
 
 
 def _of_motion(system: System, names: set[str], known: Mapping[str, QuantityKind]) -> dict[str, QuantityKind]:
-    """Kinds of derivatives of speeds, where the kinds of the speeds are known, and of parts of vectors."""
+    """Kinds of derivatives of speeds and of added forces, where the kinds of the speeds are known, and of parts of vectors."""
     found = {
         n: QuantityKind(x.dimension, KINDS[x.vector.kind].turns)
         for n, x in name_inference.vector_parts(system, names).items()
     }
+    for name in names:
+        if (kind := known.get(forced(name))) is not None:
+            found[name] = QuantityKind(times(units.POWER, kind.dimension, -1))
     for name, order in name_inference.speed_derivatives(system, names).items():
         if (kind := known.get(name[: 1 - order])) is not None:
             found[name] = replace(kind, dimension=times(kind.dimension, units.TIME, 1 - order))

@@ -13,6 +13,7 @@ from kineta.model.coercion import ModelRecord, records
 from kineta.model.constraints import placement
 from kineta.model.constraints.equality import Equality, difference, vanishing
 from kineta.model.kind import Kind, Production, Scope
+from kineta.model.reserved_symbols import forced
 from kineta.records import dataclass
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def control(
     given = actuators
     if not isinstance(actuators, Mapping):
         given = dict.fromkeys(records(actuators, str, "names of speeds", '"q1\'"'), 1.0)
+    given = {(forced(n) or n) if isinstance(n, str) else n: w for n, w in given.items()}
     chosen = (LEAST if given else COVARIANT) if law is None else law
     return Control(chosen, given, {} if transversal is None else transversal)  # type: ignore[arg-type]  # a record takes what it is given
 
@@ -117,8 +119,9 @@ def read_control(source: Source, node: Node) -> Control:
 
 
 def _speed(source: Source, name: Token) -> str:
-    """Name of a speed; a coordinate stands for its rate."""
-    return source.noted(name.update(value=f"{name}'") if str(name) in source.coordinates else name)
+    """Name of a speed; a coordinate stands for its rate, an added force for the speed on which it acts."""
+    own = name.update(value=forced(name) or str(name))
+    return source.noted(own.update(value=f"{own}'") if str(own) in source.coordinates else own)
 
 
 def write_control(control: Control) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr
-from kineta.errors import did_you_mean, excerpt
+from kineta.errors import ArgumentError, did_you_mean, excerpt, nearest_or_listed
 from kineta.expr.op import Op
 from kineta.model import joints
 from kineta.model.axis import directions
@@ -17,7 +17,7 @@ from kineta.model.description import kinded
 from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.joints.joint import Joint
 from kineta.model.joints.motion import ElementaryMotion
-from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME, owner
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME, added_force, forced, owner
 from kineta.model.units import TIME as SECOND
 from kineta.model.units import symbol as unit_symbol
 from kineta.model.units import times
@@ -126,12 +126,12 @@ def derivative_order(system: Description, value: Expr) -> int:
 
 def response_symbols(system: Description, names: Iterable[str]) -> set[str]:
     """Names among *names* of accelerations ``q1''`` and multipliers ``lambda.E.x``, which only a motion determines: rows of
-    constraints, of contacts, limits and dry friction.
+    constraints, of contacts, limits and dry friction; and of added forces ``tau[q1']``, which only a run is given.
     """
     accelerations = {f"{n}'" for n in system.v_names}
     multipliers = {f"{MULTIPLIER}{c.name}" for c in system.constraints}
     touching = {f"{MULTIPLIER}{n}" for n in contact_rows(system)}
-    known = accelerations | multipliers | touching
+    known = accelerations | multipliers | touching | {added_force(n) for n in system.v_names}
     return {n for n in names if n in known or n.rpartition(".")[0] in multipliers}
 
 
@@ -149,11 +149,26 @@ def smooth_friction(system: Description) -> dict[str, SmoothFriction]:
 
 
 def likely_response_symbols(system: Description, name: str) -> list[str]:
-    """Likely names of accelerations and multipliers for a misspelt *name*."""
+    """Likely names of accelerations, multipliers and added forces for a misspelt *name*."""
+    if forced(name.rstrip("'")):
+        return [added_force(n) for n in system.v_names]
     component = owner(name.removeprefix(MULTIPLIER), {c.name for c in system.constraints})[1]
     rows = [f"{c.name}.{component}" if component else c.name for c in system.constraints]
     forces = [*(f"{MULTIPLIER}{row}" for row in (*rows, *contact_rows(system))), *smooth_friction(system)]
     return [*forces, *(f"{n}'" for n in system.v_names)]
+
+
+def forced_speed(system: Description, name: str, others: Collection[str] = (), words: str = "speed") -> str:
+    """The speed on which the force of this *name* acts, ``tau[q1']`` or, by the speed, ``q1'``; the *name* itself where it is
+    one of *others*, in *words*. Raises :class:`ArgumentError` for another name.
+    """
+    speeds = {added_force(n): n for n in system.v_names}
+    if name in speeds:
+        return speeds[name]
+    if name in system.v_names or name in others:
+        return name
+    what, known = ("added force", [*speeds]) if forced(name) else (words, [*system.v_names, *others])
+    raise ArgumentError(f"Model '{system.name}' has no {what} '{name}'.{nearest_or_listed(name, known)}")
 
 
 def known_forces(system: Description, name: str) -> str:
@@ -175,6 +190,7 @@ def infer_parameters(system: Description, lets: Iterable[Let] = ()) -> dict[str,
     """
     lets = tuple(lets)
     known = {TIME, *system.q_names, *system.speeds, *ENERGIES, *(let.name for let in lets)}
+    known |= {added_force(n) for n in system.speeds}
     constant = {n for e in _constants(system) for n in e.symbols()}
     shifts = {n for b in system.bodies for m in b.motions for x in m.arguments for n in x.symbols()}
     found: dict[str, str] = {}

@@ -14,6 +14,8 @@ NAME = re.compile(rf"(?!\d){LETTER}+(?:\[\d+\])*(?:\.(?!\d){LETTER}+(?:\[\d+\])*
 TIME = "t"
 #: Prefix of the names of multipliers, ``lambda.hinge.x``.
 MULTIPLIER = "lambda."
+#: The name of an added force, by its speed; behind brackets with numbers alone stand indices.
+_ADDED_FORCE = re.compile(r"tau\[(?!\d+\])(.+)\]")
 #: Energies that outputs and events may name.
 ENERGIES = ("kinetic_energy", "potential_energy", "energy")
 #: The series of runs beside them: the work of forces.
@@ -25,6 +27,12 @@ POINT_COMPONENTS = ("x", "y", "z", "vx", "vy", "vz")
 def added_force(speed: str) -> str:
     """The name of the force that is added on a *speed*, ``tau[q1']``."""
     return f"tau[{speed}]"
+
+
+def forced(name: str) -> str:
+    """The speed in the *name* of an added force, ``q1'`` of ``tau[q1']``; ``''`` for other names, as ``tau[3]`` with an index."""
+    found = _ADDED_FORCE.fullmatch(name)
+    return found[1] if found else ""
 
 
 def momentum(speed: str) -> str:

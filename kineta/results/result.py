@@ -19,7 +19,7 @@ from kineta.drawing import draw, pictured, show
 from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, readable, shown
 from kineta.files import path_of, write
 from kineta.model.name_inference import contact_rows
-from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, added_force
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, added_force, forced
 from kineta.records import dataclass
 from kineta.results.cases import Cases
 from kineta.results.fingerprint import digest
@@ -46,11 +46,12 @@ def _nothing() -> None:
 
 def series_names(equations: Equations) -> tuple[str, ...]:
     """Names of the series that a run of *equations* has: coordinates, speeds, energies, parameters that switches set, outputs,
-    rates of first-order states, multipliers of constraints, forces of contacts.
+    rates of first-order states, multipliers of constraints, forces of contacts, added forces.
     """
     system = equations.system
     shown = (*system.switched, *(o.name for o in system.recorded))
-    named = (*system.q_names, *system.v_names, *_ENERGIES, *shown, *equations.multipliers)
+    forces = map(added_force, system.v_names)
+    named = (*system.q_names, *system.v_names, *_ENERGIES, *shown, *equations.multipliers, *forces)
     return tuple(dict.fromkeys((*named, *(f"{MULTIPLIER}{n}" for n in contact_rows(system)))))
 
 
@@ -170,6 +171,8 @@ class Result:
     def __getitem__(self, name: str) -> FloatArray:
         """The values (k,) of a coordinate, speed, energy or output. Raises :class:`ArgumentError` for an unknown name."""
         found = {"t": self.t, **self.series}.get(name) if isinstance(name, str) else None
+        if found is None and isinstance(name, str) and forced(name) in self.v_names:
+            return np.zeros_like(self.work)
         if found is None:
             near = did_you_mean(name, self.series)
             raise ArgumentError(f"Run of '{self.model}': there is no series {shown(name)}.{near}")

@@ -12,7 +12,8 @@ from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.equations import case_arguments
-from kineta.errors import ArgumentError, nearest_or_listed, warn
+from kineta.errors import ArgumentError, warn
+from kineta.model.name_inference import forced_speed
 from kineta.model.system import System
 from kineta.records import dataclass
 from kineta.runtime import run_arguments
@@ -52,8 +53,8 @@ NO_FORCES = AppliedForces(np.zeros(0), {})
 
 def applied_forces(system: System, tau: Any) -> AppliedForces:
     """Return the :class:`AppliedForces` of *tau*: a number for all speeds, an array (nv,) or (cases, nv), a row of numbers,
-    expressions and samples in the order of the speeds, a mapping of speeds to these or to numbers (cases,), or samples for all
-    speeds; those that are applied forces stay. Raises :class:`ArgumentError` for any other value.
+    expressions and samples in the order of the speeds, a mapping of speeds, or of names ``tau[q1']``, to these or to numbers
+    (cases,), or samples for all speeds; those that are applied forces stay. Raises :class:`ArgumentError` for any other value.
     """
     if isinstance(tau, AppliedForces):
         return tau
@@ -100,10 +101,10 @@ def _by_speed(system: System, tau: Any) -> Mapping[str, Any]:
     names = system.v_names
     _reject_function("forces tau", tau)
     if isinstance(tau, Mapping):
-        for name in tau:
-            if name not in names:
-                raise ArgumentError(f"Model '{system.name}' has no speed '{name}'.{nearest_or_listed(name, names)}")
-        return tau
+        speeds = [forced_speed(system, name) for name in tau]
+        if twice := [n for k, n in enumerate(speeds) if n in speeds[:k]]:
+            raise ArgumentError(f"Model '{system.name}': expected one force on '{twice[0]}', found two.")
+        return dict(zip(speeds, tau.values(), strict=True))
     mixed = isinstance(tau, Expr) or (
         isinstance(tau, list | tuple) and any(isinstance(e, Expr | SampledForces) for e in tau)
     )

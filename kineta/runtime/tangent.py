@@ -243,6 +243,7 @@ def _rest(d: Derivation) -> Blocks:
 def _slopes(d: Derivation, inputs: Sequence[Input], outputs: Mapping[str, Expr]) -> Blocks:
     s, multipliers = d.symbols, multiplier_symbols(d)
     moved = {f"{name}'": a for name, a in zip(s.names, s.vdot, strict=True)}
+    moved |= {added_force(name): x for name, x in zip(s.names, s.tau, strict=True)}
     pushed = {f"{MULTIPLIER}{name}": ZERO for name in contact_rows(s.system)}  # contacts do not act
     pushed |= {f"{MULTIPLIER}{row.constraint}": x for row, x in zip(d.rows, multipliers, strict=True)}
     held = [r for r in d.constraint_rows if r.constraint not in d.left_out]

@@ -26,7 +26,7 @@ from kineta.model.elements.inertia import InertiaElement
 from kineta.model.joints.joint import Joint
 from kineta.model.kind import Appearance, KindRecord
 from kineta.model.name_inference import IN_ANGLE, point_components, smooth_friction, speed_derivatives
-from kineta.model.reserved_symbols import ENERGIES, NAME, TIME, WORK
+from kineta.model.reserved_symbols import ENERGIES, NAME, TIME, WORK, forced
 from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _spelling(system: Description) -> None:
             text = "expected a name of letters, digits and '_', not starting with a digit."
             raise CheckError(kind, name, location, text, part=f"coordinate {name}")
     for output in system.outputs:
-        if not isinstance(output.name, str) or not _LABEL.fullmatch(output.name):
+        if not isinstance(output.name, str) or not _LABEL.fullmatch(forced(output.name) or output.name):
             raise CheckError("Output", output.name, output.location, "expected a name such as x, P.x or q1'.")
 
 

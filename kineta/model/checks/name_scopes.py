@@ -27,7 +27,7 @@ from kineta.model.name_inference import (
     vector_fault,
     vector_parts,
 )
-from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, NAME, TIME
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, NAME, TIME, forced
 from kineta.model.switch import Switch
 from kineta.model.vectors import KINDS, Part
 from kineta.model.vectors import part as vector_part
@@ -161,13 +161,13 @@ class SymbolTable:
         system, vector = self.system, vector_part(own)
         if vector is not None and (text := vector_fault(system, vector)):
             return text
-        forced = own.startswith(MULTIPLIER) and bool(response_symbols(system, [own]))
-        if not (own in self.everything or forced or vector is not None or speed_derivatives(system, [own])):
+        force = (own.startswith(MULTIPLIER) or bool(forced(own))) and bool(response_symbols(system, [own]))
+        if not (own in self.everything or force or vector is not None or speed_derivatives(system, [own])):
             return ""
         found = f"{_meaning(system, own)} '{own}'"
         if own != name:
             found = f"'{name}' holds {found}, which"
-        follows = " It follows from the motion." if forced else ""
+        follows = "" if not force else " It is given to a run." if forced(own) else " It follows from the motion."
         if own in (*system.state_names, *self.rates):
             return (
                 f"{found} has no place here; expected {words} only.{RATES_STAND if own in self.rates else STATES_STAND}"
@@ -322,7 +322,7 @@ def _meaning(system: Description, name: str) -> str:
     """Kind of the symbol *name*, in words."""
     if (vector := vector_part(name)) is not None:
         return "a rate" if vector.rates else KINDS[vector.vector.kind].words
-    if name.startswith(MULTIPLIER):
+    if name.startswith(MULTIPLIER) or forced(name):
         return "the force"
     if name in (found := speed_derivatives(system, [name])):
         return "the acceleration" if found[name] == 2 else "the derivative"

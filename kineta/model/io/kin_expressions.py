@@ -34,7 +34,7 @@ from kineta.model.io.kin_quantities import (
 )
 from kineta.model.io.kin_tables import TABLE, ReadPoints
 from kineta.model.io.kin_vectors import DimensionedVector, Operand
-from kineta.model.reserved_symbols import TIME
+from kineta.model.reserved_symbols import TIME, forced
 from kineta.model.units import NUMBER, Dimension
 from kineta.vocabulary import meaning
 
@@ -185,9 +185,14 @@ class Reader:
         return True
 
     def rate(self, name: str) -> Dimension | None:
-        """The dimension of the time, a coordinate, a speed, a component of a point, or a derivative of these, where known."""
+        """The dimension of the time, a coordinate, a speed, a component of a point, a derivative of these, or a force on a speed,
+        where known.
+        """
         if name == TIME:
             return units.TIME
+        if speed := forced(name):
+            known = self.rate(speed)
+            return None if known is None else units.times(units.POWER, known, -1)
         own = name
         while own not in self.moving and own.endswith("'"):
             own = own[:-1]

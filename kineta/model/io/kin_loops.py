@@ -16,6 +16,7 @@ from lark import Token, Tree
 from kineta.errors import Location, ModelError, did_you_mean
 from kineta.model import units
 from kineta.model.io.kin_expressions import Reader
+from kineta.model.reserved_symbols import added_force, forced
 from kineta.model.units import NUMBER, Dimension
 from kineta.passes.evaluate import evaluate
 
@@ -27,6 +28,7 @@ LARGEST = 10**6
 _SINGLE = ("model", "include", "gravity", "control")
 _INDEX = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"\[([^\[\]]*?)\.\.([^\[\]]*)\]")
+_SPEED = re.compile(r"[^\W\d]\w*(\[[^\[\]]*\])*(\.[^\W\d]\w*(\[[^\[\]]*\])*)*'*")
 _PLAIN = re.compile(r"\s*(?:(\d+)|([^\W\d]\w*)\s*(?:([+-])\s*(\d+))?)\s*")
 
 
@@ -149,6 +151,10 @@ class Repetitions:
             return token
         if _RANGE.search(token):
             return token
+        speed, primes = forced(token.rstrip("'")), len(token) - len(token.rstrip("'"))
+        if speed and speed not in indices and speed not in self.constants and _SPEED.fullmatch(speed):
+            filled = self._token(token.update(value=speed), indices)
+            return token.update(value=added_force(filled) + "'" * primes)
         return token.update(value=_INDEX.sub(lambda found: f"[{self._index(found, token, indices)}]", token))
 
     def _index(self, found: re.Match[str], token: Token, indices: Mapping[str, int]) -> int:

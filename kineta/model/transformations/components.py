@@ -11,7 +11,7 @@ from kineta.model.body import GROUND, Inertia
 from kineta.model.joints.joint import Joint
 from kineta.model.named_expressions import Lets, Output, Outputs
 from kineta.model.parameters import Initial, Parameters
-from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME, forced
 from kineta.model.switch import Switch
 from kineta.model.system import System
 from kineta.model.vectors import part
@@ -108,6 +108,8 @@ class Components:
             return self._owner[name]
         if (vector := part(name)) is not None:
             return self._join([vector.vector.of, vector.vector.frame])
+        if speed := forced(name):
+            return self._owned(speed)
         bare = name.rpartition(".")[0] if name.startswith(MULTIPLIER) else name[:-1] if name.endswith("'") else ""
         return self._owned(bare) if bare else None
 

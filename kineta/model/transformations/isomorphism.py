@@ -15,7 +15,7 @@ from kineta.expr.walk import operands, reachable
 from kineta.model.body import GROUND
 from kineta.model.named_expressions import Outputs
 from kineta.model.parameters import Parameter, Parameters
-from kineta.model.reserved_symbols import MULTIPLIER, owner
+from kineta.model.reserved_symbols import MULTIPLIER, forced, owner
 from kineta.model.system import System
 from kineta.model.transformations.mapping import map_expressions
 from kineta.model.vectors import part
@@ -158,12 +158,14 @@ class _Shape:
             place, row = owner(rest, self._known)
             named = (record, place) if row else (record,)
             return MULTIPLIER, tuple(map(self._name, named)), row or rest
+        if speed := forced(name):
+            return "tau", self._symbol(speed)
         head = self._head(name)
         return self._name(head), name.removeprefix(head)
 
     def _head(self, name: str) -> str:
         """The part of the *name* of a symbol that names a record, a joint, a coordinate or a parameter."""
-        return owner(name.rstrip("'"), self._known)[0].rstrip("'")
+        return owner((forced(name) or name).rstrip("'"), self._known)[0].rstrip("'")
 
     def _rank(self, name: str) -> Hashable:
         """By what the symbol *name* is ordered: numbers of names that stand before, and the part of a vector."""

@@ -20,7 +20,7 @@ from kineta.model.joints.motion import Motion
 from kineta.model.motion_program import Control
 from kineta.model.named_expressions import Let, Output, substitute_names
 from kineta.model.parameters import Parameter
-from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, NAME, POINT_COMPONENTS, TIME, owner
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, NAME, POINT_COMPONENTS, TIME, added_force, forced, owner
 from kineta.model.vectors import KINDS, Part, VectorSymbol, cross, norm, part
 from kineta.records import dataclass
 from kineta.values import word
@@ -186,6 +186,8 @@ class _Renaming:
     def _symbol(self, name: str) -> Expr:
         if name == TIME or name in ENERGIES:
             return symbol(name)
+        if speed := forced(name):
+            return symbol(added_force(self.dot + speed))
         if name.startswith(MULTIPLIER):
             return symbol(MULTIPLIER + self.dot + name.removeprefix(MULTIPLIER))
         if (vector := part(name)) is not None:

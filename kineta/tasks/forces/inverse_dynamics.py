@@ -27,6 +27,7 @@ from kineta.expr.program import StraightLineProgram, program
 from kineta.mechanics.derivation import Derivation
 from kineta.model.coercion import records
 from kineta.model.dimensions import multiplier_units, varied_units
+from kineta.model.name_inference import forced_speed
 from kineta.model.reserved_symbols import MULTIPLIER, added_force
 from kineta.model.system import System, a_system
 from kineta.numerics.linear_algebra import norm, null_space, pinv, svdvals
@@ -145,12 +146,8 @@ def inverse(
     The rest as for :func:`kinetostatics`; ``needed`` names the actuators that no other can replace.
     """
     path = trajectory(system, motion, t, p)
-    speeds = path.system.v_names
-    names = speeds if actuators is None else records(actuators, str, "names of speeds", '"q1\'"')
-    for name in names:
-        if name not in speeds:
-            raise ArgumentError(f"Model '{path.system.name}' has no speed '{name}'.{did_you_mean(name, speeds)}")
-    return solved(path, names, weights)
+    names = path.system.v_names if actuators is None else records(actuators, str, "names of speeds", '"q1\'"')
+    return solved(path, [forced_speed(path.system, name) for name in names], weights)
 
 
 def statics(
@@ -277,13 +274,10 @@ def solved(path: Trajectory, names: Sequence[str], weights: Mapping[str, float] 
 
 def _unknown(system: System, names: Sequence[str]) -> Unknown:
     own = [x.name for x in system.parameters if not x.fixed]
+    names = [forced_speed(system, n, own, "speed or parameter") for n in names]
     if len(set(names)) < len(names):
         twice = next(n for n in names if list(names).count(n) > 1)
         raise ArgumentError(f"Expected every unknown force once, found '{twice}' twice.")
-    for name in names:
-        if name not in system.v_names and name not in own:
-            near = did_you_mean(name, (*system.v_names, *own))
-            raise ArgumentError(f"Model '{system.name}' has no speed or parameter '{name}'.{near}")
     speeds = tuple(system.v_names.index(n) if n in system.v_names else None for n in names)
     return Unknown(tuple(names), speeds, tuple(own.index(n) for n in names if n not in system.v_names))
 
@@ -292,6 +286,7 @@ def _weights(system: System, unknown: Unknown, weights: Mapping[str, float] | No
     if weights is not None and not isinstance(weights, Mapping):
         raise ArgumentError(f'Expected weights by name, as in {{"q1\'": 2.0}}, found {shown(weights)}.')
     given = {n: number(f"the weight of {n}", x) for n, x in (weights or {}).items()}
+    given = {dict(zip(unknown.shown, unknown.names, strict=True)).get(n, n): x for n, x in given.items()}
     for name, weight in given.items():
         if name not in unknown.names:
             raise ArgumentError(f"There is no unknown force '{name}' to weigh.{did_you_mean(name, unknown.names)}")

@@ -17,8 +17,7 @@ from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, did_you_mean, shown
 from kineta.model.coercion import records
 from kineta.model.dimensions import expression_units, varied_units
-from kineta.model.name_inference import highest_derivative
-from kineta.model.reserved_symbols import added_force
+from kineta.model.name_inference import forced_speed, highest_derivative
 from kineta.model.system import System
 from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
@@ -142,14 +141,8 @@ def put_in(system: System, names: Iterable[str] | None) -> list[Input]:
     if names is None:
         return [Input(n, True) for n in system.v_names]
     found = list[Input]()
-    forces = {added_force(n): n for n in system.v_names}
-    known = (*system.v_names, *forces, *system.parameter_names)
     for name in records(names, str, "names of inputs", '"q1\'"'):
-        if name not in known:
-            raise ArgumentError(
-                f"Model '{system.name}' has no speed or parameter '{name}' to put in.{did_you_mean(name, known)}"
-            )
-        plain = forces.get(name, name)
+        plain = forced_speed(system, name, system.parameter_names, "speed or parameter")
         given = Input(plain, plain in system.v_names)
         _check_new("input", given, found, name)
         found.append(given)

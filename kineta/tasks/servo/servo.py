@@ -19,11 +19,11 @@ from kineta.consistency.consistent_start import consistent, start_violation
 from kineta.equations import case_arguments
 from kineta.equations.equations import Equations, given_equations
 from kineta.equations.initial_values import initial_state
-from kineta.errors import ArgumentError, SimulationError, did_you_mean, warn
+from kineta.errors import ArgumentError, SimulationError, warn
 from kineta.mechanics.programs.dynamics import CONTROL
 from kineta.model.coercion import records
 from kineta.model.dimensions import output_units, unit_of, variable_units, varied_units
-from kineta.model.name_inference import response_symbols
+from kineta.model.name_inference import forced_speed, response_symbols
 from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
 from kineta.records import dataclass
@@ -189,9 +189,7 @@ def _driven(system: System, actuators: Iterable[str] | None) -> tuple[int, ...]:
         else records(actuators, str, "names of speeds", '"q1\'"')
     )
     names = tuple(f"{n}'" if n not in system.v_names and f"{n}'" in system.v_names else n for n in names)
-    for name in names:
-        if name not in system.v_names:
-            raise ArgumentError(f"Model '{system.name}' has no speed '{name}'.{did_you_mean(name, system.v_names)}")
+    names = tuple(forced_speed(system, n) for n in names)
     if not names:
         raise ArgumentError(
             f"Model '{system.name}' names no actuators; give some, as in control on {system.v_names[0]}, or "
