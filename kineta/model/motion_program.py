@@ -75,10 +75,12 @@ def control(
     actuators : names of the speeds on which controls act, or a mapping of these to weights
     transversal : parts of the control transversal to the programs, by speed
     """
-    given = actuators
-    if not isinstance(actuators, Mapping):
-        given = dict.fromkeys(records(actuators, str, "names of speeds", '"q1\'"'), 1.0)
-    given = {(forced(n) or n) if isinstance(n, str) else n: w for n, w in given.items()}
+    weights: Mapping[str, Scalar]
+    if isinstance(actuators, Mapping):
+        weights = actuators
+    else:
+        weights = dict.fromkeys(records(actuators, str, "names of speeds", '"q1\'"'), 1.0)
+    given = {(forced(n) or n) if isinstance(n, str) else n: w for n, w in weights.items()}
     chosen = (LEAST if given else COVARIANT) if law is None else law
     return Control(chosen, given, {} if transversal is None else transversal)  # type: ignore[arg-type]  # a record takes what it is given
 

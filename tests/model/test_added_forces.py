@@ -29,7 +29,9 @@ LEG = kn.loads("""
 t = kn.symbol("t")
 
 
-@pytest.mark.parametrize("force", [2.0, 5 * t, kn.sampled([1.0, -2.0, 3.0], 4)], ids=["number", "expression", "samples"])
+@pytest.mark.parametrize(
+    "force", [2.0, 5 * t, kn.sampled([1.0, -2.0, 3.0], 4)], ids=["number", "expression", "samples"]
+)
 def test_a_force_is_given_and_shown_by_its_name(force):
     run = kn.simulate(CART, 0.7, tau={"tau[x']": force}, samples=8)
     again = kn.simulate(CART, 0.7, tau={"x'": force}, samples=8)
@@ -53,14 +55,19 @@ def test_tasks_take_the_name():
     named, plain = (kn.inverse(CART, motion, own, t=times) for own in (["tau[x']", "tau[a']"], ["x'", "a'"]))
     assert np.array_equal(named.tau, plain.tau)
     assert named.unknown == ("tau[x']", "tau[a']")
-    assert kn.kinetostatics(CART, motion, ["tau[a']", "x'"], t=times, weights={"tau[x']": 2.0}).unknown == ("tau[a']", "tau[x']")
+    assert kn.kinetostatics(CART, motion, ["tau[a']", "x'"], t=times, weights={"tau[x']": 2.0}).unknown == (
+        "tau[a']",
+        "tau[x']",
+    )
     linear = kn.linearize(CART, inputs=["tau[x']"], outputs=["F"])
     assert linear.D.tolist() == [[1.0]]
     assert kn.derive(CART).printed("inverse").text(order=["tau[a']"])
     assert kn.sensitivity(CART, 0.1, ["tau[x']"], samples=2).by == ("tau[x']",)
     control = kn.control(actuators=["tau[x']"])
     assert control.actuators[0][0] == "x'"
-    assert [name for name, _ in kn.loads(f"{kn.dumps(CART)} program p : x = t; control on tau[x'];").control.actuators] == ["x'"]
+    assert [
+        name for name, _ in kn.loads(f"{kn.dumps(CART)} program p : x = t; control on tau[x'];").control.actuators
+    ] == ["x'"]
 
 
 def test_names_within_other_names():
@@ -89,16 +96,40 @@ def test_a_quasi_velocity_has_a_force():
 @pytest.mark.parametrize(
     ("attempt", "sentence"),
     [
-        (lambda: kn.simulate(CART, 1.0, tau={"tau[y']": 1}), "Model 'cart' has no added force 'tau[y']'. Did you mean 'tau[x']'?"),
-        (lambda: kn.simulate(CART, 1.0, tau={"tau[x']": 1, "x'": 2}), "Model 'cart': expected one force on 'x'', found two."),
+        (
+            lambda: kn.simulate(CART, 1.0, tau={"tau[y']": 1}),
+            "Model 'cart' has no added force 'tau[y']'. Did you mean 'tau[x']'?",
+        ),
+        (
+            lambda: kn.simulate(CART, 1.0, tau={"tau[x']": 1, "x'": 2}),
+            "Model 'cart': expected one force on 'x'', found two.",
+        ),
         (lambda: kn.simulate(CART, 1.0, tau={"tau": 1}), "Model 'cart' has no speed 'tau'. There are x', a'."),
         (lambda: kn.linearize(CART, inputs=["tau[m]"]), "has no added force 'tau[m]'."),
-        (lambda: kn.inverse(CART, {"x": t, "a": t}, ["tau[x]"], t=[0.0]), "no added force 'tau[x]'. Did you mean 'tau[x']'?"),
-        (lambda: kn.simulate(CART, 1.0, events=kn.symbol("tau[y']")), "unknown symbol 'tau[y']'. Did you mean 'tau[x']'?"),
-        (lambda: kn.loads("A | Sx(x) = 1; coordinates x; force f = tau[x'] on x;"), "the force 'tau[x']' has no place here;"),
-        (lambda: kn.loads("A | Sx(x) = 1; coordinates x; output F = tau[x'] + 1 N*m;"), "a force [kg*m/s^2] and a couple"),
-        (lambda: kn.loads("A | Sx(x) = 1; coordinates x; output F = tau[x']';"), "unknown symbol 'tau[x']''. Did you mean 'tau[x']'?"),
-        (lambda: kn.loads("A | Sx(x) = 1; coordinates x; state z : z' = tau[x'];"), "has no place in the rate of a state"),
+        (
+            lambda: kn.inverse(CART, {"x": t, "a": t}, ["tau[x]"], t=[0.0]),
+            "no added force 'tau[x]'. Did you mean 'tau[x']'?",
+        ),
+        (
+            lambda: kn.simulate(CART, 1.0, events=kn.symbol("tau[y']")),
+            "unknown symbol 'tau[y']'. Did you mean 'tau[x']'?",
+        ),
+        (
+            lambda: kn.loads("A | Sx(x) = 1; coordinates x; force f = tau[x'] on x;"),
+            "the force 'tau[x']' has no place here;",
+        ),
+        (
+            lambda: kn.loads("A | Sx(x) = 1; coordinates x; output F = tau[x'] + 1 N*m;"),
+            "a force [kg*m/s^2] and a couple",
+        ),
+        (
+            lambda: kn.loads("A | Sx(x) = 1; coordinates x; output F = tau[x']';"),
+            "unknown symbol 'tau[x']''. Did you mean 'tau[x']'?",
+        ),
+        (
+            lambda: kn.loads("A | Sx(x) = 1; coordinates x; state z : z' = tau[x'];"),
+            "has no place in the rate of a state",
+        ),
     ],
 )
 def test_sentences(attempt, sentence):

@@ -127,6 +127,24 @@ NAMES = [
         "State 'work' (m.kin:1:39): the name is taken by the work of a run. Choose another.",
     ),
     (
+        "A | Sx(x) = 1; coordinates x; state x : x' = -x;",
+        "State 'x' (m.kin:1:37): the name is taken by a coordinate, which stands in a motion of body 'A'. Choose another; a "
+        "state places no body.",
+    ),
+    (
+        "A | Ry(q) = 1; state q : q' = 1;",
+        "State 'q' (m.kin:1:22): the name is taken by a coordinate, which stands in a motion of body 'A'. Choose another; a "
+        "state places no body.",
+    ),
+    (
+        "A | Ball(b) = 1; state b : b' = 1;",
+        "State 'b' (m.kin:1:24): the name is taken by a coordinate. Choose another; a state places no body.",
+    ),
+    (
+        "A | Sx(x) = 1; C | Ball(x) = 1; coordinates x;",
+        "Motion 'x' (m.kin:1:25): the name is that of a parameter, too; each Ball or Free needs its own.",
+    ),
+    (
         "A | Rz(q1) = 1; parameters unchecked = 1;",
         "Parameter 'unchecked' (m.kin:1:28): the name is taken by a word of lists of inertia. Choose another.",
     ),

@@ -24,6 +24,7 @@ from kineta.model.constraints import placement
 from kineta.model.description import Description, kinded, of_control, of_model, word
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.joints.joint import Joint
+from kineta.model.joints.motion import Motion
 from kineta.model.kind import Appearance, KindRecord
 from kineta.model.name_inference import IN_ANGLE, point_components, smooth_friction, speed_derivatives
 from kineta.model.reserved_symbols import ENERGIES, NAME, TIME, WORK, forced
@@ -85,6 +86,17 @@ def _names(system: Description) -> None:
             raise of_model(system, f"coordinate {name}", text)
     moving = [n for n in system.q_names if n not in system.state_names]
     variables = reserved | dict.fromkeys((*moving, *system.speeds), "a coordinate or speed")
+    for state in system.states:
+        body = next((b.name for b in system.bodies for m in b.motions if state.name in _symbols(m)), "")
+        if state.name in system.coordinates or (body and system.inferred):
+            stands = f", which stands in a motion of body '{body}'" * bool(body)
+            text = f"the name is taken by a coordinate{stands}. Choose another; a state places no body."
+            raise CheckError("State", state.name, state.location, text)
+    for parameter in system.parameters:
+        if parameter.name in own_names:
+            text = f"the name is that of a parameter, too; each {joints.words()} needs its own."
+            raise CheckError("Motion", parameter.name, None, text, part=f"motion {parameter.name}")
+    variables |= dict.fromkeys(own_names, f"a {joints.words()} motion")
     named = [("Parameter", p.name, p.location) for p in system.parameters]
     named += [("State", own.name, own.location) for own in system.states]
     _distinct([("State", own.name, own.location) for own in system.states], {WORK: "the work of a run"})
@@ -120,6 +132,11 @@ def _spelling(system: Description) -> None:
     for output in system.outputs:
         if not isinstance(output.name, str) or not _LABEL.fullmatch(forced(output.name) or output.name):
             raise CheckError("Output", output.name, output.location, "expected a name such as x, P.x or q1'.")
+
+
+def _symbols(motion: Motion) -> set[str]:
+    """The symbols in the arguments of a *motion*."""
+    return {n for x in motion.arguments for n in x.symbols()}
 
 
 def _distinct(records: Iterable[tuple[str, str, Location | None]], taken: dict[str, str]) -> None:
