@@ -100,10 +100,11 @@ def described(system: System) -> dict[str, Any]:
 
 def places(system: System) -> dict[str, list[str]]:
     """Return the names of the points and bodies of each contact; unnamed ones have numbers."""
-    from kineta.model.contacts.contact import Contact, names
+    from kineta.model.constraints import placement
+    from kineta.model.contacts.contact import Contact
     from kineta.model.contacts.mutual_contact import MutualContact
 
-    found = {c.name: list(names(system, c)) for c in system.contacts if isinstance(c, Contact)}
+    found = {c.name: list(placement.names(system, c.name, c.starts)) for c in system.contacts if isinstance(c, Contact)}
     return found | {c.name: list(c.owners) for c in system.contacts if isinstance(c, MutualContact)}
 
 

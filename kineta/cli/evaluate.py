@@ -175,8 +175,11 @@ def _speeds(system: Any, option: str, given: Any) -> Any:
     if isinstance(given, dict):
         values = np.zeros(system.nv)
         for name, x in given.items():
-            speed = forced_speed(system, name) if option == "--tau" else name
-            if speed not in system.v_names:
+            try:
+                speed = forced_speed(system, name) if option == "--tau" or name in system.v_names else ""
+            except ArgumentError as error:
+                raise ArgumentError(f"{option}: m{str(error)[1:]}") from None
+            if not speed:
                 raise ArgumentError(
                     f"{option}: model '{system.name}' has no speed '{name}'.{did_you_mean(name, system.v_names)}"
                 )

@@ -24,6 +24,7 @@ from kineta.mechanics.constraints.rows import Row, rows
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint, unilateral_constraints
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.mechanics.elements.element_actions import apply_elements
+from kineta.mechanics.elements.element_forces import named_forces
 from kineta.mechanics.elements.state_rates import with_state_rates
 from kineta.mechanics.kinematics.axis_alignment import aligned
 from kineta.mechanics.kinematics.kinematics import TreeKinematics
@@ -198,7 +199,7 @@ class Derivation:
         ``tau``.
         """
         asked = {n for e in expressions for n in e.symbols()}
-        more = self._energies(asked) | named_levels(self.symbols, asked)
+        more = self._known(asked)
         if found := response_symbols(self.symbols.system, asked):
             more |= {n: self._result(n) for n in sorted(found)}
         return self._solved(asked, self.elements.expression(*expressions, more=more))
@@ -229,7 +230,11 @@ class Derivation:
     def expression_of_levels(self, *expressions: Expr) -> list[Ref]:
         """*expressions* with energies and derivatives of any order, which are variables: ``q1'''``."""
         asked = {n for e in expressions for n in e.symbols()}
-        return self.elements.expression(*expressions, more=self._energies(asked) | named_levels(self.symbols, asked))
+        return self.elements.expression(*expressions, more=self._known(asked))
+
+    def _known(self, asked: set[str]) -> dict[str, Ref]:
+        """The energies, derivatives of speeds and forces of elements among the names *asked*."""
+        return self._energies(asked) | named_levels(self.symbols, asked) | named_forces(self.elements, asked)
 
     def _energies(self, asked: Collection[str]) -> dict[str, Ref]:
         return {n: self[n].refs[0] for n in ENERGIES if n in asked}

@@ -13,6 +13,8 @@ from kineta.expr.tables import Table, table_of
 from kineta.expr.walk import reachable
 from kineta.model import name_inference, units
 from kineta.model.constraints.equation import Constraint
+from kineta.model.elements.couple import Couple
+from kineta.model.kind import Element
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME, added_force, forced, owner
 from kineta.model.system import System
 from kineta.model.units import NUMBER, Dimension, times
@@ -151,8 +153,10 @@ def _multipliers(system: System, names: Iterable[str], known: Mapping[str, Quant
     """Kinds of multipliers, where they follow: multiplier times residual, or times its integral over the time, is an energy."""
     conditions = {c.name: c for c in system.expanded.constraints}
     along = {c.name: c.along for c in system.expanded.contacts}
-    along |= {e.name: e.coordinate for e in name_inference.smooth_friction(system.expanded).values()}
-    found: dict[str, QuantityKind] = {}
+    names, found = tuple(names), dict[str, QuantityKind]()
+    for full, (element, part) in name_inference.element_forces(system.expanded, names).items():
+        kind = _element_force(system, element, part, known)
+        found |= {} if kind is None else {full: kind}
     for full in names:
         name, component = owner(full.removeprefix(MULTIPLIER), conditions.keys() | along.keys())
         if name in along:
@@ -168,6 +172,18 @@ def _multipliers(system: System, names: Iterable[str], known: Mapping[str, Quant
         if dimension is not None:
             found[full] = QuantityKind(dimension)
     return found
+
+
+def _element_force(system: System, element: Element, part: str, known: Mapping[str, QuantityKind]) -> Known:
+    """Kind of the force of an *element*: its *part* in axes or at a place, or along what it acts on."""
+    if isinstance(element, Couple):
+        return QuantityKind(units.COUPLE)
+    coordinate = getattr(element, "coordinate", None)
+    if part or not isinstance(coordinate, Expr):
+        return QuantityKind(units.FORCE)
+    kind = _along(coordinate, known)
+    moves = any(n in system.speeds or n.rpartition(".")[2] in _VELOCITY for n in coordinate.symbols())
+    return None if kind is None else QuantityKind(times(units.POWER if moves else units.ENERGY, kind.dimension, -1))
 
 
 def _along(value: Expr | None, known: Mapping[str, QuantityKind]) -> Known:

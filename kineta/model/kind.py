@@ -169,6 +169,16 @@ class Scope(Protocol):
         """*expressions* with named expressions replaced by their values."""
 
 
+def one_force(*_: object) -> tuple[str, ...]:
+    """The name of the force of an element that has one, along what it acts on."""
+    return ("",)
+
+
+def forces_by_axes(*_: object) -> tuple[str, ...]:
+    """The names of the components of a force or couple in ground axes."""
+    return ("x", "y", "z")
+
+
 @dataclass(frozen=True, slots=True)
 class Production(Generic[E]):
     """Production of the grammar for a record of a kind: ``rule`` is the text between its name and the ``;``.
@@ -194,6 +204,7 @@ class Kind(Generic[E]):
     reaction : of a constraint, the dimension of the multiplier of a component; None if only its expression determines it
     place : of a constraint, the field of the place about which its force and couple act; "" for a constraint without a place
     in_joints : whether a constraint acts through the joints on the path between its bodies
+    forces : of an element, the names of its forces behind ``lambda.`` and its own name; ``""`` for its only one
     """
 
     record: type[E]
@@ -207,3 +218,4 @@ class Kind(Generic[E]):
     reaction: Callable[[E, str], Dimension | None] = lambda *_: None
     place: Callable[[E], str] = lambda _: ""
     in_joints: Callable[[E], bool] = lambda _: False
+    forces: Callable[[Scope, E], tuple[str, ...]] = lambda *_: ()

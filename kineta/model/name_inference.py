@@ -14,9 +14,11 @@ from kineta.model.axis import directions
 from kineta.model.body import Body
 from kineta.model.compound import primitive
 from kineta.model.description import kinded
+from kineta.model.elements.compliant_contact import CompliantContact
 from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.joints.joint import Joint
 from kineta.model.joints.motion import ElementaryMotion
+from kineta.model.kind import Element
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME, added_force, forced, owner
 from kineta.model.units import TIME as SECOND
 from kineta.model.units import symbol as unit_symbol
@@ -143,9 +145,33 @@ def contact_rows(system: Description) -> Iterator[str]:
         yield from record.rows(system)
 
 
-def smooth_friction(system: Description) -> dict[str, SmoothFriction]:
-    """The elements of smooth friction, by the names of their forces: ``lambda.hinge``, which a state has."""
-    return {f"{MULTIPLIER}{e.name}": e for e in system.elements if isinstance(e, SmoothFriction)}
+def element_forces(system: Description, names: Iterable[str]) -> dict[str, tuple[Element, str]]:
+    """The forces of elements among *names*, ``lambda.rope``, ``lambda.push.x``, ``lambda.tyre.n``, each with its element and the
+    name behind that of this one. An element that has the name of a constraint, contact or friction has none.
+    """
+    asked = {n.removeprefix(MULTIPLIER) for n in names if n.startswith(MULTIPLIER)}
+    if not asked:
+        return {}
+    own = {e.name: e for e in primitive(system.elements)}
+    for record in (*system.constraints, *system.contacts):
+        own.pop(record.name, None)
+    found: dict[str, tuple[Element, str]] = {}
+    for label in asked:
+        name, part_of = owner(label, own)
+        if (element := own.get(name)) is not None and part_of in element.kind.forces(system, element):
+            found[f"{MULTIPLIER}{label}"] = element, part_of
+    return found
+
+
+def force_names(system: Description, elements: Iterable[Element]) -> list[str]:
+    """The names of all forces of *elements*."""
+    each = ((e.name, part_of) for e in elements for part_of in e.kind.forces(system, e))
+    return [f"{MULTIPLIER}{name}{'.' * bool(part_of)}{part_of}" for name, part_of in each]
+
+
+def yielding(system: Description) -> list[SmoothFriction | CompliantContact]:
+    """The elements that are described as friction and contacts are: smooth friction and compliant contacts."""
+    return [e for e in system.elements if isinstance(e, SmoothFriction | CompliantContact)]
 
 
 def likely_response_symbols(system: Description, name: str) -> list[str]:
@@ -154,7 +180,10 @@ def likely_response_symbols(system: Description, name: str) -> list[str]:
         return [added_force(n) for n in system.v_names]
     component = owner(name.removeprefix(MULTIPLIER), {c.name for c in system.constraints})[1]
     rows = [f"{c.name}.{component}" if component else c.name for c in system.constraints]
-    forces = [*(f"{MULTIPLIER}{row}" for row in (*rows, *contact_rows(system))), *smooth_friction(system)]
+    forces = [
+        *(f"{MULTIPLIER}{row}" for row in (*rows, *contact_rows(system))),
+        *force_names(system, primitive(system.elements)),
+    ]
     return [*forces, *(f"{n}'" for n in system.v_names)]
 
 
@@ -176,9 +205,11 @@ def known_forces(system: Description, name: str) -> str:
     if not name.startswith(MULTIPLIER):
         return ""
     rows = [f"{MULTIPLIER}{row}" for row in (*contact_rows(system), *(c.name for c in system.constraints))]
-    rows += smooth_friction(system)
+    rows += force_names(system, primitive(system.elements))
     if not rows:
-        return " Such names are of the forces of contacts, limits, friction and constraints; the model has none."
+        return (
+            " Such names are of the forces of contacts, limits, friction, constraints and elements; the model has none."
+        )
     return f" Forces with names: {excerpt(rows)}."
 
 

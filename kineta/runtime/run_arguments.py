@@ -16,11 +16,11 @@ from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError, did_you_mean, shown
 from kineta.model.coercion import records
 from kineta.model.name_inference import (
+    element_forces,
     known_forces,
     likely_response_symbols,
     point_components,
     response_symbols,
-    smooth_friction,
     speed_derivatives,
     vector_parts,
 )
@@ -124,7 +124,7 @@ def symbols(system: System, value: Expr, what: str, *, resulting: bool = False) 
     for z in system.expanded.states if resulting else ():
         value = value.subs(f"{z.name}'", z.rate)
     known = {*system.q_names, *system.speeds, *(p.name for p in system.parameters), TIME, *ENERGIES}
-    known |= point_components(system) | system.meanings.keys() | smooth_friction(system).keys()
+    known |= point_components(system) | system.meanings.keys() | element_forces(system, value.symbols()).keys()
     if resulting:
         names = value.symbols()
         known |= response_symbols(system, names) | vector_parts(system, names).keys()

@@ -26,6 +26,7 @@ from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError, SingularMatrixError
 from kineta.expr.graph import ONE, ZERO, Ref
 from kineta.mechanics.derivation import Derivation
+from kineta.mechanics.elements.element_forces import named_forces
 from kineta.mechanics.tangent import DIRECTIONS, changes_at_rest, derivatives, multiplier_symbols, residuals, turning
 from kineta.model.name_inference import contact_rows, response_symbols
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, added_force
@@ -250,7 +251,9 @@ def _slopes(d: Derivation, inputs: Sequence[Input], outputs: Mapping[str, Expr])
     _check_results(d, outputs, {*moved, *pushed})
     asked = {n for e in outputs.values() for n in e.symbols()}
     energies = {n: d[n].refs[0] for n in ENERGIES if n in asked}
-    shown = d.elements.expression(*outputs.values(), more={**energies, **moved, **pushed})
+    shown = d.elements.expression(
+        *outputs.values(), more={**energies, **moved, **pushed, **named_forces(d.elements, asked)}
+    )
     F, G = residuals(d)
     roots: dict[str, Sequence[Ref]] = {
         "F": F,

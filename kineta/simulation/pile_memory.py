@@ -26,13 +26,13 @@ from kineta.kernels.time_stepping.component_tables import follow_table
 from kineta.kernels.time_stepping.pair_features import FEATURE_NUMBERS
 from kineta.kernels.time_stepping.pair_rows import ROW_NUMBERS
 from kineta.mechanics.contact.contact_terms import TERMS
-from kineta.mechanics.contact.unilateral_rows import ASIDE
 from kineta.memory import CompiledFunction
 from kineta.numerics.linear_algebra import norm
 from kineta.records import dataclass
 from kineta.runtime.contact_problem import IMPACTS, contact_kernel, contact_memory
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.touching_shapes import AXES, KINDS, ShapeFunction, TouchingShape, TouchLaw, shape_function
+from kineta.spatial.rotation import ASIDE
 from kineta.threads import once
 
 #: Features near for each ball, and for each other shape, that there is room for, and beside them.

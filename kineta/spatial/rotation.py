@@ -9,6 +9,9 @@ from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.op import Op
 from kineta.spatial.vector import Matrix, Vector, along, identity, outer, skew
 
+#: A direction that no machine prefers, towards which tangents lean, and the least square of its part along a surface.
+ASIDE, LEVEL = (0.36, 0.48, 0.8), 1e-20
+
 
 def about(graph: Graph, axis: int, cosine: Ref, sine: Ref) -> Matrix:
     """R_e(a), active and right-handed: components after the turn to components before; *axis* is 0, 1 or 2."""
@@ -54,6 +57,21 @@ def turn_matrix(M: Matrix, axis: int, cosine: Ref, sine: Ref) -> Matrix:
 _NEAR = 1e-3
 #: Component of a unit vector from which on the vector counts as parallel to the axis.
 _ALONG = 1 - 2 * tolerances.EPS
+
+
+def tangents(n: Vector) -> tuple[Vector, Vector]:
+    """Two unit vectors along a surface with the normal *n*, which turns: w is nearest to a coordinate axis that n never leans
+    towards, as in a plane, else to ``ASIDE``; in u, w and n are right-handed axes.
+    """
+    g = n.graph
+    k = next((i for i in range(3) if n[i] == ZERO), None)
+    if k is not None:
+        w = along(g, k)
+        return w.cross(n), w
+    aside = Vector(g, *map(g.const, ASIDE))
+    across = aside - n * n.dot(aside)
+    w = across * g.div(ONE, g.sqrt(g.call(Op.MAX, across.dot(across), g.const(LEVEL))))
+    return w.cross(n), w
 
 
 def normals(e: Vector) -> tuple[Vector, Vector]:

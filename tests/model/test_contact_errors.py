@@ -428,7 +428,7 @@ BAD = [
     (
         "output lambda.c.n;",
         "Output 'lambda.c.n' (touch:14:8): unknown symbol 'lambda.c.n'. Such names are of the forces of contacts, limits, "
-        "friction and constraints; the model has none.",
+        "friction, constraints and elements; the model has none.",
     ),
     (
         "contact c : point between Foot and ground axis (0, 0, 1); limit d : q1 >= 0; output lambda.k.n;",

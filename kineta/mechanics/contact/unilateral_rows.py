@@ -17,7 +17,6 @@ from typing import Any
 from kineta.algebra.expression import Expr
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
-from kineta.expr.op import Op
 from kineta.mechanics.constraints.relative_kinematics import RelativeKinematics
 from kineta.mechanics.constraints.rolling_residuals import SHAPES, ShapeContact
 from kineta.mechanics.constraints.rows import Row, anywhere, row_of, vanishes
@@ -33,11 +32,8 @@ from kineta.model.contacts.mutual_contact import MutualContact
 from kineta.model.dimensions import unit_of
 from kineta.model.kind import Unilateral
 from kineta.records import dataclass
-from kineta.spatial.rotation import normals
+from kineta.spatial.rotation import normals, tangents
 from kineta.spatial.vector import Vector, along
-
-#: A direction that no machine prefers, towards which tangents lean, and the least square of its part along a surface.
-ASIDE, LEVEL = (0.36, 0.48, 0.8), 1e-20
 
 #: The flags of a contact mode.
 FLAGS = ("closed", "stuck", "slips", "along u", "along w", "along n", "begins", "slack")
@@ -170,23 +166,8 @@ def touch(on: Elements, contact: Contact, place: Touching, name: str, sight: Rel
     gap, *rest = on.expression(found.gap, *found.normal, *found.arm, more=more)
     n, arm = Vector(on.graph, *rest[:3]), Vector(on.graph, *rest[3:])
     if found.room is None or found.over is None:
-        return TouchGeometry(gap, (n, *_tangents(n)), arm)
-    return TouchGeometry(gap, (n, *_tangents(n)), arm, *on.expression(found.room, found.over, more=more))
-
-
-def _tangents(n: Vector) -> tuple[Vector, Vector]:
-    """Two unit vectors along a surface with the normal *n*, which turns: w is nearest to a coordinate axis that n never leans
-    towards, as in a plane, else to ``ASIDE``; in u, w and n are right-handed axes.
-    """
-    g = n.graph
-    k = next((i for i in range(3) if n[i] == ZERO), None)
-    if k is not None:
-        w = along(g, k)
-        return w.cross(n), w
-    aside = Vector(g, *map(g.const, ASIDE))
-    across = aside - n * n.dot(aside)
-    w = across * g.div(ONE, g.sqrt(g.call(Op.MAX, across.dot(across), g.const(LEVEL))))
-    return w.cross(n), w
+        return TouchGeometry(gap, (n, *tangents(n)), arm)
+    return TouchGeometry(gap, (n, *tangents(n)), arm, *on.expression(found.room, found.over, more=more))
 
 
 #: The gap and the velocities of slip; how far the place may go, if not always, whether it may touch, and the spin of tangents.

@@ -1,4 +1,4 @@
 """Actions of elements on the equations: applied forces, potentials, inertia elements.
 
-Reading order: ``applied_forces``, ``element_actions``, ``inertia_elements``, ``state_rates``.
+Reading order: ``applied_forces``, ``element_forces``, ``element_actions``, ``inertia_elements``, ``state_rates``.
 """

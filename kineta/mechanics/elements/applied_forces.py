@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from kineta.algebra.expression import Expr
-from kineta.expr.graph import ZERO, Ref, neg
+from kineta.expr.graph import ZERO, Ref
 from kineta.mechanics.kinematics.kinematics import TreeKinematics
 from kineta.mechanics.kinematics.sweeps import generalized, rate_forces
 from kineta.mechanics.kinematics.tree import Mechanism
@@ -16,10 +16,9 @@ from kineta.model.body import Station
 from kineta.model.elements.axes import OWN
 from kineta.model.elements.coordinate import Length
 from kineta.model.elements.potential import Potential
-from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.elements.spring import Spring
 from kineta.model.kind import Element
-from kineta.model.name_inference import smooth_friction, vector_parts
+from kineta.model.name_inference import vector_parts
 from kineta.model.reserved_symbols import POINT_COMPONENTS
 from kineta.passes.differentiate import forward
 from kineta.spatial.vector import Vector
@@ -49,16 +48,14 @@ class Elements:
         self.power = ZERO
 
     def expression(self, *expressions: Expr, more: Mapping[str, Ref] = MappingProxyType({})) -> list[Ref]:
-        """*expressions* of the description, including positions and velocities of points and forces of smooth friction; *more*
+        """*expressions* of the description, including positions and velocities of points; *more*
         are additional names.
         """
         known = {*self.mechanism.symbols.by_name, *more}
         # Sorted, here and elsewhere: the order of nodes, and so the code, is the same in every process.
         names = sorted({n for e in expressions for n in e.symbols() if n not in known})
         parts = vector_parts(self.mechanism.symbols.system, names)
-        forces = smooth_friction(self.mechanism.symbols.system)
-        points = {n: self._of_point(n) for n in names if "." in n and not (n in parts or n in forces)}
-        points |= {n: self.smooth_friction_force(forces[n])[1] for n in names if n in forces}
+        points = {n: self._of_point(n) for n in names if "." in n and n not in parts}
         points |= {n: of_part(self.kinematics, self.stations, part) for n, part in parts.items()}
         return self.mechanism.symbols.expression(*expressions, more={**more, **points})
 
@@ -138,13 +135,6 @@ class Elements:
         s = self.mechanism.symbols
         by_states = forward(self.graph, [ref], dict(zip(s.states, s.state_rates, strict=False)))[0]
         return self.graph.add(s.at_rest(s.displaced_rates([ref])[0]), by_states)
-
-    def smooth_friction_force(self, friction: SmoothFriction) -> tuple[Ref, Ref]:
-        """The rate s of smooth friction, and its force - F s/sqrt(s^2 + smooth^2)."""
-        g = self.graph
-        F, v, sigma = self.expression(friction.force, friction.smooth, friction.coordinate)
-        s = self.rate(sigma)
-        return s, neg(g.mul(F, g.div(s, g.sqrt(g.add(g.mul(s, s), g.mul(v, v))))))
 
     def stores(self, element: Element) -> bool:
         """Return whether all forces of *element* derive from a potential."""

@@ -7,9 +7,8 @@ from typing import Any, TypeVar
 
 from kineta.expr.graph import ONE, ZERO, Ref, neg
 from kineta.mechanics.elements.applied_forces import Elements
-from kineta.model.checks.diagnostics import CheckError
-from kineta.model.constraints.shapes import closest, named
-from kineta.model.elements.compliant_contact import GAP, RATE, CompliantContact
+from kineta.mechanics.elements.element_forces import line, smooth_friction, touches
+from kineta.model.elements.compliant_contact import CompliantContact
 from kineta.model.elements.coordinate import Length
 from kineta.model.elements.couple import Couple
 from kineta.model.elements.damper import Damper
@@ -20,7 +19,6 @@ from kineta.model.elements.potential import Potential
 from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.elements.spring import Spring
 from kineta.model.kind import Element
-from kineta.spatial.vector import Vector
 
 E = TypeVar("E", bound=Elements)
 
@@ -45,8 +43,8 @@ def _generalized(on: Elements, force: GeneralizedForce) -> None:
     """P on rho: Q_k = P d(rho)/dq_k; on a length, P along the line."""
     (P,) = on.expression(force.characteristic)
     if isinstance(force.coordinate, Length):
-        line = _line(on, force, force.coordinate)
-        apart = line * on.graph.div(P, on.graph.sqrt(line.dot(line)))
+        way = line(on, force, force.coordinate)
+        apart = way * on.graph.div(P, on.graph.sqrt(way.dot(way)))
         on.pull(force.coordinate, -apart)
         on.spend(apart.dot(on.line_rate(force.coordinate)))
         return
@@ -74,14 +72,14 @@ def _spring(on: Elements, spring: Spring) -> None:
 def _spring_between(on: Elements, spring: Spring, between: Length, C: Ref, free: Ref) -> None:
     """A spring with gamma = length - free: the force C gamma acts along the line, and on the rate of the free length."""
     g = on.graph
-    line = _line(on, spring, between)
+    way = line(on, spring, between)
     if free == ZERO:  # no root is needed, and the force is smooth where the places meet
-        pull, twice, reeled, drift = line * C, g.mul(C, line.dot(line)), ZERO, ZERO
+        pull, twice, reeled, drift = way * C, g.mul(C, way.dot(way)), ZERO, ZERO
     else:
-        length = g.sqrt(line.dot(line))
+        length = g.sqrt(way.dot(way))
         gamma = g.sub(length, free)
         force = g.mul(C, gamma)
-        pull, twice = line * g.div(force, length), g.mul(force, gamma)
+        pull, twice = way * g.div(force, length), g.mul(force, gamma)
         reeled, drift = on.along(on.rate(free), force), g.mul(force, on.by_time(free))
     on.pull(between, pull)
     if on.is_parameter(C):
@@ -96,9 +94,9 @@ def _damper(on: Elements, damper: Damper) -> None:
     g = on.graph
     (D,) = on.expression(damper.damping)
     if isinstance(damper.coordinate, Length):
-        line, velocity = _line(on, damper, damper.coordinate), on.line_rate(damper.coordinate)
-        # D beta e with beta = e . velocity, e = line / |line|: no root is needed.
-        pull = line * g.div(g.mul(D, line.dot(velocity)), line.dot(line))
+        way, velocity = line(on, damper, damper.coordinate), on.line_rate(damper.coordinate)
+        # D beta e with beta = e . velocity, e = way / |way|: no root is needed.
+        pull = way * g.div(g.mul(D, way.dot(velocity)), way.dot(way))
         on.pull(damper.coordinate, pull)
         on.spend(neg(pull.dot(velocity)))
         return
@@ -108,42 +106,22 @@ def _damper(on: Elements, damper: Damper) -> None:
 
 def _friction(on: Elements, friction: SmoothFriction) -> None:
     """F on sigma with its rate s: Q_k = - F s/sqrt(s^2 + smooth^2) ds/dv_k."""
-    rate, force = on.smooth_friction_force(friction)
+    rate, force = smooth_friction(on, friction)
     on.spend(on.along(rate, force))
 
 
 def _compliant(on: Elements, contact: CompliantContact) -> None:
-    """N on the rate of the gap, and friction -mu N s/sqrt(s.s + smooth^2) on the slip s, at each place that touches."""
-    g, kin, places = on.graph, on.kinematics, on.mechanism.places
-    base = contact.end.body
-    S = kin.axes(base)
-    for place in contact.touchings:
-        start = place.start
-        way = kin.position(start, base) - kin.position(place.end, base)
-        axis = None if place.axis is None else (kin.axes(start.body, base) @ on.direction(place.axis)).refs
-        own = None if place.surface_axis is None else on.direction(place.surface_axis).refs
-        found = closest(place)
-        gap, *rest = on.expression(found.gap, *found.normal, *found.arm, more=named(way.refs, axis, own))
-        n, arm = S @ Vector(g, *rest[:3]), S @ Vector(g, *rest[3:])
-        apart = S @ way + arm
-        velocity = kin.velocity(start) + kin.angular_velocity(places[start.body]).cross(arm)
-        velocity -= kin.velocity(place.end) + kin.angular_velocity(places[base]).cross(apart)
-        of = {GAP: gap, RATE: n.dot(velocity)}
-        push, elastic, energy = on.expression(contact.push, contact.elastic, contact.energy, more=of)
-        rubbing = Vector(g)
-        if contact.smooth is not None:
-            mu, slow = on.expression(contact.friction, contact.smooth)
-            slip = velocity - n * of[RATE]
-            size = g.sqrt(g.add(slip.dot(slip), g.mul(slow, slow)))
-            rubbing = slip * neg(g.div(g.mul(mu, push), size))
-        force = n * push + rubbing
-        for at, f, shift in ((start, force, arm), (place.end, -force, apart)):
+    """N on the rate of the gap, and friction on the slip, at each place that touches."""
+    g, kin = on.graph, on.kinematics
+    for touch in touches(on, contact):
+        force = touch.force
+        for (at, shift), f in zip(touch.ends, (force, -force), strict=True):
             link, x = kin.in_link(at)
             if link >= 0:
                 R = kin.frames[link][0].T
                 on.force(link, x + R @ shift, R @ f)
-        on.store(energy)
-        on.spend(g.add(g.mul(g.sub(push, elastic), of[RATE]), rubbing.dot(velocity)))
+        on.store(touch.energy)
+        on.spend(g.add(g.mul(g.sub(touch.push, touch.elastic), touch.closing), touch.rubbing.dot(touch.velocity)))
 
 
 def _potential(on: Elements, potential: Potential) -> None:
@@ -152,15 +130,6 @@ def _potential(on: Elements, potential: Potential) -> None:
     on.store(V)
     on.along(on.rate(V), neg(ONE))
     on.spend(on.by_time(V))
-
-
-def _line(on: Elements, element: GeneralizedForce | Spring | Damper, between: Length) -> Vector:
-    """The line of a length. Raise :class:`CheckError` for coincident places."""
-    line = on.line(between)
-    if line.is_zero:
-        text = "the two places between which it acts are always the same."
-        raise CheckError(element.kind.word.capitalize(), element.name, element.location, text)
-    return line
 
 
 #: Actions of the kinds of elements.

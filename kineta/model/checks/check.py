@@ -26,7 +26,7 @@ from kineta.model.elements.inertia import InertiaElement
 from kineta.model.joints.joint import Joint
 from kineta.model.joints.motion import Motion
 from kineta.model.kind import Appearance, KindRecord
-from kineta.model.name_inference import IN_ANGLE, point_components, smooth_friction, speed_derivatives
+from kineta.model.name_inference import IN_ANGLE, point_components, speed_derivatives, yielding
 from kineta.model.reserved_symbols import ENERGIES, NAME, TIME, WORK, forced
 from kineta.passes.evaluate import evaluate
 
@@ -107,7 +107,7 @@ def _names(system: Description) -> None:
         *system.contacts,
         *system.switches,
         *system.programs,
-        *smooth_friction(system).values(),
+        *yielding(system),
     )
     _distinct([(word(c), c.name, c.location) for c in acting], {})
     own = dict.fromkeys((*moving, *(p.name for p in system.parameters)), "a coordinate or parameter")

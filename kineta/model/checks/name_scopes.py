@@ -17,12 +17,12 @@ from kineta.model.kind import Element, KindRecord
 from kineta.model.motion_program import Program
 from kineta.model.motion_variables import Quasi, State
 from kineta.model.name_inference import (
+    element_forces,
     known_forces,
     likely_response_symbols,
     point_components,
     point_velocities,
     response_symbols,
-    smooth_friction,
     speed_derivatives,
     vector_fault,
     vector_parts,
@@ -90,9 +90,11 @@ class SymbolTable:
         self.points = point_components(system)
         self.rates = {f"{n}'" for n in system.state_names}
         self.variables = self.parameters | {TIME, *system.q_names, *system.speeds} | self.rates
-        self.everything = self.variables | self.points | {*ENERGIES, *smooth_friction(system)}
+        self.everything = self.variables | self.points | {*ENERGIES}
         self.velocities = point_velocities(system)
         self.inside = _nested_symbols(system)
+        self.forces = {*element_forces(system, self._named)}
+        self.everything |= self.forces
 
     @once
     def state(self) -> frozenset[str]:
@@ -223,7 +225,7 @@ def _acting(scope: SymbolTable) -> None:
 def _switch(scope: SymbolTable, switch: Switch) -> None:
     """What a run knows in every state: forces and accelerations, too."""
     system, used = scope.system, switch.expressions
-    known = scope.state | response_symbols(system, (n for x in used for n in x.symbols()))
+    known = scope.state | scope.forces | response_symbols(system, (n for x in used for n in x.symbols()))
     advice, near = partial(known_forces, system), partial(likely_response_symbols, system)
     scope.only(known, SWITCHING, used, _of(switch), advice=advice, near=near)
 

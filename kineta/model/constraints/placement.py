@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr
@@ -29,6 +30,25 @@ def read(source: Source, node: Node) -> tuple[Station, Axis | None]:
     name, position, axis = node.children
     source.noted(name)
     return source.station(name, position), None if axis is None else source.axis(axis)
+
+
+def names(system: Scope, contact: str, starts: Sequence[Station]) -> tuple[str, ...]:
+    """Names of the places *starts* of a *contact*: of the point or body at the place, else its number."""
+    known: dict[Station, str] = {}
+    for name, at in stations(system).items():
+        known.setdefault(at, name)
+    prefix = f"{contact.rpartition('.')[0]}."  # of a model that is used in another, and of the names of its places
+    return tuple(known.get(s, str(i)).removeprefix(prefix) for i, s in enumerate(starts, 1))
+
+
+def owners(system: Scope, contact: str, starts: Sequence[Station]) -> list[str]:
+    """What tells the places of a *contact* apart behind its name: a dot and a name; ``''`` for the only one."""
+    return [f".{name}" for name in names(system, contact, starts)] if len(starts) > 1 else [""]
+
+
+def stations(system: Scope) -> dict[str, Station]:
+    """The places of the bodies (their origins) and of the points, by name."""
+    return {n: Station(n) for n in system.frames} | {p.name: Station(p.body, p.position) for p in system.points}
 
 
 def clause(start: Station, axis: Axis | None, end: Station, end_axis: Axis | None) -> str:

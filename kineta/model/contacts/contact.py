@@ -108,7 +108,7 @@ class Contact(Unilateral):
 
     def touchings(self, scope: Scope) -> dict[str, Touching]:
         """The places at which it may touch, by name."""
-        owners = [f".{place}" for place in names(scope, self)] if len(self.starts) > 1 else [""]
+        owners = placement.owners(scope, self.name, self.starts)
         return {
             f"{self.name}{owner}{'.' * bool(place.name)}{place.name}": place
             for owner, start in zip(owners, self.starts, strict=True)
@@ -230,20 +230,6 @@ _HARD = {
 }
 
 
-def names(system: Scope, contact: Contact) -> tuple[str, ...]:
-    """Names of the places of *contact*: of the point or body at the place, else its number."""
-    known: dict[Station, str] = {}
-    for name, place in _stations(system).items():
-        known.setdefault(place, name)
-    prefix = f"{contact.name.rpartition('.')[0]}."  # of a model that is used in another, and of the names of its places
-    return tuple(known.get(s, str(i)).removeprefix(prefix) for i, s in enumerate(contact.starts, 1))
-
-
-def _stations(system: Scope) -> dict[str, Station]:
-    """The places of the bodies (their origins) and of the points, by name."""
-    return {n: Station(n) for n in system.frames} | {p.name: Station(p.body, p.position) for p in system.points}
-
-
 def _read(
     source: Source,
     name: Token,
@@ -339,7 +325,7 @@ def _fault(system: Scope, contact: Contact) -> tuple[str, str] | None:
         return wrong
     for i, start in enumerate(contact.starts):
         if start in contact.starts[:i]:
-            return f"the place '{names(system, contact)[i]}' is given twice.", start.body
+            return f"the place '{placement.names(system, contact.name, contact.starts)[i]}' is given twice.", start.body
         fixed = placement.fault(system, start.body, contact.end.body)
         if fixed is not None:
             return fixed
@@ -378,7 +364,7 @@ def _of_height(system: Scope, contact: Contact) -> tuple[str, str] | None:
             text += f" The ground of model '{model}' is the frame '{contact.end.body}' here; write the contact beside 'use'."
         return text, ""
     (start,) = contact.starts
-    own = [name for name, place in _stations(system).items() if place == start]
+    own = [name for name, place in placement.stations(system).items() if place == start]
     if not own:
         text = f"a height needs a name for its place; describe it, as in point P on {start.body} = (0, 0, 0)."
         return text, start.body

@@ -147,6 +147,19 @@ def _bounds(contact: CompliantContact) -> tuple[Bound, ...]:
     )
 
 
+def parts(contact: CompliantContact) -> str:
+    """The forces at each place: ``n`` along the normal, with friction ``u`` and ``w`` along the surface."""
+    return "n" if contact.smooth is None else "nuw"
+
+
+def _places(system: Scope, contact: CompliantContact) -> list[str]:
+    """The names of the places behind that of the *contact*, each with a dot, in the order of ``touchings``."""
+    owners = placement.owners(system, contact.name, contact.starts)
+    each = zip(owners, contact.starts, strict=True)
+    own = [f"{owner}.{place.name}" for owner, start in each for place in shapes.touchings(contact.at(start))]
+    return [f"{name.strip('.')}." if name.strip(".") else "" for name in own]
+
+
 #: Its statement is that of a contact, with the option ``stiffness``.
 KIND = CompliantContact.kind = Kind(
     CompliantContact,
@@ -156,4 +169,5 @@ KIND = CompliantContact.kind = Kind(
     constants=lambda c: c.expressions,
     fault=_fault,
     bounds=_bounds,
+    forces=lambda system, c: tuple(f"{place}{part}" for place in _places(system, c) for part in parts(c)),
 )

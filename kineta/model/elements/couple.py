@@ -13,7 +13,7 @@ from kineta.model.body import GROUND, Body, station
 from kineta.model.coercion import Vector3, vector
 from kineta.model.elements import axes as frame
 from kineta.model.elements.axes import Axes
-from kineta.model.kind import Element, Kind, Production
+from kineta.model.kind import Element, Kind, Production, forces_by_axes
 from kineta.records import dataclass
 
 if TYPE_CHECKING:
@@ -52,4 +52,5 @@ KIND = Couple.kind = Kind(
     {"couple": Production(f'"on" NAME "=" vector {frame.IN}', _read)},
     lambda couple: f"on {couple.body} = {phrases.vector(couple.components)}{frame.clause(couple.axes)}",
     fault=lambda system, couple: frame.fault(system, couple.axes),
+    forces=forces_by_axes,
 )

@@ -11,7 +11,7 @@ from kineta.model import units
 from kineta.model.coercion import scalar
 from kineta.model.elements import coordinate as along
 from kineta.model.elements.coordinate import Coordinate, Place
-from kineta.model.kind import Element, Kind, Production
+from kineta.model.kind import Element, Kind, Production, one_force
 from kineta.records import dataclass
 
 if TYPE_CHECKING:
@@ -65,4 +65,5 @@ KIND = Damper.kind = Kind(
     lambda d: f"= {d.damping} {along.clause(d.coordinate)}",
     constants=lambda d: along.constants(d.coordinate),
     fault=lambda system, d: along.constancy_fault(system, d.coordinate),
+    forces=one_force,
 )

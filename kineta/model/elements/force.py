@@ -14,7 +14,7 @@ from kineta.model.coercion import Vector3, vector
 from kineta.model.elements import axes as frame
 from kineta.model.elements.axes import Axes
 from kineta.model.elements.coordinate import Place
-from kineta.model.kind import Element, Kind, Production
+from kineta.model.kind import Element, Kind, Production, forces_by_axes
 from kineta.records import dataclass
 
 if TYPE_CHECKING:
@@ -61,4 +61,5 @@ KIND = Force.kind = Kind(
     },
     lambda force: f"on {phrases.place(force.at)} = {phrases.vector(force.components)}{frame.clause(force.axes)}",
     fault=lambda system, force: frame.fault(system, force.axes),
+    forces=forces_by_axes,
 )

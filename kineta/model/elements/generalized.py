@@ -11,7 +11,7 @@ from kineta.model import units
 from kineta.model.coercion import scalar
 from kineta.model.elements import coordinate as along
 from kineta.model.elements.coordinate import Coordinate, Place
-from kineta.model.kind import Element, Kind, Production
+from kineta.model.kind import Element, Kind, Production, one_force
 from kineta.records import dataclass
 
 if TYPE_CHECKING:
@@ -63,4 +63,5 @@ KIND = GeneralizedForce.kind = Kind(
     lambda f: f"= {f.characteristic} {along.clause(f.coordinate)}",
     constants=lambda f: along.constants(f.coordinate),
     fault=lambda system, f: along.constancy_fault(system, f.coordinate),
+    forces=one_force,
 )

@@ -9,7 +9,7 @@ from kineta.algebra.expression import Expr
 from kineta.errors import Location
 from kineta.model.bounds import Bound
 from kineta.model.checks import contact_checks
-from kineta.model.kind import Element, Kind
+from kineta.model.kind import Element, Kind, one_force
 from kineta.records import dataclass
 
 if TYPE_CHECKING:
@@ -55,4 +55,5 @@ KIND = SmoothFriction.kind = Kind(
     constants=lambda f: (f.smooth,),
     fault=_fault,
     bounds=lambda f: (Bound(f.force, "a force"), Bound(f.smooth, "'smooth'", positive=True)),
+    forces=one_force,
 )

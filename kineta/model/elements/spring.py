@@ -11,7 +11,7 @@ from kineta.model import units
 from kineta.model.coercion import scalar
 from kineta.model.elements import coordinate as along
 from kineta.model.elements.coordinate import Coordinate, Place
-from kineta.model.kind import Element, Kind, Production
+from kineta.model.kind import Element, Kind, Production, one_force
 from kineta.records import dataclass
 
 if TYPE_CHECKING:
@@ -82,4 +82,5 @@ KIND = Spring.kind = Kind(
     positions=lambda s: (s.free, *along.variables(s.coordinate)),
     constants=lambda s: along.constants(s.coordinate),
     fault=lambda system, s: along.constancy_fault(system, s.coordinate),
+    forces=one_force,
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kineta.algebra.expression import Expr
 from kineta.errors import ArgumentError, did_you_mean
-from kineta.model.name_inference import contact_rows, smooth_friction
+from kineta.model.name_inference import contact_rows, force_names, yielding
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System
 
@@ -17,8 +17,8 @@ def without_parts(system: System, names: Collection[str]) -> System:
     forces. Raises :class:`ArgumentError` for other names.
     """
     acting = {"contacts": system.contacts, "switches": system.switches, "programs": system.programs}
-    rubbing = smooth_friction(system)
-    known = [record.name for records in (*acting.values(), rubbing.values()) for record in records]
+    soft = yielding(system)
+    known = [record.name for records in (*acting.values(), soft) for record in records]
     for name in names:
         if name not in known:
             has = f" It has {', '.join(known)}." if known else " It has none."
@@ -31,7 +31,7 @@ def without_parts(system: System, names: Collection[str]) -> System:
         for kind, records in acting.items()
         if len(left := [r for r in records if r.name not in names]) < len(records)
     }
-    if gone := [e for e in rubbing.values() if e.name in names]:
+    if gone := [e for e in soft if e.name in names]:
         kept["elements"] = [e for e in system.elements if e not in gone]
     if not kept:
         return system
@@ -39,7 +39,7 @@ def without_parts(system: System, names: Collection[str]) -> System:
     zeros: dict[Expr | str, Expr | float | int] = dict.fromkeys(
         (
             *(f"{MULTIPLIER}{n}" for n in {*contact_rows(system)} - {*contact_rows(rest)}),
-            *(f"{MULTIPLIER}{e.name}" for e in gone),
+            *force_names(system, gone),
         ),
         0.0,
     )

@@ -9,7 +9,7 @@ from kineta.arrays import FloatArray
 from kineta.equations.formulas import simplified
 from kineta.expr.program import StraightLineProgram, program
 from kineta.mechanics.derivation import Derivation
-from kineta.model.name_inference import highest_derivative, smooth_friction
+from kineta.model.name_inference import element_forces, highest_derivative
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System
 from kineta.tasks.motions.trajectory import Trajectory
@@ -36,7 +36,8 @@ def _of_motions(system: System) -> dict[str, Expr]:
 
 def _held(system: System, e: Expr) -> bool:
     """Return whether *e* contains forces of constraints."""
-    return any(n.startswith(MULTIPLIER) and n not in smooth_friction(system) for n in e.symbols())
+    names = [n for n in e.symbols() if n.startswith(MULTIPLIER)]
+    return len(element_forces(system, names)) < len(names)
 
 
 def _programs(d: Derivation) -> Iterator[StraightLineProgram]:

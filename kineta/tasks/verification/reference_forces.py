@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.model.body import Body
+from kineta.model.constraints.shapes import PLANE, Touching
 from kineta.model.elements.axes import OWN
-from kineta.model.elements.compliant_contact import GAP, RATE, CompliantContact
+from kineta.model.elements.compliant_contact import GAP, RATE, CompliantContact, parts
 from kineta.model.elements.coordinate import Length
 from kineta.model.elements.couple import Couple
 from kineta.model.elements.damper import Damper
@@ -25,6 +27,7 @@ from kineta.model.name_inference import derivative_order, point_velocities, vect
 from kineta.model.named_expressions import substitute_names
 from kineta.model.reserved_symbols import POINT_COMPONENTS
 from kineta.model.vectors import Part
+from kineta.spatial.rotation import ASIDE
 from kineta.tasks.verification.closure_laws import MEANINGS, crossed, nearest, slip
 from kineta.tasks.verification.reference_kinematics import ReferenceKinematics
 from kineta.tasks.verification.rigid_motion import RigidMotion, norm, rate
@@ -74,6 +77,38 @@ def body_forces(kin: ReferenceKinematics) -> Iterator[tuple[str, Any, Any, Any]]
     for c in kin.system.constraints:
         for body, place, f, n in MEANINGS[type(c)].pushes(m, c, kin.component_multipliers(c.name)):
             yield body, place, f, n
+
+
+def first_tangent(kin: ReferenceKinematics, of: Touching, n: Any) -> Any:
+    """Return the direction u of a surface with the normal *n*: on a plane across its normal, else across ``ASIDE``, or across the
+    axis of the body that n never leans towards.
+    """
+    m, S = kin.motion, kin.motion.frames[of.end.body][0]
+    if of.surface == PLANE:
+        u = S @ m.across(of.surface_axis)[0]
+        along = u - n * (u @ n)
+        return along / norm(along)
+    leans = kin.of(S.T @ n)
+    k = next((i for i in range(3) if np.abs(leans[:, i]).max() < tolerances.ROUNDING_TOLERANCE), None)
+    aside = S @ np.array(ASIDE if k is None else np.eye(3)[k], dtype=object)
+    across = crossed(aside, n)
+    return across / norm(across)
+
+
+def named_force(kin: ReferenceKinematics, element: Element, part: str) -> Any:
+    """Return the force of *element* with this name of a *part*, as outputs show it."""
+    m = kin.motion
+    if isinstance(element, Force | Couple):
+        body = element.at.body if isinstance(element, Force) else element.body
+        return _in_ground_axes(m, body, element.components, element.axes)["xyz".index(part)]
+    if not isinstance(element, CompliantContact):
+        return _coordinate_force(kin, element)
+    place, letter = divmod(element.kind.forces(kin.system, element).index(part), len(parts(element)))
+    _, _, f, _ = list(_compliant_forces(m, element))[2 * place]
+    each = element.touchings[place]
+    _, n, _ = nearest(m, each)
+    u = first_tangent(kin, each, n)
+    return f @ (n, u, crossed(n, u))[letter]
 
 
 def _compliant_forces(m: RigidMotion, e: CompliantContact) -> Iterator[tuple[str, Any, Any, Any]]:

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.expr.graph import Ref
-from kineta.mechanics.contact.unilateral_rows import ASIDE, UnilateralConstraint
-from kineta.model.constraints.shapes import PLANE, Touching
+from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
+from kineta.model.constraints.shapes import Touching
 from kineta.model.contacts.contact import Contact
 from kineta.model.contacts.joint_friction import Friction
 from kineta.model.contacts.limit import Limit
@@ -20,6 +19,7 @@ from kineta.tasks.verification.closure_laws import arm, crossed, nearest, slip
 from kineta.tasks.verification.laws.comparison import Comparison, compare, compare_row
 from kineta.tasks.verification.laws.law import MechanicalLaw, by_reference, having
 from kineta.tasks.verification.random_states import values
+from kineta.tasks.verification.reference_forces import first_tangent
 from kineta.tasks.verification.reference_kinematics import ReferenceKinematics
 from kineta.tasks.verification.rigid_motion import norm
 from kineta.tasks.verification.taylor_series import TaylorSeries
@@ -87,7 +87,7 @@ def _contact_row(kin: ReferenceKinematics, contact: Contact, of: Touching, touch
         gap = n @ (place - m.place(contact.end)) - m.value(contact.height, _seen_at(contact.height, place))
         N = n - np.array(_height_gradient(kin, contact.height, place), dtype=object)
         share, n = 1 / norm(N), N / norm(N)
-    e = _first_tangent(kin, of, n)
+    e = first_tangent(kin, of, n)
     velocity = slip(m, start, contact.end.body, place)
     for found, expected, size in compare_row(kin, touch.normal, gap, 0):
         yield found, expected * np.broadcast_to(kin.of(share), kin.n)[:, None], size
@@ -98,22 +98,6 @@ def _contact_row(kin: ReferenceKinematics, contact: Contact, of: Touching, touch
     if touch.tangents:
         yield _compare_bound(kin, touch.bound, contact.friction)
         yield _compare_bound(kin, touch.static, contact.friction if contact.static is None else contact.static)
-
-
-def _first_tangent(kin: ReferenceKinematics, of: Touching, n: Any) -> Any:
-    """Return the direction u of a surface with the normal *n*: on a plane across its normal, else across ``ASIDE``, or across the
-    axis of the body that n never leans towards.
-    """
-    m, S = kin.motion, kin.motion.frames[of.end.body][0]
-    if of.surface == PLANE:
-        u = S @ m.across(of.surface_axis)[0]
-        along = u - n * (u @ n)
-        return along / norm(along)
-    leans = kin.of(S.T @ n)
-    k = next((i for i in range(3) if np.abs(leans[:, i]).max() < tolerances.ROUNDING_TOLERANCE), None)
-    aside = S @ np.array(ASIDE if k is None else np.eye(3)[k], dtype=object)
-    across = crossed(aside, n)
-    return across / norm(across)
 
 
 def _on_ground(kin: ReferenceKinematics, contact: Contact, of: Touching) -> Any:

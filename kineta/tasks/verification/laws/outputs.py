@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kineta.algebra.expression import Expr
-from kineta.model.name_inference import highest_derivative
+from kineta.model.name_inference import element_forces, highest_derivative
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER
 from kineta.model.system import System
 from kineta.passes.magnitude import magnitude
@@ -16,6 +16,7 @@ from kineta.tasks.verification.laws.comparison import Comparison, compare
 from kineta.tasks.verification.laws.energy_and_momentum import energy
 from kineta.tasks.verification.laws.law import MechanicalLaw, by_reference, understood
 from kineta.tasks.verification.random_states import values
+from kineta.tasks.verification.reference_forces import named_force
 from kineta.tasks.verification.reference_kinematics import ReferenceKinematics
 from kineta.tasks.verification.rigid_motion import UnknownNameError
 from kineta.tasks.verification.taylor_series import TaylorSeries
@@ -27,6 +28,7 @@ def value_of(kin: ReferenceKinematics, e: Expr) -> Any:
     more: dict[str, Any] = {}
     if any(n.startswith(MULTIPLIER) for n in asked):
         more |= {MULTIPLIER + n: TaylorSeries([x]) for n, x in kin.multipliers.items()}
+        more |= {n: named_force(kin, *own) for n, own in element_forces(kin.system, asked).items()}
     if asked & set(ENERGIES):
         T, V = energy(kin)
         more |= dict(zip(ENERGIES, (T, V, T + V), strict=True))
