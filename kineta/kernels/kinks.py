@@ -12,7 +12,7 @@ from __future__ import annotations
 from kineta import tolerances
 from kineta.integration.loop_abi import CLOCK, LOOKS, PASSINGS, REST, KinkData, RunData
 from kineta.kernels.language import copysign, fabs, kernel, sqrt
-from kineta.kernels.runge_kutta import next_step, state_at
+from kineta.kernels.runge_kutta import next_step, resolution, state_at
 from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.memory import Reals
 
@@ -323,11 +323,12 @@ def come_near(run: RunData, t: float, distance: float, margin: float) -> None:
     """Go on from the time t up to a kink at a *distance*, but for a *margin*; or pass it, where it is close."""
     k = run.kinks
     k.at, k.ahead, k.due = t, 0.0, 0.0
-    if distance <= CLOSE * k.size + 16.0 * tolerances.EPS * fabs(t):
+    near = max(0.5 * distance, distance - margin)
+    if distance <= CLOSE * k.size or near <= 2.0 * resolution(t):
         k.due = max(distance, tolerances.EPS * max(fabs(t), k.size))
     else:
-        run.size = max(0.5 * distance, distance - margin)
-        k.ahead = distance - run.size
+        run.size = near
+        k.ahead = distance - near
 
 
 @kernel

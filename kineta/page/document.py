@@ -18,7 +18,7 @@ from typing import Any
 
 from kineta.equations.equations import Equations, equations_of
 from kineta.equations.function import parameter_values
-from kineta.errors import ArgumentError, SimulationError
+from kineta.errors import ArgumentError, KinetaError, SimulationError
 from kineta.files import path_of, write
 from kineta.integration.solver import AUTO, BY_EVENTS
 from kineta.integration.time_stepping import MOREAU, STEP
@@ -30,7 +30,7 @@ from kineta.page.compression import compressed
 from kineta.page.equations import equations_html, math_style, model_html
 from kineta.page.live_run import LiveRun, live_module, live_run, live_touching, still_module
 from kineta.page.mesh_encoding import encoded_meshes
-from kineta.page.recorded_run import SAMPLES, Recorded, clockwork, is_pushed, recorded_run, still
+from kineta.page.recorded_run import SAMPLES, Recorded, clockwork, is_pushed, recorded_run, recorded_series, still
 from kineta.results.result import Result
 from kineta.scene.construction import COLOURS, PALETTE, TRIAD
 from kineta.scene.height_fields import waves
@@ -40,6 +40,7 @@ from kineta.simulation.simulate import simulate
 from kineta.tasks.export.exported_run import exported_problem, touching_run
 from kineta.tasks.export.touching_record import MOST_SHAPES, over
 from kineta.tasks.posture import Posture, posture
+from kineta.tasks.servo.servo import servo
 
 #: Files of the page beside this one.
 _HERE = Path(__file__).parent
@@ -50,6 +51,11 @@ SECONDS = 10.0
 #: The note of a page without a hand.
 ABSORBED = (
     "No hand pulls here: under programs of motion of order 3 or higher, control takes up at once what a hand would add."
+)
+#: Why a machine whose programs are held through the rest of the system is replayed.
+HELD = (
+    "The motion that kineta servo finds is replayed, without sliders and hand: actuators hold the programs of motion "
+    "through the rest of the system."
 )
 #: The note of a page whose machine moves by time stepping.
 STEPPED = f"Here all of the motion is found by time stepping, in steps of {STEP:g} s."
@@ -84,8 +90,22 @@ def posture_page(found: Posture) -> str:
             return _page(equations, found, span, None, "")
         notes = (*found.notes, *stepped, STEPPED)
         return _page(equations, replace(found, notes=notes), span, None, "", method=MOREAU)
-    except SimulationError as error:
+    except KinetaError as error:
+        if held := _held(equations, found, span, samples):
+            return _page(equations, found, span, held, HELD)
+        if not isinstance(error, SimulationError):
+            raise
         return _page(equations, found, span, still(found, str(error)), str(error))
+
+
+def _held(equations: Equations, found: Posture, span: tuple[float, float], samples: int) -> Recorded | None:
+    """The motion in which actuators hold programs of motion through the rest of the system; None where they do not."""
+    if not equations.system.programs:
+        return None
+    try:
+        return recorded_series(servo(equations, span, q=found.q, v=found.v, p=found.p, samples=samples))
+    except KinetaError:
+        return None
 
 
 def computed_page(found: Posture) -> str:

@@ -11,6 +11,7 @@ from kineta.errors import ArgumentError
 from kineta.model.reserved_symbols import added_force
 from kineta.page.sample_encoding import encoded_series, one_sample
 from kineta.results.result import Result
+from kineta.results.series import Series
 from kineta.scene.machine import Machine
 from kineta.tasks.posture import Posture
 
@@ -40,6 +41,11 @@ def recorded_run(run: Result) -> Recorded:
         "balance": run.energy_balance,
         "units": dict(run.units),
     }
+
+
+def recorded_series(motion: Series) -> Recorded:
+    """Times and series of a *motion* that a task has found."""
+    return _told(encoded_series({TIME: motion.t} | dict(motion.series)), "") | {"units": dict(motion.units)}
 
 
 def still(at: Posture, why: str) -> Recorded:

@@ -93,7 +93,7 @@ def test_numbers_are_those_of_simulate(chromium: Any, tmp_path: Path, name: str,
         assert tab.said == []
 
 
-#: Examples whose run by itself is not computed: their control is found by ``kineta servo``.
+#: Examples whose control is found by ``kineta servo``: its motion is replayed.
 SERVO = {"car_chain", "crane_servo"}
 #: Tolerances of runs that are compared closely, and how far they may be apart: of a mechanism that amplifies rounding, of
 #: ground and flanges whose force has a kink, which steps find as rounding lets them, and of a rotor that begins on a knot of its

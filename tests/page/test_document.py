@@ -70,7 +70,7 @@ def test_a_hostile_name_is_text(tmp_path: Path) -> None:
 
 
 def test_a_machine_whose_run_cannot_be_computed_stands_at_its_start() -> None:
-    uncontrolled = kn.posture(kn.load(EXAMPLES / "car_chain.kin"))
+    uncontrolled = kn.posture(kn.load(EXAMPLES / "car_chain.kin"), p={"k": 0.0})
     torn = kn.posture(kn.load(EXAMPLES / "fourbar.kin"), {"theta": 1.0, "beta": 2.0, "gamma": 0.1}, assembled=False)
     for found, why in (
         (uncontrolled, "no control on x1' changes it"),
@@ -79,6 +79,16 @@ def test_a_machine_whose_run_cannot_be_computed_stands_at_its_start() -> None:
         told = data(found.page())
         assert why in told["why"] == told["recorded"]["message"]
         assert set(told["recorded"]["samples"]["columns"]) == {"t", *told["q"], *told["v"]}
+
+
+def test_programs_that_are_held_through_the_rest_of_the_system_are_replayed() -> None:
+    told = data(kn.posture(kn.load(EXAMPLES / "car_chain.kin")).page())
+    assert "kineta servo" in told["why"]
+    assert told["recorded"]["message"] == ""
+    assert told["recorded"]["units"]["control.x1'"] == "N"
+    series = read_series(told["recorded"]["samples"])
+    assert series["x4"][-1] == pytest.approx(1.0, abs=1e-9)
+    assert series["x1"][-1] == pytest.approx(1.0, abs=1e-6)
 
 
 def read_series(told: dict[str, Any]) -> dict[str, Any]:
