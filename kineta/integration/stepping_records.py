@@ -58,8 +58,8 @@ class NearPairs(Record):
     kind, half : (shapes,) of :mod:`kineta.kernels.time_stepping.pair_features`, (3 shapes,) half sizes of the core along its
         axes; bulk, swing : (shapes,) the smallest half size, and the largest distance of the core from the centre
     block_start, blocks : (shapes + 1,), (couplings,) blocks of the inertia that move a shape; body : (shapes,) number of its body
-    group : (shapes,) of shapes that may touch each other; group_law : (4 groups,) as ``law`` of :class:`ContactTerms`;
-        group_poisson : (groups,); aside : (3 groups,) direction that tangents lean towards
+    group : (shapes,) of shapes that may touch each other; groups : their number; group_law : (4 groups,) as ``law`` of
+        :class:`ContactTerms`; group_poisson : (groups,); aside : (3 groups,) direction that tangents lean towards
     extent : (3 shapes,) half sizes along the axes of the ground; lower, upper, reach : (shapes,) bounds along the ground's axis
         ``along``, and the most that a shape moves in a step; order : (shapes,) shapes in the order of their lower bounds
     key : (room,) of each pair near, rising, the number of one shape times ``shapes``, and that of the other; close : gap up to
@@ -88,6 +88,7 @@ class NearPairs(Record):
     blocks: Integers
     body: Integers
     group: Integers
+    groups: int
     group_law: Reals
     group_poisson: Integers
     aside: Reals
@@ -208,9 +209,10 @@ class SteppingCases(Record):
     next : (1,) place in the queue of the case to begin next; queue : (queued,) numbers of cases
     times, first : number of times of the ``grid`` to record, and of those at the start, whose states are recorded
     y, samples : (cases, n_extended) present states, and (cases, times, n_extended) states at the times of the grid
-    block, stride : sizes of the block h, and of those of a case in ``blocks``, 0 where all have one
+    block, stride : sizes of the block h, and of what a case has in ``blocks``, 0 where all have one: its block, then sizes and
+        laws of shapes
     t, status, recorded, made : (cases,) times, status, times recorded, and steps
-    counts, depths : (cases, 3) and (cases, contacts) as in :class:`SteppingData`: bounded, plainly, unsolved; penetrations
+    counts, depths : (cases, 3) and (cases, depths) as in :class:`SteppingData`: bounded, plainly, unsolved; penetrations
     """
 
     next: Integers
@@ -236,11 +238,14 @@ class CaseStepping(Record):
     """The case of an ensemble that a thread steps.
 
     number, recorded, ended : of the present case, -1 for none; of the times of the grid recorded; whether it is at its end
+    block : where the functions of the run read their block h; depths : number of penetrations noted
     chunk : largest number of steps between two pauses; begin, before : time and (n_extended,) state at the last pause
     """
 
     run: SteppingData
     cases: SteppingCases
+    block: Reals
+    depths: int
     number: int
     recorded: int
     ended: bool

@@ -42,7 +42,7 @@ from kineta.kernels.contact.rest import TRIED
 from kineta.kernels.contact.transition import transit
 from kineta.kernels.machine_code import CompiledKernel, machine_unit
 from kineta.kernels.time_stepping.ensemble import march_case
-from kineta.kernels.time_stepping.near_pairs import list_features
+from kineta.kernels.time_stepping.near_pairs import list_features, size_shapes
 from kineta.kernels.time_stepping.time_step import march
 from kineta.mechanics.contact.contact_terms import TERMS, ContactTermsArrays
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
@@ -70,6 +70,7 @@ def contact_kernel(name: str) -> CompiledKernel:
         march,
         march_case,
         list_features,
+        size_shapes,
     )[name]
 
 

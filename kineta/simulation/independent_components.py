@@ -34,10 +34,12 @@ class Parts:
     events: Sequence[IntArray] = ()
 
 
-def split(equations: Equations, given: RunInputs) -> Parts:
-    """The parts of a run of *equations* with *given* inputs: its components, or the whole alone."""
+def split(equations: Equations, given: RunInputs, *, together: bool = False) -> Parts:
+    """The parts of a run of *equations* with *given* inputs: its components, or the whole alone. Those that are stepped
+    *together* may have cases.
+    """
     system, whole = equations.system, Parts(None, [equations], [given])
-    if coupling(equations, given):
+    if coupling(equations, given, together=together):
         return whole
     groups = [e.value.symbols() for e in given.watched]
     groups += [(speed, *force.symbols()) for speed, force in given.forces.expressions.items()]
@@ -54,10 +56,10 @@ def split(equations: Equations, given: RunInputs) -> Parts:
     return Parts(components, each, inputs, states, events)
 
 
-def coupling(equations: Equations, given: RunInputs) -> str:
-    """Why the components of a model have one run in common; ``''`` where each may have its own."""
+def coupling(equations: Equations, given: RunInputs, *, together: bool = False) -> str:
+    """Why the components of a model have one run in common; ``''`` where each may have its own, or may be stepped *together*."""
     system = equations.system
-    if not given.alone:
+    if not (given.alone or together):
         return "cases are integrated side by side, each as a whole"
     if system.programs:
         return "controls are distributed over all actuators"
@@ -81,11 +83,19 @@ def _inputs(equations: Equations, own: Equations, given: RunInputs, events: IntA
     """The inputs of the part *own* of a run with *given* inputs, and the *events* with these numbers."""
     whole, part, forces = equations.system, own.system, given.forces
     q, v = [whole.q_names.index(n) for n in part.q_names], [whole.v_names.index(n) for n in part.v_names]
-    values = dict(zip(whole.parameter_names, given.p.tolist(), strict=True))
-    p = np.array([values.get(own.name, own.value) for own in part.parameters if not own.fixed], dtype=np.float64)
+    p = np.array([own.value for own in part.parameters if not own.fixed], dtype=np.float64)
+    p = np.broadcast_to(p, (*given.p.shape[:-1], len(p))).copy()
+    place = {name: k for k, name in enumerate(whole.parameter_names)}
+    for k, name in enumerate(part.parameter_names):
+        if name in place:
+            p[..., k] = given.p[..., place[name]]
     acting = {name: e for name, e in forces.expressions.items() if name in part.v_names}
     watched = [given.watched[i] for i in events.tolist()]
-    return RunInputs(given.q[q], given.v[v], p, AppliedForces(forces.constant[v], acting), watched)
+    q0, v0 = given.q[..., q], given.v[..., v]
+    if not given.alone:  # each part has all cases
+        count = max(len(x) for x in (given.q, given.v, given.p, forces.constant) if x.ndim > 1)
+        q0 = np.broadcast_to(q0, (count, len(q))).copy()
+    return RunInputs(q0, v0, p, AppliedForces(forces.constant[..., v], acting), watched)
 
 
 def integrate_parts(tasks: Sequence[SimulationProblem], bar: Progress) -> list[tuple[SimulationProblem, Solution]]:

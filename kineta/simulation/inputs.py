@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kineta.algebra.expression import Expr
@@ -37,6 +38,11 @@ class RunInputs:
     levels: Any = None
     resolved: Sequence[Expr] = ()
     common: bool = False
+
+    def case(self, i: int) -> RunInputs:
+        """The inputs of one case."""
+        q, v, p = (x[i] if x.ndim > 1 else x for x in (self.q, self.v, self.p))
+        return replace(self, q=q, v=v, p=p, forces=self.forces.case(i))
 
     @property
     def alone(self) -> bool:

@@ -57,7 +57,7 @@ def joined_result(
         steps, evaluations = steps // len(each), evaluations // len(each)
         energies = Energies(np.stack([series.kinetic, series.potential], axis=-1), series.work)
         balance = joint_balance(energies, max(1, steps))
-    outputs = {name: series.outputs[name] for name in _ordered(system, given, series.outputs)}
+    outputs = {name: series.outputs[name] for name in ordered_outputs(system, given, series.outputs)}
     gone = series.outputs.keys() - outputs.keys()
     found = {int(i): (run, k) for run, own in zip(each, parts.events, strict=True) for k, i in enumerate(own)}
     events = [found[i][0].t_events[found[i][1]] for i in range(len(given.watched))]
@@ -167,13 +167,30 @@ class JoinedSolution:
             np.sum([getattr(run, name)[k] for run, k in rows], axis=0)
             for name in ("kinetic_energy", "potential_energy", "work")
         ]
-        energies = dict(zip(ENERGIES, (*sums[:2], sums[0] + sums[1]), strict=True))
-        states = dict(zip((*self._over.q_names, *self._over.v_names), y, strict=True))
-        known = {**self._values, **outputs, **energies, **states, TIME: t}
-        with np.errstate(all="ignore"):
-            for o in self._over.outputs:
-                outputs[o.name] = np.broadcast_to(evaluate(o.value.graph, [o.value.ref], known, FUNCTIONS)[0], t.shape)
+        outputs |= outputs_over_parts(self._over, self._values, y, sums, outputs, t)
         return JoinedSeries(y, sums[0], sums[1], sums[2], outputs)
+
+
+def outputs_over_parts(
+    over: System,
+    values: Mapping[str, float | FloatArray],
+    y: Iterable[FloatArray],
+    energies: Sequence[FloatArray],
+    outputs: Mapping[str, FloatArray],
+    t: FloatArray,
+) -> dict[str, FloatArray]:
+    """The outputs of *over*, of several parts, at the times *t* (..., k), from the *values* of parameters, the states *y*, each
+    (..., k), kinetic and potential *energies*, and *outputs* of single parts.
+    """
+    sums = dict(zip(ENERGIES, (*energies[:2], energies[0] + energies[1]), strict=True))
+    known = {**values, **outputs, **sums, **dict(zip((*over.q_names, *over.v_names), y, strict=True)), TIME: t}
+    found = dict[str, FloatArray]()
+    with np.errstate(all="ignore"):
+        for o in over.outputs:
+            found[o.name] = np.broadcast_to(
+                evaluate(o.value.graph, [o.value.ref], known | found, FUNCTIONS)[0], t.shape
+            )
+    return found
 
 
 def _common_times(parts: Sequence[Result]) -> FloatArray:
@@ -214,7 +231,7 @@ def _spread(run: Result, t: FloatArray) -> tuple[Result, IntArray]:
 _ENERGIES = ("kinetic_energy", "potential_energy", "work")
 
 
-def _ordered(system: System, given: RunInputs, names: Iterable[str]) -> list[str]:
+def ordered_outputs(system: System, given: RunInputs, names: Iterable[str]) -> list[str]:
     """*names* of outputs in the order of a run in one piece, without what parts contribute to outputs over several: parameters
     that switches set, outputs, rates of first-order states, forces given as expressions, multipliers, forces given as numbers.
     """

@@ -4,7 +4,7 @@ are looked at that are near.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -126,22 +126,30 @@ def step_pile(
         for record in records:
             record.stop()
     memory.data.array("depths")[-1] = memory.data.pairs.depth
+    impacts, strikes = impacts_of(names, ((t, one) for t, one in run.impacts if t <= records[0].reached))
+    ended, counts = (status, message), (run.evaluations, 0, run.made)
+    found = []
+    for k, (task, record, domain) in enumerate(zip(tasks, records, domains, strict=True)):
+        told: dict[str, Any] = (
+            {} if k else {"impacts": impacts, "changes": strikes, "notes": (*said, *run.notes())}
+        )
+        found.append((task, one_motion(len(task.y0), record, domain, ended, counts, **told)))
+    return found
+
+
+def impacts_of(
+    names: PairNames, struck: Iterable[tuple[float, FloatArray]]
+) -> tuple[tuple[Impact, ...], tuple[tuple[float, str], ...]]:
+    """The impacts of times and numbers of what has *struck*, and what strikes, in words."""
     impacts, strikes, places = list[Impact](), list[tuple[float, str]](), dict[float, int]()
-    for t, (c, *numbers, what, number, _) in ((t, one.tolist()) for t, one in run.impacts if t <= records[0].reached):
+    for t, (c, *numbers, what, number, _) in ((t, one.tolist()) for t, one in struck):
         if int(what) == GOES_ON:
             impacts[places[number]] = whole_impact(impacts[places[number]], numbers)
         else:
             places[number] = len(impacts)
             impacts.append(Impact(t, names[int(c)], *numbers))
             strikes += [(t, f"{names[int(c)]} strikes")] * (int(what) == HIT)
-    ended, counts = (status, message), (run.evaluations, 0, run.made)
-    found = []
-    for k, (task, record, domain) in enumerate(zip(tasks, records, domains, strict=True)):
-        told: dict[str, Any] = (
-            {} if k else {"impacts": tuple(impacts), "changes": tuple(strikes), "notes": (*said, *run.notes())}
-        )
-        found.append((task, one_motion(len(task.y0), record, domain, ended, counts, **told)))
-    return found
+    return tuple(impacts), tuple(strikes)
 
 
 def _settled(task: SimulationProblem) -> SimulationProblem:

@@ -111,7 +111,7 @@ class PileMemory:
         self.places = [*self._places()]
         self.functions = [self._shape_functions(k, task, shapes) for k, task in enumerate(tasks)]
         self.shapes, self.laws = shapes, laws
-        self.blocks, self.starts, self.shape_starts = self._blocks()
+        self.blocks, self.starts, self.shape_starts = self._blocks(tasks, shapes)
         pairs, self.tables = self._pairs(shapes, laws), self._tables()
         problem, sizes = self._problem(), self._term_sizes
         self.data = self._data(pairs, self.tables, problem, sizes)
@@ -276,18 +276,32 @@ class PileMemory:
             **{name: longer(plain(name), room) for name in ("has_normal", "poisson", "tangents")},
         )
 
-    def _blocks(self) -> tuple[FloatArray, list[int], list[int]]:
+    def numbers(
+        self, tasks: Sequence[SimulationProblem], shapes: Sequence[TouchingShape], laws: Sequence[TouchLaw]
+    ) -> FloatArray:
+        """What differs between cases of the same bodies: all blocks, then the sizes of shapes, and their laws."""
+        given = _sizes(shapes), _laws(laws)
+        return np.concatenate([self._blocks(tasks, shapes)[0], *(x for own in given for x in own.values())])
+
+    def set_numbers(self, numbers: FloatArray) -> None:
+        """Set what differs between cases, as :meth:`numbers` gives it."""
+        self.blocks[:] = numbers[: len(self.blocks)]
+        contact_kernel("size_shapes")(self.data.pairs, numbers[len(self.blocks) :])
+
+    def _blocks(
+        self, tasks: Sequence[SimulationProblem], shapes: Sequence[TouchingShape]
+    ) -> tuple[FloatArray, list[int], list[int]]:
         """The blocks h of all components, then of their shapes, and where each begins."""
-        rows = [np.append(task.made.h, np.zeros(self._called.room(task))) for task in self._tasks]
-        for own, task in zip(self.functions, self._tasks, strict=True):
+        rows = [np.append(task.made.h, np.zeros(self._called.room(task))) for task in tasks]
+        for k, (own, task) in enumerate(zip(self.functions, tasks, strict=True)):
             row = np.zeros(0)
             if own is not None:
-                function, shapes = own
-                numbers = [x for s in shapes for x in (s.radius, *s.offset, *s.axis)]
+                function, _ = own
+                numbers = [x for s in shapes if s.component == k for x in (s.radius, *s.offset, *s.axis)]
                 row = function.block(np.array([*task.made.p, *task.made.forces.constant, *numbers]))
                 row = np.append(row, np.zeros(self._called.room_of_shapes(function)))
             rows.append(row)
-        starts, n = [0, *accumulate(map(len, rows))], len(self._tasks)
+        starts, n = [0, *accumulate(map(len, rows))], len(tasks)
         return np.concatenate(rows), starts[:n], starts[n:-1]
 
     def table(self, name: str, target: Sequence[IntArray]) -> ComponentTable:
@@ -358,16 +372,15 @@ class PileMemory:
             places=np.zeros(total),
             place_start=starts,
             kind=integers(*(KINDS[s.shape] for s in shapes)),
-            half=np.array([x for s in shapes for x in s.half]),
-            bulk=np.array([s.bulk for s in shapes]),
-            swing=np.array([norm(s.half) for s in shapes]),
+            **_sizes(shapes),
             features=np.zeros(FEATURE_NUMBERS * (room + 1)),
             extent=np.zeros(3 * n),
             block_start=integers(0, *accumulate(map(len, blocks))),
             blocks=integers(*(b for own in blocks for b in own)),
             body=integers(*(bodies[s.component, s.body] for s in shapes)),
             group=integers(*(s.group for s in shapes)),
-            group_law=np.array([x for law in laws for x in (law.friction, law.static, law.restitution, 0.0)]),
+            groups=len(laws),
+            **_laws(laws),
             group_poisson=integers(*(int(law.poisson) for law in laws)),
             aside=np.array([x for g in range(len(laws)) for x in self._aside(g)]),
             **{name: np.zeros(n) for name in ("lower", "upper", "reach")},
@@ -458,6 +471,20 @@ class PileMemory:
             n_events=0,
             values=np.zeros(0),
         )
+
+
+def _sizes(shapes: Sequence[TouchingShape]) -> dict[str, FloatArray]:
+    """Sizes of *shapes*, in the order in which cases give them."""
+    return {
+        "half": np.array([x for s in shapes for x in s.half]),
+        "bulk": np.array([s.bulk for s in shapes]),
+        "swing": np.array([norm(s.half) for s in shapes]),
+    }
+
+
+def _laws(laws: Sequence[TouchLaw]) -> dict[str, FloatArray]:
+    """The laws of groups."""
+    return {"group_law": np.array([x for law in laws for x in (law.friction, law.static, law.restitution, 0.0)])}
 
 
 def _own_memories(tasks: Sequence[SimulationProblem], functions: TableFunctions) -> list[SteppingData]:

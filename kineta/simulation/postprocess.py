@@ -140,7 +140,7 @@ def energy_balance(
 
 
 @constant_record
-class _Verdict:
+class Verdict:
     """What is found on the motions of *task*: the energy ``balances``, ``codes`` of status and ``messages`` of all cases; and
     what some are ``astray`` of, constraints or programs.
     """
@@ -184,18 +184,22 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
     values = solution.values if record is None else observe_record(task, record)[None]
     forces = solution.forces if record is None else _sampled_forces(solution, t[0])
     found = RunSeries(task, t, y, forces, observe(made, t, y) if values is None else values)
-    kept = None
-    if not alone:  # the end of a case belongs to its record where it comes early
-        kept = np.empty(t.shape, dtype=np.bool_)
-        kept[:, :-1] = np.arange(t.shape[1] - 1) < solution.recorded[:, None]
-        kept[:, -1] = np.isin(solution.status, EARLY) & (solution.nfev > 0)
+    kept = None if alone else recorded_times(solution)
     verdict = _judged(task, solution, found, kept)
     known = {"status": verdict.status, "seconds": seconds}
     return result_at_look(known, lambda: _fields(task, solution, found, kept, verdict))
 
 
+def recorded_times(solution: Solution) -> Mask:
+    """The mask (cases, k) of the times of a *solution* with cases that belong to their records: the end where it comes early."""
+    kept = np.empty(solution.t.shape, dtype=np.bool_)
+    kept[:, :-1] = np.arange(solution.t.shape[1] - 1) < solution.recorded[:, None]
+    kept[:, -1] = np.isin(solution.status, EARLY) & (solution.nfev > 0)
+    return kept
+
+
 def _fields(
-    task: SimulationProblem, solution: Solution, found: RunSeries, kept: Mask | None, verdict: _Verdict
+    task: SimulationProblem, solution: Solution, found: RunSeries, kept: Mask | None, verdict: Verdict
 ) -> dict[str, Any]:
     """Fields of the result of a *solution* beside the status of the *verdict* and the time that it took."""
     system, alone, t, y, record = task.system, task.cases is None, solution.t, solution.y, solution.record
@@ -221,7 +225,7 @@ def _fields(
         "message": verdict.message,
         "energy_balance": verdict.balance,
         "residual": float(found.off.max(initial=0.0, where=True if kept is None else kept)) if found.off.size else 0.0,
-        "parameters": _parameters(system.parameter_names, task.made.p),
+        "parameters": parameter_columns(system.parameter_names, task.made.p),
         "nfev": sum(solution.nfev.tolist()),
         "steps": sum(solution.steps.tolist()),
         "rejected": sum(solution.rejected.tolist()),
@@ -241,7 +245,7 @@ def _fields(
     }
 
 
-def _cases(task: SimulationProblem, solution: Solution, found: RunSeries, kept: Mask, verdict: _Verdict) -> Cases:
+def _cases(task: SimulationProblem, solution: Solution, found: RunSeries, kept: Mask, verdict: Verdict) -> Cases:
     """How each case of a *solution* ended."""
     system, t, y, zeros = task.system, solution.t, solution.y, solution.zeros
     names = (*system.q_names, *system.v_names, *(name for name, *_ in task.levels))
@@ -265,14 +269,13 @@ def _cases(task: SimulationProblem, solution: Solution, found: RunSeries, kept: 
     )
 
 
-def _judged(task: SimulationProblem, solution: Solution, found: RunSeries, kept: Mask | None) -> _Verdict:
+def _judged(task: SimulationProblem, solution: Solution, found: RunSeries, kept: Mask | None) -> Verdict:
     """Verdict on the series *found* of a *solution*, at the times *kept*, (cases, k), None for all: a success requires the
     balance of energy, and small residuals. Those that fail are warned of.
     """
     t, y, held = solution.t, solution.y, found.energies
-    if kept is not None and not kept.all():
-        forms = np.stack([_held(x, kept) for x in (held.kinetic, held.potential)], axis=-1)
-        held = Energies(forms, None if held.done is None else _held(held.done, kept))
+    if kept is not None:
+        held = recorded_energies(held, kept)
     balances, messages = held.balance.tolist(), list(solution.messages)
     codes, _, _, numbers, _, stepped = solution.counts.tolist()
     # Residuals that rounding explains in any state are not looked at by case; programs are scaled by their gradients.
@@ -304,12 +307,20 @@ def _judged(task: SimulationProblem, solution: Solution, found: RunSeries, kept:
         many = ", ".join(f"{n} of {len(codes)} cases {what}" for what, n in kinds.items())
         of = "" if task.cases is None else f"{many}. Case {lost[0]} "
         warn(f"Model '{task.system.name}': {of}{messages[lost[0]]}; energy balance {balances[lost[0]]:.1e}.")
-    return _Verdict(task, balances, codes, messages, astray)
+    return Verdict(task, balances, codes, messages, astray)
 
 
 def _kept(told: Sequence[T]) -> Sequence[T]:
     """*told* of all cases as a tuple, unless it is put into words when asked for."""
     return tuple(told) if isinstance(told, list) else told
+
+
+def recorded_energies(energies: Energies, kept: Mask) -> Energies:
+    """*energies* (cases, k), of those not *kept* the first that is."""
+    if kept.all():
+        return energies
+    forms = np.stack([_held(x, kept) for x in (energies.kinetic, energies.potential)], axis=-1)
+    return Energies(forms, None if energies.done is None else _held(energies.done, kept))
 
 
 def _held(values: FloatArray, kept: Mask) -> FloatArray:
@@ -318,7 +329,7 @@ def _held(values: FloatArray, kept: Mask) -> FloatArray:
     return np.where(kept, values, np.where(kept.any(axis=1, keepdims=True), first, 0.0))
 
 
-def _parameters(names: Sequence[str], p: FloatArray) -> Mapping[str, float | FloatArray]:
+def parameter_columns(names: Sequence[str], p: FloatArray) -> Mapping[str, float | FloatArray]:
     """Parameters by name: a number, or a column (cases, 1) where the cases differ."""
     if p.ndim == 1:
         return dict(zip(names, p.tolist(), strict=True))

@@ -150,7 +150,7 @@ def piles(equations: Equations, given: RunInputs, chosen: str) -> bool:
     few = all(contact.few for contact in many) and sum(contact.count for contact in many) <= FEW_PAIRS
     if not many or chosen not in (AUTO, MOREAU) or (chosen == AUTO and few):
         return False
-    return not (coupling(equations, given) or given.watched or system.switches or names_pairs(system))
+    return not (coupling(equations, given, together=True) or given.watched or system.switches or names_pairs(system))
 
 
 def simulate_pile(
@@ -162,13 +162,22 @@ def simulate_pile(
     dense_output: bool,
 ) -> Result:
     """The motion of components whose bodies may touch each other; arguments as for :func:`_problem`."""
-    from kineta.simulation.pile import step_pile
-
     system = equations.system
     parts, tasks = pile_tasks(equations, given, settings, dense_output=dense_output)
-    solved = step_pile(system, given, parts, tasks, bar)
+    if tasks[0].cases is None:
+        from kineta.simulation.pile import step_pile
+
+        solved = step_pile(system, given, parts, tasks, bar)
+    else:
+        from kineta.simulation.pile_ensemble import step_pile_cases
+
+        solved = step_pile_cases(system, given, parts, tasks, bar)
     if parts.components is None:
         found = replace(result(*solved[0], 0.0), system=system)
+    elif tasks[0].cases is not None:
+        from kineta.simulation.joined_cases import joined_cases
+
+        found = joined_cases(system, given, parts, solved)
     else:
         from kineta.simulation.joined_result import joined_result
 
@@ -186,7 +195,7 @@ def pile_tasks(
     """The components of a model without contacts of many bodies, and their problems; arguments as for :func:`_problem`."""
     from kineta.simulation.pile import without
 
-    parts = split(without(equations), given)
+    parts = split(without(equations), given, together=True)
     each = zip(parts.equations, parts.inputs, strict=True)
     return parts, [_problem(own, i, MOREAU, settings, dense_output=dense_output) for own, i in each]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from threading import Event as Flag
@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from kineta.arrays import FloatArray, IntArray
+from kineta.arrays import FloatArray, Mask
 from kineta.hybrid.automaton import DEEPEST_START
 from kineta.hybrid.contact_log import ContactLog
 from kineta.integration.contact_records import IMPACT_NUMBERS
 from kineta.integration.native_ensemble import PAUSE, cores
 from kineta.integration.stepping_records import CaseStepping, SteppingCases, SteppingData
-from kineta.integration.time_stepping import CHUNK, MOREAU, largest_step, number_of_steps, step_notes
-from kineta.kernels.time_stepping.ensemble import AT_END, FAILS
+from kineta.integration.time_stepping import MOREAU, largest_step, number_of_steps, step_notes
+from kineta.kernels.time_stepping.ensemble import AT_END, FAILS, GOES_ON
 from kineta.results import outcomes
 from kineta.results.outcomes import DONE, INTERRUPTED
 from kineta.runtime.contact_problem import contact_kernel
@@ -42,9 +42,8 @@ def may_step_natively(task: SimulationProblem) -> bool:
 
 def step_natively(task: SimulationProblem, found: Solution, bar: Progress) -> list[int]:
     """Step all cases of *task* on all cores; returns those that are left, to be run as single motions."""
-    code, made, (cases, n), grid = task.made.code, task.made, task.y0.shape, task.grid
-    contacts, h = code.contacts, np.atleast_2d(made.h)
-    assert grid is not None
+    code, made, cases = task.made.code, task.made, len(task.y0)
+    contacts = code.contacts
     assert contacts is not None
     gaps = contacts.gaps(task.t0, task.y0[:, : contacts.n], made.h)
     rates = code.rate.batch(np.full((cases, 1), task.t0), task.y0, made.h)
@@ -53,99 +52,155 @@ def step_natively(task: SimulationProblem, found: Solution, bar: Progress) -> li
         for i in np.flatnonzero(gaps.min(axis=1) >= -DEEPEST_START).tolist()
         if not start_refusal(task.case(i), rates[i])
     ]
-    first = int(len(grid) > 0 and grid[0] == task.t0)
-    y, samples = task.y0.copy(), np.full((cases, len(grid), n), np.nan)
-    samples[:, :first] = task.y0[:, None]
-    status, recorded, steps = np.zeros((3, cases), dtype=np.int64)
-    t, counts, depths = np.full(cases, task.t0), np.zeros((cases, 3), dtype=np.int64), np.zeros((cases, gaps.shape[1]))
-    shared = SteppingCases(
-        next=np.zeros(1, dtype=np.int64),
-        queue=np.array(able, dtype=np.int64),
-        queued=len(able),
-        times=len(grid),
-        first=first,
-        block=h.shape[1],
-        stride=0 if len(h) == 1 else h.shape[1],
-        grid=np.array(grid),
-        blocks=np.ascontiguousarray(h).reshape(-1),
-        y=y.reshape(-1),
-        samples=samples.reshape(-1),
-        counts=counts.reshape(-1),
-        t=t,
-        status=status,
-        recorded=recorded,
-        made=steps,
-        depths=depths.reshape(-1),
-    )
-    struck = list[Struck]()
-    with suppress(KeyboardInterrupt):
-        _step_all(task, shared, struck, lambda: bar.ended(int(np.count_nonzero(status)), cases))
-    stays = np.zeros(cases, dtype=np.bool_)
-    stays[able] = status[able] != FAILS
-    settled = Projection(task.quaternions, made)
-    for k in range(len(grid)):
-        settled(np.full(cases, grid[k]), samples[:, k])
-    settled(t, y)
-    found.t[stays, -1], found.y[stays, -1], found.y[stays, :-1] = t[stays], y[stays], samples[stays]
-    found.nfev[stays], found.steps[stays], found.stepped[stays] = steps[stays], steps[stays], steps[stays]
-    found.recorded[stays] = recorded[stays]
-    for i in np.flatnonzero(stays).tolist():
-        ended = status[i] == AT_END
-        found.status[i] = DONE if ended else INTERRUPTED
-        found.messages[i] = (outcomes.done if ended else outcomes.interrupted)(float(t[i]))
-    told = Told(task, found, struck, counts, depths)
+    many = SteppedCases(task, task.y0, np.atleast_2d(made.h), made.h.shape[-1], able, gaps.shape[1])
+
+    def memory() -> tuple[SteppingData, FloatArray]:
+        first = task.case(0)
+        data: SteppingData = first.made.code.stepping(first.made.h, task.quaternions)
+        return data, data.motion.array("block")
+
+    many.step(memory, bar)
+    many.put(task, found, np.s_[:])
+    told = Told(task, found, many)
     found.changes, found.impacts, found.notes = (
         CaseSequence(cases, x) for x in (told.changes, told.impacts, told.notes)
     )
-    left: list[int] = np.flatnonzero(~stays).tolist()
+    left: list[int] = np.flatnonzero(~many.stays).tolist()
     for i in left:
         found.changes[i], found.impacts[i], found.notes[i] = (), (), ()
-    return [] if (status[able] == 0).any() else left
+    return [] if many.interrupted else left
 
 
-def _step_all(task: SimulationProblem, shared: SteppingCases, struck: list[Struck], at: Any) -> None:
-    """Step all cases in the queue, and keep what has *struck*; an interruption leaves them where they are."""
-    stop, threads = Flag(), max(1, min(cores(), shared.queued))
-    pool = ThreadPoolExecutor(threads)
-    try:  # encloses every start of a thread, so that any exception ends the threads
-        waiting = {pool.submit(_work, task, shared, struck, stop) for _ in range(threads)}
-        while waiting:
-            done, waiting = wait(waiting, PAUSE)
-            for future in done:
-                future.result()
-            at()
-    finally:
-        stop.set()
-        pool.shutdown()
+class SteppedCases:
+    """Cases of an ensemble by time stepping at the times of *task*, from the states *y0* (cases, n): those *able* to start, with
+    *blocks* (cases or 1, k) of which *block* numbers are a block h. ``counts`` (cases, 3) are as in
+    :class:`~kineta.integration.stepping_records.SteppingCases`, ``penetrations`` have as many *depths*, ``struck`` is what has
+    struck; ``stays`` (cases,) are those that have been stepped.
+    """
 
+    def __init__(
+        self,
+        task: SimulationProblem,
+        y0: FloatArray,
+        blocks: FloatArray,
+        block: int,
+        able: Sequence[int],
+        depths: int,
+    ) -> None:
+        grid, (cases, n) = task.grid, y0.shape
+        assert grid is not None
+        first = int(len(grid) > 0 and grid[0] == task.t0)
+        self.y, self.samples = y0.copy(), np.full((cases, len(grid), n), np.nan)
+        self.samples[:, :first] = y0[:, None]
+        self.status, self.recorded, self.made = np.zeros((3, cases), dtype=np.int64)
+        self.t, self.counts = np.full(cases, task.t0), np.zeros((cases, 3), dtype=np.int64)
+        self.penetrations, self.struck, self.able = np.zeros((cases, depths)), list[Struck](), able
+        self._task, self._depths = task, depths
+        self._shared = SteppingCases(
+            next=np.zeros(1, dtype=np.int64),
+            queue=np.array(able, dtype=np.int64),
+            queued=len(able),
+            times=len(grid),
+            first=first,
+            block=block,
+            stride=0 if len(blocks) == 1 else blocks.shape[1],
+            grid=np.array(grid),
+            blocks=np.ascontiguousarray(blocks).reshape(-1),
+            y=self.y.reshape(-1),
+            samples=self.samples.reshape(-1),
+            counts=self.counts.reshape(-1),
+            t=self.t,
+            status=self.status,
+            recorded=self.recorded,
+            made=self.made,
+            depths=self.penetrations.reshape(-1),
+        )
 
-def _work(task: SimulationProblem, shared: SteppingCases, struck: list[Struck], stop: Flag) -> None:
-    """The work of one thread: take cases until none is left, or until *stop*."""
-    first = task.case(0)
-    data: SteppingData = first.made.code.stepping(first.made.h, task.quaternions)
-    steps = number_of_steps(task.t0, task.t1, task.control.max_step)
-    data.update(begin=task.t0, end=task.t1, steps=steps, size=(task.t1 - task.t0) / steps, n_events=0, hears=False)
-    own = CaseStepping(
-        run=data, cases=shared, number=-1, ended=True, chunk=CHUNK, before=np.zeros(data.motion.n_extended)
-    )
-    march_case = contact_kernel("march_case")
-    while not stop.is_set() and (number := march_case(own)) >= 0:
-        if data.struck:
-            rows = data.array("impacts")[: IMPACT_NUMBERS * data.struck].reshape(-1, IMPACT_NUMBERS).copy()
-            rows = rows[rows[:, -1] <= data.made]
-            times = task.t0 + rows[:, -1] * data.size
-            struck.append((number, np.where(rows[:, -1] == steps, task.t1, times), rows))
+    @property
+    def stays(self) -> Mask:
+        """The mask of cases that have been stepped."""
+        found = np.zeros(len(self.y), dtype=np.bool_)
+        found[self.able] = self.status[self.able] != FAILS
+        return found
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether cases have been left where they were."""
+        return bool((self.status[self.able] == GOES_ON).any())
+
+    def step(self, memory: Callable[[], tuple[SteppingData, FloatArray]], bar: Progress) -> None:
+        """Step all cases in the queue on all cores, each with a *memory* of its own, whose blocks are the array beside it; an
+        interruption leaves them where they are.
+        """
+        with suppress(KeyboardInterrupt):
+            self._step(memory, bar)
+
+    def _step(self, memory: Callable[[], tuple[SteppingData, FloatArray]], bar: Progress) -> None:
+        stop, threads = Flag(), max(1, min(cores(), len(self.able)))
+        own = [self._stepping(*memory()) for _ in range(threads)]
+        pool = ThreadPoolExecutor(threads)
+        try:  # encloses every start of a thread, so that any exception ends the threads
+            waiting = {pool.submit(self._work, one, stop) for one in own}
+            while waiting:
+                done, waiting = wait(waiting, PAUSE)
+                for future in done:
+                    future.result()
+                bar.ended(int(np.count_nonzero(self.status)), len(self.status))
+        finally:
+            stop.set()
+            pool.shutdown()
+
+    def _stepping(self, data: SteppingData, block: FloatArray) -> CaseStepping:
+        """What a thread steps cases in."""
+        task = self._task
+        steps = number_of_steps(task.t0, task.t1, task.control.max_step)
+        data.update(begin=task.t0, end=task.t1, steps=steps, size=(task.t1 - task.t0) / steps, n_events=0, hears=False)
+        return CaseStepping(
+            run=data,
+            cases=self._shared,
+            block=block,
+            depths=self._depths,
+            number=-1,
+            ended=True,
+            chunk=len(data.array("times")),
+            before=np.zeros(data.motion.n_extended),
+        )
+
+    def _work(self, own: CaseStepping, stop: Flag) -> None:
+        """The work of one thread: take cases until none is left, or until *stop*."""
+        task, data, march_case = self._task, own.run, contact_kernel("march_case")
+        while not stop.is_set() and (number := march_case(own)) >= 0:
+            if data.struck:
+                rows = data.array("impacts")[: IMPACT_NUMBERS * data.struck].reshape(-1, IMPACT_NUMBERS).copy()
+                rows = rows[rows[:, -1] <= data.made]
+                times = task.t0 + rows[:, -1] * data.size
+                self.struck.append((number, np.where(rows[:, -1] == data.steps, task.t1, times), rows))
+
+    def put(self, task: SimulationProblem, found: Solution, places: Any) -> None:
+        """Put what has been stepped in its place in a solution *found* of *task*, whose states stand at these *places*."""
+        stays, y, samples = self.stays, self.y[:, places].copy(), self.samples[..., places].copy()
+        settled, grid = Projection(task.quaternions, task.made), self._task.grid
+        assert grid is not None
+        for k in range(len(grid)):
+            settled(np.full(len(y), grid[k]), samples[:, k])
+        settled(self.t, y)
+        found.t[stays, -1], found.y[stays, -1], found.y[stays, :-1] = self.t[stays], y[stays], samples[stays]
+        for count in (found.nfev, found.steps, found.stepped):
+            count[stays] = self.made[stays]
+        found.recorded[stays] = self.recorded[stays]
+        for i in np.flatnonzero(stays).tolist():
+            ended = self.status[i] == AT_END
+            found.status[i] = DONE if ended else INTERRUPTED
+            found.messages[i] = (outcomes.done if ended else outcomes.interrupted)(float(self.t[i]))
 
 
 class Told:
     """What happened to the cases of *task*, put into words when asked for."""
 
-    def __init__(
-        self, task: SimulationProblem, found: Solution, struck: Sequence[Struck], counts: IntArray, depths: FloatArray
-    ) -> None:
-        self._task, self._found, self._counts, self._depths = task, found, counts, depths
+    def __init__(self, task: SimulationProblem, found: Solution, many: SteppedCases) -> None:
+        self._task, self._found, self._counts, self._depths = task, found, many.counts, many.penetrations
         self._struck = dict[int, list[Struck]]()
-        for one in struck:
+        for one in many.struck:
             self._struck.setdefault(one[0], []).append(one)
 
     def _log(self, i: int) -> ContactLog:

@@ -19,13 +19,13 @@ from kineta.kernels.standalone.contact_transitions import BACKWARDS, CHANGED, ST
 from kineta.kernels.standalone.standalone_run import INCONSISTENT, NEWTON_STEPS, REACHED, make_unit
 from kineta.kernels.standalone.touching_bodies import (
     TouchingBodies,
-    begin_pairs,
     deepest_pair,
     gather_states,
     observe_bodies,
     set_bodies,
     show_states,
 )
+from kineta.kernels.time_stepping.near_pairs import begin_pairs
 from kineta.kernels.time_stepping.time_step import (
     clear_contacts,
     interpolate_step,

@@ -96,15 +96,6 @@ def set_bodies(run: SteppingData, own: TouchingBodies, given: Reals) -> bool:
 
 
 @kernel
-def begin_pairs(run: SteppingData) -> None:
-    """Begin without pairs that are near."""
-    pairs = run.pairs
-    pairs.count, pairs.last, pairs.depth, pairs.full = 0, 0, 0.0, False
-    run.motion.problem.contacts = pairs.fixed
-    run.resting, run.pause = 0, 0
-
-
-@kernel
 def deepest_pair(run: SteppingData, own: TouchingBodies, given: Reals, deepest: float) -> int:
     """The key of a pair of shapes that overlap by more than their law allows, and than -*deepest*; else -1."""
     pairs = run.pairs

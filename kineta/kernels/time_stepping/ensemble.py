@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kineta.integration.stepping_records import CaseStepping
 from kineta.kernels.language import kernel, take
+from kineta.kernels.time_stepping.near_pairs import begin_pairs, size_shapes
 from kineta.kernels.time_stepping.time_step import clear_contacts, interpolate_step, march
 from kineta.kernels.vectors import copy
 
@@ -21,8 +22,11 @@ def begin_case(own: CaseStepping) -> None:
         motion = run.motion
         own.number, own.recorded = number, every.first
         copy(every.y[number * motion.n_extended :], run.y, motion.n_extended)
-        copy(every.blocks[number * every.stride :], motion.block, every.block)
+        given = every.blocks[number * every.stride :]
+        copy(given, own.block, every.block)
+        size_shapes(run.pairs, given[every.block :])
         run.time[0], run.made = run.begin, 0
+        begin_pairs(run)
         clear_contacts(run)
 
 
@@ -47,7 +51,9 @@ def record_samples(own: CaseStepping, rows: int) -> None:
 @kernel
 def put_back(own: CaseStepping, status: int) -> None:
     """Store the progress of the case."""
-    run, every, number, m = own.run, own.cases, own.number, own.run.motion.problem.contacts
+    run, every, number, m = own.run, own.cases, own.number, own.depths
+    if run.pairs.shapes > 0:
+        run.depths[run.pairs.fixed] = run.pairs.depth
     every.t[number], every.status[number], every.recorded[number] = run.time[0], status, own.recorded
     every.made[number] = run.made
     every.counts[3 * number], every.counts[3 * number + 1] = run.bounded, run.plainly

@@ -81,6 +81,24 @@ def sort_keys(key: Integers, n: int) -> None:
 
 
 @kernel
+def begin_pairs(run: SteppingData) -> None:
+    """Begin without pairs that are near."""
+    pairs = run.pairs
+    pairs.count, pairs.last, pairs.depth, pairs.full = 0, 0, 0.0, False
+    run.motion.problem.contacts = pairs.fixed
+
+
+@kernel
+def size_shapes(pairs: NearPairs, given: Reals) -> None:
+    """Set what differs between cases: sizes of shapes, and laws of groups."""
+    n = pairs.shapes
+    copy(given, pairs.half, 3 * n)
+    copy(given[3 * n :], pairs.bulk, n)
+    copy(given[4 * n :], pairs.swing, n)
+    copy(given[5 * n :], pairs.group_law, 4 * pairs.groups)
+
+
+@kernel
 def bound_shapes(pairs: NearPairs, h: float) -> float:
     """Bounds of all shapes along the axis in which those that move are spread most, with what they may move in a step of size h;
     the speed of the fastest.

@@ -499,6 +499,7 @@ def clear_contacts(run: SteppingData) -> None:
     """Let no contact be pressed, and none have an impulse, and count no steps whose impulses do not obey all laws."""
     m = run.motion.problem.contacts
     run.bounded, run.plainly, run.unsolved, run.culprit = 0, 0, 0, 0
+    run.resting, run.pause = 0, 0
     for k in range(m):
         run.pressed[k], run.stuck[k] = 0, 0
         run.depths[k] = 0.0
