@@ -68,6 +68,8 @@ class NearPairs(Record):
         its pair, and its name in the pair
     last_pair, last_feature, last_pressed, last_stuck, last_impulse, last_sums : of the ``last`` features before; last_impulse
         (3 room,), last_sums (IMPACT_SUMS room,)
+    keeps : whether forces of pairs are kept; frames : (9 room,) normal and tangents of features, in ground axes; forces : (kept,
+        PAIR_FORCE_NUMBERS) the force of each pair that is pressed in each step since the last pause, ``noted`` of them
     axes, rates, work : working memory
     owner : (speeds,) number of the work to which each speed contributes; depth : largest penetration
     full : whether more is near than there is room
@@ -113,6 +115,11 @@ class NearPairs(Record):
     last_stuck: Integers
     last_impulse: Reals
     last_sums: Reals
+    keeps: bool
+    frames: Reals
+    forces: Reals
+    kept: int
+    noted: int
     axes: Reals
     rates: Reals
     work: Reals

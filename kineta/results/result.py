@@ -18,6 +18,7 @@ from kineta.calls import public
 from kineta.drawing import draw, pictured, show
 from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, readable, shown
 from kineta.files import path_of, write
+from kineta.model.contacts.mutual_contact import pair_forces
 from kineta.model.name_inference import contact_rows
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, added_force, forced
 from kineta.records import dataclass
@@ -52,7 +53,8 @@ def series_names(equations: Equations) -> tuple[str, ...]:
     shown = (*system.switched, *(o.name for o in system.recorded))
     forces = map(added_force, system.v_names)
     named = (*system.q_names, *system.v_names, *_ENERGIES, *shown, *equations.multipliers, *forces)
-    return tuple(dict.fromkeys((*named, *(f"{MULTIPLIER}{n}" for n in contact_rows(system)))))
+    touching = (*(f"{MULTIPLIER}{n}" for n in contact_rows(system)), *pair_forces(system))
+    return tuple(dict.fromkeys((*named, *touching)))
 
 
 @public
@@ -175,6 +177,8 @@ class Result:
             return np.zeros_like(self.work)
         if found is None:
             near = did_you_mean(name, self.series)
+            if self.system is not None and name in pair_forces(self.system):
+                near = " Pairs that do not press each other have no force."
             raise ArgumentError(f"Run of '{self.model}': there is no series {shown(name)}.{near}")
         return found
 

@@ -24,6 +24,7 @@ from kineta.model.parameters import named_values
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm
 from kineta.passes.evaluate import evaluate
+from kineta.records import dataclass
 from kineta.results import outcomes
 from kineta.results.impacts import Impact, whole_impact
 from kineta.results.outcomes import DONE, EARLY, FAILED, INTERRUPTED, OUT_OF_STEPS
@@ -34,6 +35,7 @@ from kineta.runtime.projection import Projection
 from kineta.runtime.recorder import Recorder
 from kineta.simulation.independent_components import Parts
 from kineta.simulation.inputs import RunInputs
+from kineta.simulation.pair_forces import PairForces
 from kineta.simulation.pile_memory import PileMemory
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import ALLOWED, check_steps, start_refusal
@@ -95,9 +97,20 @@ def pile_memory(system: System, given: RunInputs, parts: Parts, tasks: Sequence[
     return PileMemory(tasks, *shapes_of(system, parts, named_values(system.parameters, given.p.tolist())))
 
 
+@dataclass(frozen=True, eq=False)
+class SteppedPile:
+    """What time stepping has found: the problems of all components, and what has been ``solved``; ``forces`` of pairs, of each
+    motion, and the names of pairs by their keys.
+    """
+
+    solved: list[tuple[SimulationProblem, Solution]]
+    forces: Sequence[PairForces]
+    names: Mapping[int, str]
+
+
 def step_pile(
     system: System, given: RunInputs, parts: Parts, tasks: Sequence[SimulationProblem], bar: Progress
-) -> list[tuple[SimulationProblem, Solution]]:
+) -> SteppedPile:
     """The solutions of the components *tasks* of *system*, stepped together. Raises :class:`SimulationError` where they cannot
     start.
     """
@@ -114,6 +127,8 @@ def step_pile(
     touches = [*memory.names, (mutual_contacts(system)[0].name, "m")]
     run = SteppingRun(problem, memory.data, contact_kernel("march"), touches, first.control)
     run.chunk = len(memory.data.array("times"))
+    memory.keep_forces()
+    forces = PairForces(first.t0, memory.data.size, None if first.dense_output else first.grid)
     records = [
         Recorder(t.grid, t.direction, t.states, Projection(t.quaternions, t.made), keep=t.dense_output) for t in tasks
     ]
@@ -121,7 +136,7 @@ def step_pile(
     for task, record, domain in zip(tasks, records, domains, strict=True):
         record.start(task.t0, task.y0.copy(), None)
         domain.process(np.array([task.t0]), task.y0[None])
-    status, message = _step(run, memory, tasks, records, domains, bar)
+    status, message = _step(run, memory, tasks, records, domains, forces, bar)
     if status in EARLY:
         for record in records:
             record.stop()
@@ -134,7 +149,7 @@ def step_pile(
             {} if k else {"impacts": impacts, "changes": strikes, "notes": (*said, *run.notes())}
         )
         found.append((task, one_motion(len(task.y0), record, domain, ended, counts, **told)))
-    return found
+    return SteppedPile(found, [forces], names.pairs)
 
 
 def impacts_of(
@@ -190,10 +205,31 @@ class PairNames:
         key = number - len(self._fixed)
         return self._fixed[number] if key < 0 else self.pair(*divmod(key, len(self._shapes)))
 
+    @property
+    def pairs(self) -> PairKeys:
+        """Names of pairs by their keys."""
+        return PairKeys(self, len(self._shapes))
+
     def pair(self, a: int, b: int) -> str:
         """The name of the pair of two shapes."""
         one, other = self._shapes[a], self._shapes[b]
         return f"{self._groups[one.group]}.{one.name}.{other.name}"
+
+
+class PairKeys(Mapping[int, str]):
+    """Names of pairs of so many *shapes*, by the number of the first times *shapes*, and that of the second."""
+
+    def __init__(self, names: PairNames, shapes: int) -> None:
+        self._names, self._shapes = names, shapes
+
+    def __getitem__(self, key: int) -> str:
+        return self._names.pair(*divmod(key, self._shapes))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self)))
+
+    def __len__(self) -> int:
+        return self._shapes**2
 
 
 def _step(
@@ -202,11 +238,13 @@ def _step(
     tasks: Sequence[SimulationProblem],
     records: Sequence[Recorder],
     domains: Sequence[DomainWatch],
+    forces: PairForces,
     bar: Progress,
 ) -> tuple[int, str]:
     """Step to the end; termination status and message."""
     try:
         for segment in run:
+            forces.add(memory.forces())
             if len(segment.t):
                 for part, record, domain in zip(_parts(segment, memory, tasks), records, domains, strict=True):
                     domain.process(part.t, part.y)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError
 from kineta.hybrid.automaton import DEEPEST_START
-from kineta.integration.stepping_records import SteppingData
+from kineta.integration.stepping_records import CaseStepping, SteppingData
 from kineta.integration.time_stepping import largest_step, number_of_steps, step_notes
 from kineta.model.contacts.mutual_contact import mutual_contacts
 from kineta.model.parameters import named_values
@@ -22,7 +22,8 @@ from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.hybrid_ensemble import CaseSequence
 from kineta.simulation.independent_components import Parts
 from kineta.simulation.inputs import RunInputs
-from kineta.simulation.pile import PairNames, check_apart, impacts_of, shapes_of, step_pile
+from kineta.simulation.pair_forces import PairForces
+from kineta.simulation.pile import PairNames, SteppedPile, check_apart, impacts_of, shapes_of, step_pile
 from kineta.simulation.pile_memory import PileMemory
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import check_steps, start_refusal
@@ -32,16 +33,17 @@ from kineta.simulation.stepping_ensemble import SteppedCases
 
 def step_pile_cases(
     system: System, given: RunInputs, parts: Parts, tasks: Sequence[SimulationProblem], bar: Progress
-) -> list[tuple[SimulationProblem, Solution]]:
+) -> SteppedPile:
     """The solutions of the components *tasks* of *system*, all cases of them. Raises :class:`SimulationError` where none can
     start.
     """
     check_steps(tasks[0])
     found, cases = [unmoved(task) for task in tasks], len(tasks[0].y0)
-    left = [*range(cases)]
-    first = tasks[0]
+    left, first, names = [*range(cases)], tasks[0], cast(Mapping[int, str], {})
+    size = (first.t1 - first.t0) / number_of_steps(first.t0, first.t1, first.control.max_step)
+    forces = [PairForces(first.t0, size, first.grid) for _ in range(cases)]
     if first.t1 > first.t0 and number_of_steps(first.t0, first.t1, first.control.max_step) <= first.control.max_steps:
-        left = _step_natively(system, given, parts, tasks, found, bar)
+        left, names = _step_natively(system, given, parts, tasks, found, forces, bar)
     quiet, refused = Progress(first.t0, first.t1, shown=False), list[SimulationError]()
     with suppress(KeyboardInterrupt):
         for done, i in enumerate(left, 1):
@@ -52,14 +54,15 @@ def step_pile_cases(
                     own.status[i], own.messages[i] = FAILED, str(error)
                 refused.append(error)
                 continue
-            for own, (task, one) in zip(found, alone, strict=True):
+            forces[i], names = alone.forces[0], alone.names
+            for own, (task, one) in zip(found, alone.solved, strict=True):
                 own.put(i, task, one)
             bar.ended(cases - len(left) + done, cases)
-            if alone[0][1].status[0] == INTERRUPTED:
+            if alone.solved[0][1].status[0] == INTERRUPTED:
                 break
     if len(refused) == cases:
         raise refused[0]
-    return [*zip(tasks, found, strict=True)]
+    return SteppedPile([*zip(tasks, found, strict=True)], forces, names)
 
 
 def _step_natively(
@@ -68,13 +71,16 @@ def _step_natively(
     parts: Parts,
     tasks: Sequence[SimulationProblem],
     found: Sequence[Solution],
+    forces: Sequence[PairForces],
     bar: Progress,
-) -> list[int]:
-    """Step all cases on all cores; returns those that are left, to be run as single motions, which say what is wrong."""
+) -> tuple[list[int], Mapping[int, str]]:
+    """Step all cases on all cores; returns those that are left, to be run as single motions, which say what is wrong, and
+    names of pairs by their keys.
+    """
     cases, first = len(tasks[0].y0), tasks[0]
     able = _able(tasks)
     if not able:
-        return [*range(cases)]
+        return [*range(cases)], {}
     values = [named_values(system.parameters, p.tolist()) for p in np.atleast_2d(given.p)]
     one = [task.case(able[0]) for task in tasks]
     shapes, laws = shapes_of(system, parts, values[able[0] % len(values)])
@@ -107,10 +113,14 @@ def _step_natively(
 
     def stepping() -> tuple[SteppingData, FloatArray]:
         own = PileMemory(one, shapes, laws)
-        held.append(own)
+        own.keep_forces()
+        held[own.data.address] = own
         return own.data, own.blocks
 
-    held = list[PileMemory]()
+    def paused(own: CaseStepping, number: int) -> None:
+        forces[number].add(held[own.run.address].forces())
+
+    held, many.paused = dict[int, PileMemory](), paused
     many.step(stepping, bar)
     for own_task, solution, place in zip(tasks, found, places, strict=True):
         many.put(own_task, solution, place)
@@ -122,7 +132,7 @@ def _step_natively(
     left: list[int] = np.flatnonzero(~many.stays).tolist()
     for i in left:
         of_all.changes[i], of_all.impacts[i], of_all.notes[i] = (), (), ()
-    return [] if many.interrupted else left
+    return [] if many.interrupted else left, names.pairs
 
 
 def _able(tasks: Sequence[SimulationProblem]) -> list[int]:

@@ -24,7 +24,7 @@ from kineta.kernels.machine_code import machine_unit
 from kineta.kernels.time_stepping import component_tables
 from kineta.kernels.time_stepping.component_tables import follow_table
 from kineta.kernels.time_stepping.pair_features import FEATURE_NUMBERS
-from kineta.kernels.time_stepping.pair_rows import ROW_NUMBERS
+from kineta.kernels.time_stepping.pair_rows import PAIR_FORCE_NUMBERS, ROW_NUMBERS
 from kineta.mechanics.contact.contact_terms import TERMS
 from kineta.memory import CompiledFunction
 from kineta.numerics.linear_algebra import norm
@@ -37,6 +37,8 @@ from kineta.threads import once
 
 #: Features near for each ball, and for each other shape, that there is room for, and beside them.
 PAIRS, FEATURES, MORE_PAIRS = 16, 48, 64
+#: Forces of pairs kept between two pauses, beside those of one step.
+MORE_FORCES = 1 << 14
 #: Numbers that the steps of a segment may have.
 SEGMENT_NUMBERS = 1 << 21
 #: Speeds of the largest island for Newton's method.
@@ -115,6 +117,7 @@ class PileMemory:
         pairs, self.tables = self._pairs(shapes, laws), self._tables()
         problem, sizes = self._problem(), self._term_sizes
         self.data = self._data(pairs, self.tables, problem, sizes)
+        self._forces = pairs.array("forces")
 
     def _sum(self) -> None:
         """Sums of all numbers of components."""
@@ -139,6 +142,17 @@ class PileMemory:
     def names(self) -> list[tuple[str, str]]:
         """Names and units of the contacts of components."""
         return [label for task in self._tasks if task.made.code.contacts for label in task.made.code.contacts.labels]
+
+    def keep_forces(self) -> None:
+        """Keep the forces of pairs in the steps since the last pause."""
+        self._forces = np.zeros(PAIR_FORCE_NUMBERS * (self._room + MORE_FORCES))
+        frames = np.zeros(9 * self._room)
+        self.data.pairs.update(keeps=True, frames=frames, forces=self._forces, kept=self._room + MORE_FORCES)
+
+    def forces(self) -> FloatArray:
+        """The forces (k, PAIR_FORCE_NUMBERS) of pairs in the steps since the last pause."""
+        rows = self._forces[: PAIR_FORCE_NUMBERS * self.data.pairs.noted].reshape(-1, PAIR_FORCE_NUMBERS)
+        return np.array(rows[rows[:, 0] <= self.data.made])
 
     @property
     def crowded(self) -> str:
@@ -388,6 +402,8 @@ class PileMemory:
             **zeros,
             last_impulse=np.zeros(3 * room),
             last_sums=np.zeros(IMPACT_SUMS * room),
+            frames=np.zeros(0),
+            forces=np.zeros(0),
             axes=np.zeros(ROW_NUMBERS),
             rates=np.zeros(6),
             work=np.zeros(WORK),

@@ -162,16 +162,19 @@ def simulate_pile(
     dense_output: bool,
 ) -> Result:
     """The motion of components whose bodies may touch each other; arguments as for :func:`_problem`."""
+    from kineta.simulation.pair_forces import with_pair_forces
+
     system = equations.system
     parts, tasks = pile_tasks(equations, given, settings, dense_output=dense_output)
     if tasks[0].cases is None:
         from kineta.simulation.pile import step_pile
 
-        solved = step_pile(system, given, parts, tasks, bar)
+        stepped = step_pile(system, given, parts, tasks, bar)
     else:
         from kineta.simulation.pile_ensemble import step_pile_cases
 
-        solved = step_pile_cases(system, given, parts, tasks, bar)
+        stepped = step_pile_cases(system, given, parts, tasks, bar)
+    solved = stepped.solved
     if parts.components is None:
         found = replace(result(*solved[0], 0.0), system=system)
     elif tasks[0].cases is not None:
@@ -182,7 +185,7 @@ def simulate_pile(
         from kineta.simulation.joined_result import joined_result
 
         found = joined_result(system, given, parts, solved, dense_output=dense_output, together=True)
-    return found
+    return with_pair_forces(found, stepped.forces, stepped.names)
 
 
 def pile_tasks(

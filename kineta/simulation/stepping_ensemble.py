@@ -75,7 +75,8 @@ class SteppedCases:
     """Cases of an ensemble by time stepping at the times of *task*, from the states *y0* (cases, n): those *able* to start, with
     *blocks* (cases or 1, k) of which *block* numbers are a block h. ``counts`` (cases, 3) are as in
     :class:`~kineta.integration.stepping_records.SteppingCases`, ``penetrations`` have as many *depths*, ``struck`` is what has
-    struck; ``stays`` (cases,) are those that have been stepped.
+    struck; ``stays`` (cases,) are those that have been stepped. ``paused`` is called after some steps, with the memory of a
+    thread and the number of its case.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class SteppedCases:
         self.t, self.counts = np.full(cases, task.t0), np.zeros((cases, 3), dtype=np.int64)
         self.penetrations, self.struck, self.able = np.zeros((cases, depths)), list[Struck](), able
         self._task, self._depths = task, depths
+        self.paused: Callable[[CaseStepping, int], None] | None = None
         self._shared = SteppingCases(
             next=np.zeros(1, dtype=np.int64),
             queue=np.array(able, dtype=np.int64),
@@ -170,6 +172,8 @@ class SteppedCases:
         """The work of one thread: take cases until none is left, or until *stop*."""
         task, data, march_case = self._task, own.run, contact_kernel("march_case")
         while not stop.is_set() and (number := march_case(own)) >= 0:
+            if self.paused is not None:
+                self.paused(own, number)
             if data.struck:
                 rows = data.array("impacts")[: IMPACT_NUMBERS * data.struck].reshape(-1, IMPACT_NUMBERS).copy()
                 rows = rows[rows[:, -1] <= data.made]

@@ -206,3 +206,40 @@ def test_a_pile_of_balls_comes_to_rest_between_walls() -> None:
     assert np.abs(x[:, :2]).max() < 0.4 + 1e-3
     assert run.kinetic_energy[-1] < 1e-2
     assert np.diff(run.kinetic_energy + run.potential_energy).max() < 1e-3
+
+
+#: Three boxes above each other.
+STACK = """
+gravity 9.81; coordinates xa, za, pa, xb, zb, pb, xc, zc, pc; initial za = 0.1, zb = 0.3, zc = 0.5, xc = 0.03;
+A | Sx(xa), Sz(za), Ry(pa) = 1, 0.004, 0.004, 0.004;
+B | Sx(xb), Sz(zb), Ry(pb) = 2, 0.004, 0.004, 0.004;
+C | Sx(xc), Sz(zc), Ry(pc) = 3, 0.004, 0.004, 0.004;
+contact heap : box = 0.2, 0.2, 0.2 among A, B, C and plane among ground axis (0, 0, 1), friction = 0.5;
+"""
+
+
+def test_forces_of_pairs_are_series() -> None:
+    model = kn.loads(STACK)
+    run = kn.simulate(model, 0.2, samples=3, dense_output=True)
+    assert run["lambda.heap.A.ground.n"] == pytest.approx([0, 6 * 9.81, 6 * 9.81], abs=1e-6)
+    assert run["lambda.heap.A.B.z"] == pytest.approx([0, -5 * 9.81, -5 * 9.81], abs=1e-6)
+    assert run["lambda.heap.B.C.x"] == pytest.approx(0, abs=1e-6)
+    assert run.units["lambda.heap.B.C.x"] == "N"
+    assert run.at([0.1, 0.15])["lambda.heap.B.C.z"] == pytest.approx(-3 * 9.81, abs=1e-6)
+    assert "lambda.heap.A.C.n" not in run.outputs
+    with pytest.raises(kn.ArgumentError, match=r"Pairs that do not press each other have no force\."):
+        run["lambda.heap.A.C.n"]
+
+
+def test_forces_of_pairs_change_momentum() -> None:
+    run = kn.simulate(pile(3), 0.3, q=stacked(3), method="moreau")
+    t, force = run.t, sum(x for n, x in run.outputs.items() if n.startswith("lambda.pile.P[1].") and n.endswith("z"))
+    floor = run["lambda.floor[1].n"]
+    np.testing.assert_allclose(np.diff(run["z[1]'"]), np.diff(t) * (force + floor - 9.81)[1:], atol=1e-9)
+
+
+def test_of_many_pairs_the_forces_of_those_that_press_most_are_series(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kineta.simulation.pair_forces.MOST_SERIES", 2)
+    run = kn.simulate(kn.loads(STACK), 0.05, samples=2)
+    assert {n.rpartition(".")[0] for n in run.outputs} == {"lambda.heap.A.B", "lambda.heap.A.ground"}
+    assert run.notes[-1] == "Of 3 pairs that press each other, the forces of the 2 that press most are series."

@@ -25,6 +25,7 @@ from kineta.kernels.time_stepping.pair_features import (
     dot,
     shape_at,
 )
+from kineta.kernels.vectors import copy
 from kineta.memory import Reals
 
 #: Least square of a direction along a surface.
@@ -33,6 +34,9 @@ LEVEL = 1e-20
 #: with their rates; slip and its bias; vectors.
 RATES, ARM, BACK, ARM_RATE, BACK_RATE, SLIP, SLIP_BIAS, WORK = 9, 18, 21, 24, 27, 30, 33, 36
 ROW_NUMBERS = 60
+#: Numbers of the force of a pair in a step: that of the step, the key of the pair, the force on its first shape in ground
+#: axes, and the sum of what presses.
+PAIR_FORCE_NUMBERS, FORCE, PRESSING = 6, 2, 5
 
 
 @kernel
@@ -40,6 +44,28 @@ def fill_pairs(run: SteppingData) -> None:
     """Rows, velocities, biases, laws and gaps of the features of all pairs near."""
     for k in range(run.pairs.count):
         touch_feature(run, k)
+
+
+@kernel
+def note_forces(run: SteppingData, h: float) -> None:
+    """The forces of pairs that are pressed in a step of size h: sums over their features."""
+    pairs, last = run.pairs, -1
+    for k in range(pairs.count):
+        c = pairs.fixed + k
+        x, e = run.motion.solution.impulse[3 * c :], pairs.frames[9 * k :]
+        if run.taking[c] != 0 and x[0] > 0.0:
+            if pairs.pair[k] != last:
+                last = pairs.pair[k]
+                own = pairs.forces[PAIR_FORCE_NUMBERS * pairs.noted :]
+                own[0], own[1], own[PRESSING] = float(run.made + 1), float(last), 0.0
+                for i in range(3):
+                    own[FORCE + i] = 0.0
+                pairs.noted += 1
+            now = pairs.forces[PAIR_FORCE_NUMBERS * (pairs.noted - 1) :]
+            sign = 1.0 if pairs.one[k] == last // pairs.shapes else -1.0
+            now[PRESSING] += x[0] / h
+            for i in range(3):
+                now[FORCE + i] += sign * (x[0] * e[i] + x[1] * e[3 + i] + x[2] * e[6 + i]) / h
 
 
 @kernel
@@ -116,6 +142,8 @@ def touch_feature(run: SteppingData, k: int) -> None:
     for i in range(3):
         n[i] = own[NORMAL + i]
     turn_tangents(pairs.aside[3 * pairs.group[a] :], axes)
+    if pairs.keeps:
+        copy(axes, pairs.frames[9 * k :], 9)
     for i in range(3):
         back[i] = one[CENTRE + i] + arm[i] - other[CENTRE + i]
         axes[BACK_RATE + i] = one[VELOCITY + i] + axes[ARM_RATE + i] - other[VELOCITY + i]

@@ -23,7 +23,7 @@ from kineta.kernels.contact.motion import evaluate_terms
 from kineta.kernels.contact.transition import is_admissible
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.time_stepping.near_pairs import find_pairs
-from kineta.kernels.time_stepping.pair_rows import fill_pairs
+from kineta.kernels.time_stepping.pair_rows import fill_pairs, note_forces
 from kineta.kernels.time_stepping.step_impulses import FOUND, LEAST, REACH, aim, solve_contacts, turned
 from kineta.kernels.vectors import copy, maximum, normalise
 from kineta.memory import Reals
@@ -428,6 +428,8 @@ def time_step(run: SteppingData, end: float) -> None:
         solve_step(run, h, True)
     find_impacts(run, h)
     note_impacts(run)
+    if run.pairs.keeps:
+        note_forces(run, h)
     note_state(run, h)
     note_means(run, h)
     run.time[0] = end
@@ -468,8 +470,9 @@ def look_at_events(run: SteppingData) -> None:
 
 @kernel
 def is_pause(run: SteppingData, row: int) -> bool:
-    """Whether steps end after so many, since an event has been passed, an impact is heard, or impacts have no room."""
+    """Whether steps end after so many, since an event has been passed, an impact is heard, or impacts and forces have no room."""
     full = row > 0 and run.struck + run.motion.problem.contacts > run.room
+    full = full or (row > 0 and run.pairs.keeps and run.pairs.noted + run.pairs.room > run.pairs.kept)
     return full or run.crossed or (run.hears and run.struck > 0)
 
 
@@ -477,7 +480,7 @@ def is_pause(run: SteppingData, row: int) -> bool:
 def march(run: SteppingData) -> int:
     """Steps up to the next pause: how many, negative where after these the next is not finite, or has a law that is none."""
     motion, row, finite = run.motion, 0, True
-    run.struck, run.crossed = 0, False
+    run.struck, run.crossed, run.pairs.noted = 0, False, 0
     while run.made < run.allowed and finite and not is_pause(run, row):
         last = run.made + 1 == run.steps
         end = run.end if last else run.begin + (run.made + 1) * run.size

@@ -49,6 +49,8 @@ _RANKS = {shape: rank for rank, shape in enumerate(SHAPES)}
 FEW_PAIRS = 10
 #: The most places at which pairs may touch, that have rows and names of their own.
 MOST_PLACES = 500
+#: Components of the force of a pair, and the most pairs whose forces are known by name before a run.
+PAIR_COMPONENTS, MOST_NAMED = "nxyz", 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +197,15 @@ def _places(one: str, other: str) -> int:
 def mutual_contacts(system: Description) -> list[MutualContact]:
     """The contacts of *system* that are of many bodies."""
     return [c for c in system.contacts if isinstance(c, MutualContact)]
+
+
+def pair_forces(system: Description) -> Iterator[str]:
+    """Names of the forces of pairs, of runs that take these as a table: ``lambda.pile.A.B.n``, the sum of what presses, and
+    ``x``, ``y``, ``z``, the force on A in ground axes.
+    """
+    for contact in mutual_contacts(system):
+        if contact.count <= MOST_NAMED:
+            yield from (f"{MULTIPLIER}{name}.{c}" for name in contact.names for c in PAIR_COMPONENTS)
 
 
 def names_pairs(system: Description) -> bool:
