@@ -145,9 +145,7 @@ def step_pile(
     ended, counts = (status, message), (run.evaluations, 0, run.made)
     found = []
     for k, (task, record, domain) in enumerate(zip(tasks, records, domains, strict=True)):
-        told: dict[str, Any] = (
-            {} if k else {"impacts": impacts, "changes": strikes, "notes": (*said, *run.notes())}
-        )
+        told: dict[str, Any] = {} if k else {"impacts": impacts, "changes": strikes, "notes": (*said, *run.notes())}
         found.append((task, one_motion(len(task.y0), record, domain, ended, counts, **told)))
     return SteppedPile(found, [forces], names.pairs)
 

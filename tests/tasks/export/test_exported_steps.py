@@ -11,6 +11,7 @@ import pytest
 
 import kineta as kn
 from kineta.integration.contact_records import GOES_ON
+from kineta.model.contacts.mutual_contact import pair_forces
 from kineta.results.impacts import Impact
 from kineta.tasks.export.run_names import CONTACT_OUTCOMES, STEP_OUTCOMES
 from tests.kernels.wasm_machine import Instance
@@ -234,7 +235,9 @@ def test_bodies_that_touch_each_other_are_those_of_simulate_to_the_last_bit(
     n = len(result.y)
     assert np.ascontiguousarray(table[:, 1 : 1 + n].T).tobytes() == np.ascontiguousarray(result.y).tobytes()
     np.testing.assert_allclose(table[:, 1 + n], result.kinetic_energy, rtol=1e-14, atol=1e-14)
-    for name, x in result.outputs.items():
+    pairs = {*pair_forces(system)}  # are series of runs by Python alone
+    for name in result.outputs.keys() - pairs:
+        x = result[name]
         np.testing.assert_array_equal(table[:, 1 + n + exported.observed.index(name)], x, err_msg=name)
     assert run.counts() == [result.steps, 0, result.nfev]
     assert run.begin() == REACHED
