@@ -420,15 +420,15 @@ _ELEMENTS = (
         ("on.store(g.mul(g.const(0.5), g.mul(force, gamma)))", "on.store(g.mul(force, gamma))", "elements"),
         ("gamma = g.sub(length, free)", "gamma = g.add(length, free)", "elements"),
         ("on.pull(between, pull)", "on.pull(between, -pull)", "elements"),
-        ("pull, twice = line * g.div(force, length)", "pull, twice = line * g.mul(force, length)", "elements"),
+        ("pull, twice = way * g.div(force, length)", "pull, twice = way * g.mul(force, length)", "elements"),
         (
             "reeled, drift = on.along(on.rate(free), force)",
             "reeled, drift = on.along(on.rate(free), neg(force))",
             "elements",
         ),
         (
-            "g.mul(D, line.dot(velocity)), line.dot(line))",
-            "g.mul(D, line.dot(velocity)), on.graph.sqrt(line.dot(line)))",
+            "g.mul(D, way.dot(velocity)), way.dot(way))",
+            "g.mul(D, way.dot(velocity)), on.graph.sqrt(way.dot(way)))",
             "elements",
         ),
         ("neg(g.mul(D, beta))", "g.mul(D, beta)", "elements"),
