@@ -45,6 +45,7 @@ _KNOWN = {
     DAMPING: "a damping",
     (2, 1, -1, 0): "a torsional damping",
     (-1, 1, -2, 0): "a pressure",
+    (3, 0, 0, 0): "a volume",
     (0, 0, 0, 1): "a current",
     (0, 0, 1, 1): "a charge",
     (2, 1, -3, -1): "a voltage",
@@ -96,6 +97,11 @@ def _table() -> dict[str, Unit]:
             "bar": Unit(1e5, (-1, 1, -2, 0)),
             "mbar": Unit(100, (-1, 1, -2, 0)),
             "hPa": Unit(100, (-1, 1, -2, 0)),
+            "L": Unit(1e-3, (3, 0, 0, 0)),
+            "mL": Unit(1e-6, (3, 0, 0, 0)),
+            "Wh": Unit(3600, ENERGY),
+            "kWh": Unit(3.6e6, ENERGY),
+            "Ah": Unit(3600, (0, 0, 1, 1)),
             "min": Unit(60, TIME),
             "h": Unit(3600, TIME),
             "deg": Unit(math.pi / 180, NUMBER),
@@ -118,7 +124,7 @@ def unit(text: str) -> Unit:
     factor, dimension = 1.0, list(NUMBER)
     for operator, name, exponent in _FACTOR.findall(text):
         known = UNITS.get(name)
-        if known is None:
+        if known is None or (name == "L" and operator in ("*", "·")):  # by which the name of a length is meant
             raise ModelError(f"Expected a unit, found '{name}'.{_advice(name, behind=operator)}")
         if len(exponent.lstrip("-").removesuffix(".5")) > 1:
             raise ModelError(f"Expected a unit, found '{name}' with an exponent of more than one digit.")
@@ -134,6 +140,25 @@ def unit(text: str) -> Unit:
 #: Spellings of units in other programs.
 _ELSEWHERE = {"kmh": "km/h", "kph": "km/h", "sec": "s", "hr": "h"}
 
+#: What stands for units that are none here.
+_OTHERWISE = {
+    "l": "A litre is written L",
+    "S": "A siemens is written ohm^-1",
+    "day": "A day is 24 h",
+    "ft": "A foot is 0.3048 m",
+    "inch": "An inch is 25.4 mm",
+    "lb": "A pound is 0.45359237 kg",
+    "lbf": "A pound of force is 4.4482216152605 N",
+    "kgf": "A kilogram of force is 9.80665 N",
+    "psi": "It is 6894.757293168 Pa",
+    "atm": "An atmosphere is 101325 Pa",
+    "mmHg": "It is 133.322387415 Pa",
+    "knot": "A knot is 1.852 km/h",
+} | dict.fromkeys(
+    ("K", "degC", "°C", "degF", "kelvin", "celsius"),
+    "Temperatures have no unit: they are numbers, and what is multiplied with them has the unit of the product",
+)
+
 #: Words that are written for units.
 _SPELLED = dict(
     pair.split("=")
@@ -141,7 +166,7 @@ _SPELLED = dict(
         "metre=m meter=m millimetre=mm millimeter=mm centimetre=cm centimeter=cm kilometre=km kilometer=km gram=g "
         "kilogram=kg second=s minute=min hour=h newton=N joule=J watt=W pascal=Pa volt=V ampere=A coulomb=C tesla=T "
         "ohm=ohm henry=H farad=F weber=Wb "
-        "hertz=Hz radian=rad degree=deg revolution=rev"
+        "hertz=Hz radian=rad degree=deg revolution=rev turn=rev litre=L liter=L tonne=Mg"
     ).split()
 )
 
@@ -156,6 +181,10 @@ def _advice(name: str, behind: str) -> str:
     """Advice on the unknown unit *name* *behind* an operator or ``''``."""
     if name == "t":
         return " The name t stands for the time; a tonne is written Mg." + _spaces(behind)
+    if name in ("l", "L") and behind:
+        return _spaces(behind)
+    if name in _OTHERWISE:
+        return f" {_OTHERWISE[name]}."
     if name in _ELSEWHERE:
         return f" Did you mean '{_ELSEWHERE[name]}'?"
     if symbol := unit_of_word(name):

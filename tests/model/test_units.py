@@ -54,6 +54,10 @@ CONVERSIONS = [
     ("3 kJ", 3000, units.COUPLE),
     ("3 W", 3, (2, 1, -3, 0)),
     ("2 h", 7200, units.TIME),
+    ("6 L/min", 1e-4, (3, 0, -1, 0)),
+    ("50 mL", 5e-5, (3, 0, 0, 0)),
+    ("2 kWh", 7.2e6, units.ENERGY),
+    ("3 Ah", 10800, (0, 0, 1, 1)),
     ("12 V", 12, (2, 1, -3, -1)),
     ("1.5e-3", 1.5e-3, None),
     (".5", 0.5, None),
@@ -126,7 +130,13 @@ def test_dimensions_have_names(dimension: units.Dimension, name: str) -> None:
         ("farad", " Did you mean 'F'?"),
         ("degrees", " Did you mean 'deg'?"),
         ("t", " The name t stands for the time; a tonne is written Mg."),
-        ("inch", ""),
+        ("inch", " An inch is 25.4 mm."),
+        ("l", " A litre is written L."),
+        (
+            "K",
+            " Temperatures have no unit: they are numbers, and what is multiplied with them has the unit of the product.",
+        ),
+        ("tonnes", " Did you mean 'Mg'?"),
     ],
 )
 def test_an_unknown_unit_is_answered_with_the_one_meant(text: str, advice: str) -> None:
@@ -159,3 +169,10 @@ def test_electrical_units_go_together() -> None:
         "F",
         "C",
     ]
+
+
+def test_a_litre_behind_a_product_is_taken_for_a_length() -> None:
+    with pytest.raises(
+        kn.ModelError, match=r"Expected a unit, found 'L'. Put spaces around the operator where a product is meant."
+    ):
+        units.quantity("3 N*L")
