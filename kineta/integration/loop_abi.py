@@ -99,7 +99,8 @@ class KinkData(Record, partial=True):
     stored : as a rate, n_stored quantities that jump with the time: the energy, then generalised momenta; before, behind :
         (n_stored,) on both sides of a kink; work : offset of the work done in the state; left, over : where there are some, the
         last number before the kink, and the next number, behind it
-    values : (LOOKS + 1, n) guards in a step; tried : (n,); within : (states,) at an inner place
+    values : (LOOKS + 1, n) guards in a piece of a step; near : (n,) bounds for their excursions between two places; plain : (n,)
+        whether they have one extremum at most there; tried : (n,); within : (states,) at an inner place
     which, cross : the guard that changes its sign first in a step, and the fraction of the step at which it does, 2 for none
     at : the time for which the following hold; ahead : time up to a kink in front of which a step is to end, 0 for none;
     due : time up to a kink that is to be passed next, 0 for none; size : the step that met it
@@ -129,6 +130,8 @@ class KinkData(Record, partial=True):
     found: bool
     pace: float
     values: Reals
+    near: Reals
+    plain: Integers
     tried: Reals
     within: Reals
     which: int

@@ -239,6 +239,8 @@ def kink_data(kinks: Kinks, n: int) -> KinkData:
         here=np.zeros(loop_abi.CLOCK * (clocks + paces)),
         there=np.zeros(loop_abi.CLOCK * (clocks + paces)),
         values=np.zeros((loop_abi.LOOKS + 1) * guards),
+        near=np.zeros(guards),
+        plain=np.zeros(guards, dtype=np.int64),
         tried=np.zeros(guards),
         within=np.zeros(n),
         at=np.nan,

@@ -12,9 +12,10 @@ from __future__ import annotations
 from kineta import tolerances
 from kineta.integration.loop_abi import CLOCK, LOOKS, PASSINGS, REST, KinkData, RunData
 from kineta.kernels.language import copysign, fabs, kernel, sqrt
-from kineta.kernels.runge_kutta import next_step, resolution, state_at
+from kineta.kernels.runge_kutta import next_step, resolution, state_at, tolerance
 from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.memory import Reals
+from kineta.numerics.roots import DIP, LEAST, SPAN
 
 #: What is far from any kink.
 _FAR = 1e299
@@ -24,8 +25,9 @@ _ROUNDED = 4.0
 _PLACES, _HALVINGS = 400, 200
 #: Turns of the search for a change of sign in a step.
 _TURNS = 60
-#: Part of a window that is free of kinks where their bound is unknown.
-_UNKNOWN = 1.0 / 64.0
+#: Part of a window that is free of kinks where their bound is unknown; and how much longer than the last way without a kink the
+#: next window is, since a bound over a long window may be far above what holds over a short one.
+_UNKNOWN, _LONGER = 1.0 / 64.0, 8.0
 #: Distance from a kink, relative to the step that met it, at which a step ends for the first time; and at which it is passed.
 _BEFORE, CLOSE = 1e-3, 1e-8
 #: Part of a distance by which a kink is passed.
@@ -34,6 +36,8 @@ _HAIR = 1e-6
 _SLACK = 1e-4
 #: Time between two passings of a guard, relative to a step, that is soon.
 _SOON = 1e-5
+#: Places looked at, of LOOKS, at which slopes are compared with the differences of values: at no regular distance.
+SLOPES = (0, 3, 5)
 #: Largest part of a step, beyond its end, in which its interpolant is believed.
 _BEYOND = 0.5
 
@@ -62,9 +66,11 @@ def least_time(gap: float, rate: float, bend: float, unknown: float) -> float:
 
 
 @kernel
-def free_time(k: KinkData, way: float, first: int, behind: int) -> float:
-    """A time without a kink of the clocks from number *first* to *behind*, from ``here`` in the direction *way*."""
-    found, unknown = float("inf"), fabs(k.width[0]) * _UNKNOWN
+def free_time(k: KinkData, way: float, first: int, behind: int, unknown: float) -> float:
+    """A time without a kink of the clocks from number *first* to *behind*, from ``here`` in the direction *way*; at most the time
+    *unknown* where nothing bounds their bend.
+    """
+    found = float("inf")
     for i in range(first, behind):
         rate, bend = way * k.here[CLOCK * i + 3], k.here[CLOCK * i + 4]
         up = least_time(k.here[CLOCK * i + 1], rate, bend, unknown)
@@ -114,17 +120,18 @@ def find_stop(k: KinkData, block: Reals, t: float, h: float) -> None:
     way, end, x, left = copysign(1.0, h), t + h, t, _PLACES
     read_clocks(k, block, t, h, k.here)
     if k.n_paces > 0:
-        k.pace = free_time(k, way, k.n_clocks, k.n_clocks + k.n_paces)
+        k.pace = free_time(k, way, k.n_clocks, k.n_clocks + k.n_paces, fabs(h) * _UNKNOWN)
         if k.pace < fabs(h):
             end = t + way * k.pace
     least = _ROUNDED * tolerances.EPS * max(fabs(t), fabs(h))
-    creep = least
+    creep, window = least, fabs(end - t)
     while left > 0 and x != end:
-        free = free_time(k, way, 0, k.n_clocks)
+        free = free_time(k, way, 0, k.n_clocks, fabs(h) * _UNKNOWN)
         creep = 2.0 * creep if free < creep else least
-        more = free * (1.0 + 1e-9) + creep
+        more = min(free * (1.0 + 1e-9) + creep, max(window, creep))
         y = x + way * more if more < fabs(end - x) else end
-        read_clocks(k, block, y, end - y, k.there)
+        window = min(_LONGER * more, fabs(end - y))
+        read_clocks(k, block, y, way * window, k.there)
         changed = is_changed(k)
         if changed:
             enclose(k, block, x, y, h)
@@ -223,16 +230,105 @@ def evaluate_looks(
 
 
 @kernel
+def measure_bends(
+    method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, first: float, last: float
+) -> None:
+    """Put bounds for the excursions of guards between the places looked at, from their second, third and fourth differences, and
+    whether these are those of functions with one extremum at most. Values of what goes up and down many times between two places
+    may be those of something slow: slopes at some places tell.
+    """
+    k, step = run.kinks, (last - first) / float(LOOKS)
+    for i in range(k.n):
+        second, third, fourth, bent, turned, least, one_way = 0.0, 0.0, 0.0, 0.0, 0.0, float("inf"), True
+        for j in range(1, LOOKS):
+            bend = k.values[(j - 1) * k.n + i] - 2.0 * k.values[j * k.n + i] + k.values[(j + 1) * k.n + i]
+            turn = bend - bent
+            one_way = one_way and (j == 1 or bend * bent > 0.0)
+            second, least = max(second, fabs(bend)), min(least, fabs(bend))
+            if j > 1:
+                third = max(third, fabs(turn))
+            if j > 2:
+                fourth = max(fourth, fabs(turn - turned))
+            bent, turned = bend, turn
+        k.near[i] = second + third + fourth
+        k.plain[i] = 1 if one_way and least > third + fourth else 0
+    for place in SLOPES:
+        x = first + step * float(place)
+        state_at(method, run, dense, x + SPAN * step, k.within)
+        evaluate_guards(method, run, t + (x + SPAN * step) * h, k.within, k.tried)
+        for i in range(k.n):
+            here = k.values[place * k.n + i]
+            off = fabs((k.tried[i] - here) / SPAN - (k.values[(place + 1) * k.n + i] - here))
+            if off > k.near[i]:
+                k.near[i], k.plain[i] = off, 0
+    for i in range(k.n):
+        k.near[i] = DIP * k.near[i]
+
+
+@kernel
+def may_hide(run: RunData, i: int) -> bool:
+    """Whether guard i, with its excursions, may come to zero and go back between two of the places looked at."""
+    k = run.kinks
+    for j in range(1, LOOKS + 1):
+        a, b = k.values[(j - 1) * k.n + i], k.values[j * k.n + i]
+        if a * b > 0.0 and sqrt(fabs(a)) + sqrt(fabs(b)) < 2.0 * sqrt(k.near[i]):
+            return True
+    return False
+
+
+@kernel
+def blur(method: LoopMethod, run: RunData, t: float, i: int) -> float:
+    """How far guard i moves within the tolerance of a step: smaller excursions than that are none of the motion."""
+    k, found = run.kinks, 0.0
+    evaluate_guards(method, run, t, run.y, k.tried)
+    here = k.tried[i]
+    for j in range(run.n):
+        k.within[j] = run.y[j] + tolerance(method, run, j)
+    evaluate_guards(method, run, t, k.within, k.tried)
+    found = fabs(k.tried[i] - here)
+    for j in range(run.n):
+        k.within[j] = run.y[j] + (tolerance(method, run, j) if j % 2 == 0 else -tolerance(method, run, j))
+    evaluate_guards(method, run, t, k.within, k.tried)
+    return max(found, fabs(k.tried[i] - here))
+
+
+@kernel
+def is_vague(method: LoopMethod, run: RunData, t: float) -> bool:
+    """Whether guards that are looked at may have changed their sign twice between two of the places looked at."""
+    k = run.kinks
+    for i in range(k.n):
+        if k.muted[i] == 0 and k.plain[i] == 0:
+            hides = may_hide(run, i)
+            if hides:
+                least = blur(method, run, t, i)
+                if k.near[i] > least:
+                    return True
+    return False
+
+
+@kernel
 def seek_crossing(
     method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, first: float, last: float
 ) -> None:  # fmt: skip
-    """Find the first change of the sign of a guard between two fractions of the step."""
+    """Find the first change of the sign of a guard between two fractions of the step, piece by piece. Pieces are as long as the
+    places looked at show what guards do between them.
+    """
     k = run.kinks
-    evaluate_looks(method, run, dense, t, h, first, last)
+    start, width, going = first, last - first, True
     k.cross = 2.0
-    for i in range(k.n):
-        if k.muted[i] == 0:
-            seek_one(method, run, dense, t, h, i, first, last)
+    while going:
+        behind = start + width if start + width < last else last
+        evaluate_looks(method, run, dense, t, h, start, behind)
+        measure_bends(method, run, dense, t, h, start, behind)
+        vague = is_vague(method, run, t)
+        if vague and width > LEAST * (last - first):
+            width = 0.5 * width
+        else:
+            for i in range(k.n):
+                if k.muted[i] == 0:
+                    seek_one(method, run, dense, t, h, i, start, behind)
+            start, width = behind, 2.0 * width
+            going = start < last and k.cross > 1.0 + _BEYOND
 
 
 @kernel
@@ -252,27 +348,32 @@ def seek_one(
             elif before * value < 0.0:
                 narrow_crossing(method, run, dense, t, h, i, x - step, x, before)
                 seeking = False
-            elif j < LOOKS and before * k.values[(j + 1) * k.n + i] > 0.0:
-                low = dip(method, run, dense, t, h, i, j, x, step)
+            elif before * value > 0.0 and min(fabs(k.values[(j - 1) * k.n + i]), fabs(value)) < k.near[i]:
+                low = hidden(method, run, dense, t, h, i, x - step, x)
                 if low < 2.0:
                     narrow_crossing(method, run, dense, t, h, i, x - step, low, before)
                     seeking = False
 
 
 @kernel
-def dip(
-    method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, i: int, j: int, x: float, step: float
+def hidden(
+    method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, i: int, a: float, b: float
 ) -> float:  # fmt: skip
-    """A place near that number j, at the fraction x, at which guard i comes to the other side; 2 for none."""
-    k, found = run.kinks, 2.0
-    a, b, c = fabs(k.values[(j - 1) * k.n + i]), fabs(k.values[j * k.n + i]), fabs(k.values[(j + 1) * k.n + i])
-    if b <= a and b <= c:
-        bend, slope = a - 2.0 * b + c, 0.5 * (c - a)
-        if bend > 0.0 and 2.0 * slope * slope > b * bend:
-            place = x - step * (slope / bend)
-            value = guard_at(method, run, dense, t, h, i, place)
-            if value * k.values[j * k.n + i] < 0.0:
-                found = place
+    """A place between the fractions a and b, at which guard i has one sign, where it has the other; 2 for none."""
+    span, found = (b - a) * SPAN, 2.0
+    fa, fb = guard_at(method, run, dense, t, h, i, a), guard_at(method, run, dense, t, h, i, b)
+    left, right = guard_at(method, run, dense, t, h, i, a + span), guard_at(method, run, dense, t, h, i, b - span)
+    if fa * (left - fa) < 0.0 and fb * (fb - right) > 0.0:
+        low, high = a, b - span
+        while found == 2.0 and high - low > span:
+            x = low + 0.5 * (high - low)
+            value, ahead = guard_at(method, run, dense, t, h, i, x), guard_at(method, run, dense, t, h, i, x + span)
+            if value * fa < 0.0:
+                found = x
+            elif fa * (ahead - value) < 0.0:
+                low = x
+            else:
+                high = x
     return found
 
 
@@ -355,7 +456,11 @@ def shorten(method: LoopMethod, run: RunData, h: float) -> None:
 @kernel
 def note_free_step(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, end: float) -> None:
     """After a step without a kink: look how far the one ahead is, and listen again to guards that have kept their sign."""
-    k = run.kinks
+    k, any = run.kinks, False
+    for i in range(k.n):
+        any = any or k.muted[i] > 0
+    if any:
+        evaluate_looks(method, run, dense, t, h, 0.0, 1.0)
     for i in range(k.n):
         if k.muted[i] > 0:
             keeps = fabs(h) >= _SOON * k.size

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kineta import tolerances
 from kineta.arrays import FloatArray
@@ -14,20 +15,21 @@ from kineta.integration.loop_abi import BRIEF, LOOKS, PASSINGS, REST, KinkData
 from kineta.integration.problem import Kinks, Problem
 from kineta.integration.run_memory import kink_data
 from kineta.integration.segment import Segment
-from kineta.kernels.kinks import find_stop
+from kineta.kernels.kinks import SLOPES, find_stop
 from kineta.kernels.machine_code import machine_code
-from kineta.numerics.roots import root
+from kineta.numerics.roots import DIP, LEAST, SPAN, nearest_approach, root
 
 
-def _dips(values: FloatArray) -> FloatArray:
-    """How far from the inner places, in distances between these, parabolas through guards (k, n) of one sign go beyond zero
-    and back, (k - 2, n); NaN for those that do not.
+def _near(values: FloatArray, slopes: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Bounds (n,) for the excursions of guards (k, n) between two places, and whether each has one extremum at most there, as in
+    :func:`~kineta.kernels.kinks.measure_bends`; *slopes* are changes from one place to the next at the slopes of some.
     """
-    a, b, c = np.abs(values[:-2]), np.abs(values[1:-1]), np.abs(values[2:])
-    bend, slope = a - 2 * b + c, 0.5 * (c - a)
-    one_sided = (values[:-2] * values[1:-1] > 0) & (values[1:-1] * values[2:] > 0)
-    found = one_sided & (b <= a) & (b <= c) & (2 * slope**2 > b * bend)
-    return np.where(found, -slope / np.where(found, bend, 1.0), np.nan)
+    bends = np.diff(values, 2, axis=0)
+    third, fourth = (np.abs(np.diff(bends, k, axis=0)).max(axis=0) for k in (1, 2))
+    plain = np.all(bends[1:] * bends[:-1] > 0, axis=0) & (np.abs(bends).min(axis=0) > third + fourth)
+    off = np.abs(slopes - np.diff(values, axis=0)[list(SLOPES)]).max(axis=0)
+    near = np.abs(bends).max(axis=0) + third + fourth
+    return DIP * np.maximum(near, off), plain & (off <= near)
 
 
 class KinkWatch:
@@ -97,27 +99,58 @@ class KinkWatch:
     def cut(self, segment: Segment) -> Segment | None:
         """*segment*, one step, up to just behind the first kink of the state in it; None where there is none."""
         assert self.guards is not None
-        assert segment.solution is not None
         a, b = segment.t0, float(segment.t[-1])
-        times = a + (b - a) * np.linspace(0.0, 1.0, LOOKS + 1)
-        values = self._values(segment, times)
+        values = self._values(segment, np.linspace(a, b, LOOKS + 1))
         quiet = np.all(values[1:] * values[:-1] > 0, axis=0)
         self._muted[:] = np.where(quiet, np.maximum(self._muted - 1, 0), np.where(self._muted, REST, 0))
-        dips = _dips(values)
-        found = [
-            (at, i)
-            for i in np.flatnonzero(~quiet | np.isfinite(dips).any(axis=0)).tolist()
-            for at in self._crossing(segment, times, i, values[:, i], dips[:, i])
-        ]
-        if not found:
+        found = self._first_crossing(segment, a, b)
+        if found is None:
             return None
-        at, i = min(found, key=lambda one: abs(one[0] - a))
+        at, i = found
         self._quick[i] = self._quick[i] + 1 if abs(at - self._last[i]) <= self._brief else 0
         self._last[i] = at
         if self._quick[i] >= PASSINGS:
             self._quick[i], self._muted[i] = 0, REST
+        assert segment.solution is not None
         y = np.asarray(segment.solution(np.array([at])))[:, 0]
         return Segment(a, segment.y0, np.array([at]), y[None], segment.solution, None)
+
+    def _first_crossing(self, segment: Segment, a: float, b: float) -> tuple[float, int] | None:
+        """The first time at which a guard has changed its sign in a step from *a* to *b*, and which; piece by piece, as in
+        :func:`~kineta.kernels.kinks.seek_crossing`.
+        """
+        start, width, heard = 0.0, 1.0, self._muted == 0
+        while start < 1.0:
+            step = min(width, 1.0 - start) * (b - a) / LOOKS
+            times = a + start * (b - a) + step * np.arange(LOOKS + 1)
+            values = self._values(segment, times)
+            ahead = self._values(segment, times[list(SLOPES)] + SPAN * step)
+            near, plain = _near(values, (ahead - values[list(SLOPES)]) / SPAN)
+            one_sided = values[1:] * values[:-1] > 0
+            sizes = np.sqrt(np.abs(values))
+            hides = np.any(one_sided & (sizes[1:] + sizes[:-1] < 2 * np.sqrt(near)), axis=0) & ~plain & heard
+            if width > LEAST and hides.any() and np.any(hides & (near > self._blur(segment))):
+                width *= 0.5
+                continue
+            close = np.any(one_sided & (np.minimum(np.abs(values[1:]), np.abs(values[:-1])) < near), axis=0)
+            found = [
+                (at, i)
+                for i in np.flatnonzero(heard & (~np.all(one_sided, axis=0) | close)).tolist()
+                for at in self._crossing(segment, times, i, values[:, i], near[i])
+            ]
+            if found:
+                return min(found, key=lambda one: abs(one[0] - a))
+            start, width = start + width, 2.0 * width
+        return None
+
+    def _blur(self, segment: Segment) -> FloatArray:
+        """How far guards (n,) move within the tolerance of a step, of common size."""
+        assert self.guards is not None
+        y = segment.y0
+        moved = tolerances.STATE_TOLERANCE * np.abs(y) + tolerances.LEAST_DIVISOR
+        rows = np.stack([y, y + moved, y + moved * np.where(np.arange(len(y)) % 2, -1.0, 1.0)])
+        values = np.asarray(self.guards.batch(np.full((3, 1), segment.t0), rows, self._h))
+        return np.asarray(np.abs(values[1:] - values[0]).max(axis=0))
 
     def _values(self, segment: Segment, t: FloatArray) -> FloatArray:
         """Guards (k, n) at times of a segment."""
@@ -127,21 +160,24 @@ class KinkWatch:
         return np.asarray(self.guards.batch(t[:, None], y, self._h))
 
     def _crossing(
-        self, segment: Segment, times: FloatArray, i: int, values: FloatArray, dips: FloatArray
+        self, segment: Segment, times: FloatArray, i: int, values: FloatArray, near: float
     ) -> Iterator[float]:
-        """The first time at which guard i has changed its sign, if it does and is looked at."""
-        if self._muted[i]:
-            return
-        points = list(zip(times.tolist(), values.tolist(), strict=True))
-        lows = (times[1:-1] + (times[1] - times[0]) * dips)[np.isfinite(dips)].tolist()
-        points += [(low, self._value(segment, i, low)) for low in lows]
-        points.sort(key=lambda one: abs(one[0] - times[0]))
-        for (t, f), (later, g) in pairwise(points):
+        """The first time at which guard i has changed its sign, if it does, with excursions up to *near* between the *times*."""
+
+        def value(t: float) -> float:
+            return self._value(segment, i, t)
+
+        step = float(times[1] - times[0])
+        for (t, f), (later, g) in pairwise(zip(times.tolist(), values.tolist(), strict=True)):
+            if f * g > 0 and min(abs(f), abs(g)) < near:
+                low = nearest_approach(value, t, later, f, g, step)
+                if low is not None and value(low) * f < 0:
+                    later, g = low, value(low)
             if f * g < 0:
                 tolerance = 4 * tolerances.EPS * max(abs(t), abs(later))
-                at = root(lambda x: self._value(segment, i, x), t, later, f, g, tolerance)
+                at = root(value, t, later, f, g, tolerance)
                 beyond = np.copysign(2 * tolerance, later - t)
-                while abs(at + beyond - t) < abs(later - t) and not self._value(segment, i, at + beyond) * g > 0:
+                while abs(at + beyond - t) < abs(later - t) and not value(at + beyond) * g > 0:
                     beyond *= 2
                 yield float(at + beyond) if abs(at + beyond - t) < abs(later - t) else later
                 return

@@ -132,6 +132,41 @@ def test_a_short_contact_with_a_spring(k: float) -> None:
     assert found["x"][-1] == pytest.approx(2.0 - np.pi / np.sqrt(k), abs=2e-8)
 
 
+@pytest.mark.parametrize("method", ["dop853", "dopri5", "Radau", "BDF"])
+@pytest.mark.parametrize(
+    ("rate", "end", "impulse"),
+    [
+        ("step(sin(20*x) - 0.9999)", 10.0, 2 * np.arccos(0.9999) / 20 * 32),
+        ("step((x - 5)*(5.01 - x))", 10.0, 0.01),
+        ("step((x - 2)*(2.001 - x)*(x - 7)*(x - 7.003))", 10.0, 0.004),
+        ("abs(max(0, sin(7*x) - 0.999))", 9.5, 0.0),
+    ],
+)
+def test_pulses_of_a_place_within_one_step(rate: str, end: float, impulse: float, method: str) -> None:
+    """Of a guard that comes to zero and goes back, many times in a free flight, which is one step without them."""
+    found = kn.simulate(kn.loads(f"{CAR}state z : z' = {rate}; initial x' = 1;"), end, method=method)
+    if not impulse:  # the arc of the sine above its bound, at each of the maxima
+        half = np.arccos(0.999)
+        impulse = (2 * np.sin(half) - 2 * 0.999 * half) / 7 * (np.floor((7 * end - np.pi / 2) / (2 * np.pi)) + 1)
+    assert found["z"][-1] == pytest.approx(impulse, rel=1e-6)
+
+
+def test_many_pulses_of_a_place_in_cases_of_an_ensemble() -> None:
+    """Lanes look for the pulses of their own guards."""
+    system = kn.loads(f"{CAR}parameters k = 20; state z : z' = step(sin(k*x) - 0.999); initial x' = 1;")
+    p = np.array([[1.0, k] for k in (3.0, 11.0, 20.0, 31.0)])
+    found = kn.simulate(system, 10.0, p=p)
+    pulses = np.floor((10.0 * p[:, 1] - np.pi / 2) / (2 * np.pi)) + 1
+    np.testing.assert_allclose(found["z"][:, -1], 2 * np.arccos(0.999) / p[:, 1] * pulses, rtol=1e-8)
+
+
+def test_a_step_of_a_bent_function_of_the_time_costs_few_steps() -> None:
+    """Bounds over a long time may be useless where those over a short one tell the place."""
+    found = kn.simulate(kn.loads(f"{CAR}force f = step(1/(1 + exp(-(t - 2)*10)) - 0.3) on x;"), 10.0)
+    assert found["x'"][-1] == pytest.approx(8.0 - np.log(0.3 / 0.7) / 10, abs=1e-12)
+    assert found.steps < 30
+
+
 def test_a_force_of_constant_size_towards_a_place() -> None:
     """-sign(x) from a start on its step: parabolas of the period 4 v0."""
     found = kn.simulate(kn.loads(f"{CAR}force f = -sign(x) on x; initial x' = 1;"), 101.0)
