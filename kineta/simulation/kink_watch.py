@@ -122,7 +122,7 @@ class KinkWatch:
         start, width, heard = 0.0, 1.0, self._muted == 0
         while start < 1.0:
             step = min(width, 1.0 - start) * (b - a) / LOOKS
-            times = a + start * (b - a) + step * np.arange(LOOKS + 1)
+            times = np.array([a + start * (b - a) + step * k for k in range(LOOKS + 1)])
             values = self._values(segment, times)
             ahead = self._values(segment, times[list(SLOPES)] + SPAN * step)
             near, plain = _near(values, (ahead - values[list(SLOPES)]) / SPAN)
@@ -136,7 +136,7 @@ class KinkWatch:
             found = [
                 (at, i)
                 for i in np.flatnonzero(heard & (~np.all(one_sided, axis=0) | close)).tolist()
-                for at in self._crossing(segment, times, i, values[:, i], near[i])
+                for at in self._crossing(segment, times, i, values[:, i], float(near[i]))
             ]
             if found:
                 return min(found, key=lambda one: abs(one[0] - a))

@@ -31,6 +31,7 @@ from kineta.tasks.sensitivity.mode_tangent import ModeTangent
 from kineta.tasks.sensitivity.propagation import Accuracy, propagated, states
 from kineta.tasks.sensitivity.recorded_motion import MotionPiece, pieces
 from kineta.tasks.sensitivity.saltation import End, Guard, Saltation, end_of, gap_rates
+from kineta.tasks.sensitivity.simultaneous_steps import behind_steps
 
 #: Largest distance in time from a kink, relative to the time, at which its sides are looked at, in the step that passes it;
 #: changes over it that jump, in rates.
@@ -227,21 +228,26 @@ class LinearisedMotion:
             for at, row in zip(sides, states(piece, np.array(sides)), strict=True)
         )
         size = float(np.abs([old.f, new.f]).max(initial=1.0))
-        if np.abs(new.f - old.f).max(initial=0.0) <= tolerances.WRITTEN_TOLERANCE * size:
-            return X
+        still = np.abs(new.f - old.f).max(initial=0.0) <= tolerances.WRITTEN_TOLERANCE * size
         F = self.tangent.functions
         passed = [k for k in bent if self._passes(old, new, k)]
         leaping = [k for k in passed if F.leaping[k - F.first_kink]]
-        guards = [Guard("a step", old.slopes[k]) for k in leaping or passed]
-        if not guards:
+        if still and len(leaping) < 2:
+            return X
+        if not passed:
             raise SimulationError(
                 f"at t = {b:.6g} s {self._stepping(old, new)} steps, and nothing tells when, so that there is no derivative"
             )
-        dt = salt.delay(old, guards, X)
-        self.passed.append((b, f"{self._stepping(old, new)} steps"))
-        Y = X.copy()
-        Y[: self.tangent.states] += np.outer(old.f - new.f, dt)
-        return Y
+        places = leaping or passed
+        delays = salt.delays_of(old, [Guard("a step", old.slopes[k]) for k in places], X)
+        if len(delays) > 1:
+            X = behind_steps(self.tangent, old, new, delays, places, X)
+            self.passed.append((b, "several forces or rates step"))
+        elif not still:
+            X = X.copy()
+            X[: self.tangent.states] += np.outer(old.f - new.f, delays[0].change)
+            self.passed.append((b, f"{self._stepping(old, new)} steps"))
+        return X
 
     def _stepping(self, old: End, new: End) -> str:
         """What steps between two ends: a force, else the rate of a first-order state, else what is integrated."""

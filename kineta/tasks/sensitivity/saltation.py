@@ -81,6 +81,23 @@ class End:
         return self.mode.flags.reshape(-1, FLAGS)
 
 
+@dataclass(frozen=True)
+class Delay:
+    """The *change* (columns,) of the time of an event with this *guard*, and the numbers of the guards that go with it."""
+
+    guard: Guard
+    change: FloatArray
+    members: tuple[int, ...]
+
+
+def disorder(old: End, one: Guard, other: Guard) -> SimulationError:
+    """The error for two events at the end *old* of a piece whose order matters."""
+    return SimulationError(
+        f"at t = {old.t:.6g} s {one.name} and {other.name} come at one time, and change their order as things "
+        "vary: there is no derivative"
+    )
+
+
 def end_of(tangent: ModeTangent, mode: BoundSystem, t: float, y: FloatArray) -> End:
     """Return the end of a piece in a *mode* at *t* in the state *y*."""
     own = y[None, : tangent.functions.nq + tangent.functions.nv]
@@ -131,7 +148,16 @@ class Saltation:
         """Return the changes dt (columns,) of the time at which the *guards* are zero. Raises :class:`SimulationError` for a
         motion that grazes them, and for events at one time whose order changes.
         """
-        found = []
+        first, *others = self.delays_of(old, guards, X)
+        for other in others:
+            raise disorder(old, first.guard, other.guard)
+        return first.change
+
+    def delays_of(self, old: End, guards: Sequence[Guard], X: FloatArray) -> list[Delay]:
+        """Return the changes of the times at which the *guards* are zero, one for all that stay together as things vary.
+        Raises :class:`SimulationError` for a motion that grazes them.
+        """
+        found, size = list[FloatArray](), 0.0
         for guard in guards:
             rate = float(self.tangent.in_time(guard.slopes, old.f))
             own = self.tangent.functions.nq + self.tangent.functions.nv
@@ -142,14 +168,16 @@ class Saltation:
                     "not at all, and there is no derivative"
                 )
             found.append(-self.tangent.by_state(guard.slopes, X) / rate)
-        first, size = found[0], max(float(np.abs(x).max(initial=0.0)) for x in found)
-        for guard, other in zip(guards[1:], found[1:], strict=True):
-            if np.abs(other - first).max(initial=0.0) > tolerances.SOLUTION_DISTANCE * size:
-                raise SimulationError(
-                    f"at t = {old.t:.6g} s {guards[0].name} and {guard.name} come at one time, and change their order as things "
-                    "vary: there is no derivative"
-                )
-        return first
+            size = max(size, float(np.abs(found[-1]).max(initial=0.0)))
+        delays = list[Delay]()
+        for k, (guard, change) in enumerate(zip(guards, found, strict=True)):
+            for i, known in enumerate(delays):
+                if np.abs(change - known.change).max(initial=0.0) <= tolerances.SOLUTION_DISTANCE * size:
+                    delays[i] = replace(known, members=(*known.members, k))
+                    break
+            else:
+                delays.append(Delay(guard, change, (k,)))
+        return delays
 
     # -- what is zero ---------------------------------------------------------------------------------------------------------
 

@@ -55,7 +55,41 @@ def test_kinks_near_each_other(force: str, b: float, by: tuple[float, float]) ->
     np.testing.assert_allclose(found.v_by[-1, 0], by, rtol=1e-9, atol=1e-9)
 
 
-def test_steps_whose_order_varies_are_refused() -> None:
-    text = "parameters a = 2, b = 2; Car | Sx(x) = 1 kg; coordinates x; force f = step(t - a)*step(t - b)*x + step(t - b) on x;"
+#: Forces with steps at one time a = b = c = 1, of a car that starts at x with the speed v, and whether they add up.
+AT_ONCE = [
+    ("step(t - a) + 2*step(t - b) + 0*c", 0.0, 0.0),
+    ("step(t - a) - step(t - b)*x + 0*c", 1.0, 0.0),
+    ("step(t - a) - step(x - b)*x + 0*c", 0.0, 1.0),
+    ("step(t - a) + 2*step(t - a*b) + step(t - c)*x", 1.0, 0.3),
+    ("step(t - a) + 2*step(x - b) - 3*step(t - c)*x'", 0.0, 1.0),
+]
+
+
+@pytest.mark.parametrize(("force", "x", "v"), AT_ONCE)
+def test_steps_at_one_time_that_add_up(force: str, x: float, v: float) -> None:
+    """Beside differences of runs in which they come one after the other, in either order; also where their sum does not step."""
+    text = f"parameters a = 1, b = 1, c = 1; Car | Sx(x) = 1 kg; coordinates x; initial x = {x}, x' = {v}; force f = {force} on x;"
+    system = kn.loads(text)
+    found = kn.sensitivity(system, 2.0, by=["a", "b", "c"])
+    h = 1e-5
+    p = np.concatenate([1 + h * np.eye(3), 1 - h * np.eye(3)])
+    runs = kn.simulate(system, 2.0, p=p, rtol=1e-11, atol=1e-13)
+    for name, by in (("x", found.q_by), ("x'", found.v_by)):
+        ends = runs[name][:, -1]
+        # Second derivatives are others on both sides.
+        np.testing.assert_allclose(by[-1, 0], (ends[:3] - ends[3:]) / (2 * h), atol=10 * h)
+
+
+@pytest.mark.parametrize(
+    "force",
+    [
+        "step(t - a)*step(t - b)*x + step(t - b)",
+        "step(t - a)*step(t - b)",
+        "step(t - a) + step(x' - b)*x",
+        "max(step(t - a), step(t - b))",
+    ],
+)
+def test_steps_whose_order_varies_are_refused(force: str) -> None:
+    text = f"parameters a = 2, b = 2; Car | Sx(x) = 1 kg; coordinates x; force f = {force} on x; force g = 1 on x; initial x = 1;"
     with pytest.raises(kn.SimulationError, match="come at one time, and change their order as things vary"):
         kn.sensitivity(kn.loads(text), 10.0, by=["a", "b"])
