@@ -17,6 +17,10 @@ from kineta.model.system import System
 from kineta.passes.nonsmooth_operations import kinks, leaps
 
 
+#: Directions in which it is looked how fast a quantity changes.
+DIRECTIONS = 4
+
+
 def contact_kink(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> str:
     """Sentence on the kink or step of a contact or limit at the state *y* at *t*; ``''`` for none."""
     found = _kink_there(equations, list(_contact_kinks(equations.system.expanded)), p, t, y)
@@ -95,10 +99,12 @@ def at_kink(
         return False
     values, smooth = operand_values(equations, (*zeros, *steep)), len(zeros)
     y = np.concatenate([q, v], axis=-1)
-    off = np.abs(values(*(np.broadcast_to(x, (*y.shape[:-1], x.shape[-1])) for x in (t, y, p))))
-    kinked = off[..., :smooth] <= tolerances.STATE_TOLERANCE * np.maximum(
-        1.0, np.abs(y).max(axis=-1, initial=0.0, keepdims=True)
-    )
+    t, p = (np.broadcast_to(x, (*y.shape[:-1], x.shape[-1])) for x in (t, p))
+    off, rng = np.abs(zero := values(t, y, p)), np.random.default_rng(0)
+    near = tolerances.STATE_TOLERANCE * np.maximum(1.0, np.abs(y).max(axis=-1, initial=0.0, keepdims=True))
+    # As far as the quantity moves with a state that is known up to this tolerance: it may be large beside the state.
+    moved = [np.abs(values(t, y + near * rng.choice([-1.0, 1.0], y.shape[-1]), p) - zero) for _ in range(DIRECTIONS)]
+    kinked = off[..., :smooth] <= np.maximum(near, np.max(moved, axis=0)[..., :smooth])
     return bool(kinked.any() or (off[..., smooth:] <= edge_tolerance(y)[..., None]).any())
 
 

@@ -15,9 +15,9 @@ from kineta.runtime.independent_states import independent_states, state_names
 from kineta.runtime.kinks import at_kink
 from kineta.runtime.tangent import Linearisation, Tangent
 
-#: Largest relative change of entries of the matrices over the distance of neighbours, in units of it, where a limit exists.
+#: Largest relative change of rates over the distance of neighbours, in units of it, where they do not jump.
 LIPSCHITZ = 100.0
-#: Ratio of a second, smaller distance, at which continuous rates differ in proportion.
+#: Ratio of a second, smaller distance, at which continuous rates differ in proportion; limits are extrapolated from both.
 NEARER = 1 / 16
 
 
@@ -32,21 +32,23 @@ def near(
         return found
     independent_states(tangent, found)  # names the dependent constraints
     rng, apart = np.random.default_rng(0), tolerances.SIDE_DISTANCE
-    around = []
+    far, close = list[Linearisation](), list[Linearisation]()
     for _ in range(3):
         dq, dv = (apart * rng.choice([-1.0, 1.0], x.shape[-1]) * rng.uniform(0.5, 1.0, x.shape[-1]) for x in (q, v))
-        around += [tangent.at(t, q + sign * dq, v + sign * dv, tau, p) for sign in (1, -1)]
-    nearer = [tangent.at(t, q + part * dq, v + part * dv, tau, p).rate for part in (NEARER, -NEARER)]
+        for to, part in ((far, 1.0), (close, NEARER)):
+            to += [tangent.at(t, q + sign * part * dq, v + sign * part * dv, tau, p) for sign in (1, -1)]
     why = _why(tangent, t, q, v, p)
-    _check_steady(tangent, [x.rate for x in around[-2:]], nearer, why)
+    _check_steady(tangent, [x.rate for x in far[-2:]], [x.rate for x in close[-2:]], why)
     means = {}
     for f in fields(found):
-        values = np.array([getattr(x, f.name) for x in around])
-        size = max(1.0, float(np.abs(np.nan_to_num(values)).max(initial=0.0)))
-        if not np.isfinite(values).all() or np.ptp(values, axis=0).max(initial=0.0) > LIPSCHITZ * apart * size:
-            raise ArgumentError(_no_limit(tangent, f.name, values, why))
-        own, mean = getattr(found, f.name), values.mean(axis=0)
-        kept = np.isfinite(own) & (np.abs(np.nan_to_num(own) - mean) <= LIPSCHITZ * apart * size)
+        wide, narrow = (np.array([getattr(x, f.name) for x in found]) for found in (far, close))
+        size = max(1.0, float(np.abs(np.nan_to_num([wide, narrow])).max(initial=0.0)))
+        # What changes in proportion to the distance has a limit, however fast it does.
+        limits = narrow + NEARER / (1 - NEARER) * (narrow - wide)
+        if not np.isfinite(limits).all() or np.ptp(limits, axis=0).max(initial=0.0) > apart * size:
+            raise ArgumentError(_no_limit(tangent, f.name, limits, why))
+        own, mean = getattr(found, f.name), limits.mean(axis=0)
+        kept = np.isfinite(own) & (np.abs(np.nan_to_num(own) - mean) <= apart * size)
         means[f.name] = np.where(kept, own, mean)
     return Linearisation(**means)
 
