@@ -22,10 +22,11 @@ from kineta.errors import ArgumentError, SimulationError, SingularMatrixError
 from kineta.numerics.linear_algebra import eigvals, eigvalsh, inv, norm, null_space, solve
 from kineta.records import dataclass
 from kineta.runtime.steady_motion import SteadyConditions, SteadyState
+from kineta.tasks.linear.corners import Corners, corners
 from kineta.tasks.linear.linearize import linearize
 
 #: What errors call what is computed here.
-DAMPING = "the work of the damping"
+DAMPING, STIFFNESS = "the work of the damping", "the stiffness of the equilibrium"
 #: Amplitudes of trial speeds, and their number, for negative damping beyond first order.
 FED, TRIES = (1e-3, 1e-2, 1e-1), 8
 
@@ -39,6 +40,8 @@ class Stability:
     omega_squared : (f,) squared frequencies of small motions without velocity-dependent forces, K x = omega^2 M x; empty where K
         is not symmetric
     poles : s of the small motions x e^(s t), by falling real part; zero for the steady motion itself
+
+    Where forces have a corner, what is another on each side is empty.
     """
 
     stable: bool | None
@@ -62,7 +65,12 @@ def stability(conditions: SteadyConditions, at: SteadyState, steady: Sequence[in
     K, P = (x["motion"] @ way for x in (slope, momentum))
     Z = _allowed(A)
     rolls = bool(steady) and conditions.on_speeds
+    corner = corners(conditions, at)
+    if corner is not None and corner.placed:
+        return _at_corner(conditions, at, corner, Z, fed=bool(steady) or _fed(conditions, at, Z, np.zeros((n, n))))
     poles = _linear(conditions, at) if rolls or conditions.system.states else _poles(*(Z.T @ X @ Z for X in (M, C, K)))
+    if corner is not None:
+        poles = poles[:0]
     if conditions.system.states:
         return _by_all_poles(Stability(None, "", Z.T @ K @ Z, Z, np.empty(0), poles), steady)
     if steady:
@@ -86,7 +94,24 @@ def stability(conditions: SteadyConditions, at: SteadyState, steady: Sequence[in
         _check_slope(conditions, at)
     little = np.maximum(little.max(initial=0.0), unsure)
     found = Stability(None, "", K, Z, values, poles)
+    if corner is not None and corner.uneven:
+        return replace(found, reason="a force has a corner at this speed")
     return _by_potential(found, C, little, fed=not steady and _fed(conditions, at, Z, C))
+
+
+def _at_corner(conditions: SteadyConditions, at: SteadyState, corner: Corners, Z: FloatArray, *, fed: bool) -> Stability:
+    """Return the verdict where a force has a *corner* in the position *at*: stable where the potential rises on every side."""
+    none = np.empty((0, 0)), np.empty((conditions.system.nv, 0)), np.empty(0), np.empty(0, dtype=complex)
+    way, sides = conditions.motion_directions(at), list[FloatArray]()
+    for K in corner.stiffness:
+        own = Z.T @ K @ way @ Z
+        size = tolerances.FORCE_TOLERANCE * np.abs(own).max(initial=0.0)
+        if np.abs(own - own.T).max(initial=0.0) <= size and (eigvalsh(own, what=STIFFNESS) > size).all():
+            sides.append(own)
+    if sides and len(sides) == len(corner.stiffness) and not (fed or corner.uneven or conditions.system.states):
+        return Stability(True, "the potential has a minimum, with another stiffness on each side", *none)
+    what = "have another stiffness on each side of it" if corner.stiffness else "jump there"
+    return Stability(None, f"the forces {what}", *none)
 
 
 def _allowed(A: FloatArray) -> FloatArray:
@@ -102,9 +127,9 @@ def _values(K: FloatArray, M: FloatArray) -> FloatArray:
     """Return the eigenvalues omega^2 of K x = omega^2 M x, or of K alone where M is singular."""
     K = (K + K.T) / 2
     try:
-        return eigvalsh(K, (M + M.T) / 2, what="the stiffness of the equilibrium")
+        return eigvalsh(K, (M + M.T) / 2, what=STIFFNESS)
     except SingularMatrixError:
-        return eigvalsh(K, what="the stiffness of the equilibrium")
+        return eigvalsh(K, what=STIFFNESS)
 
 
 def _unsure(conditions: SteadyConditions, at: SteadyState, Z: FloatArray, K: FloatArray, M: FloatArray) -> FloatArray:

@@ -396,3 +396,41 @@ def test_a_family_of_fast_motions_takes_as_few_steps_as_one_of_slow_ones() -> No
     assert branch["p'"] == pytest.approx(
         0.5 * branch.parameter / (0.25 + 0.02), rel=1e-9
     )  # 0.5 i = 0.01 w, 2 i = V - 0.5 w
+
+
+SLIDE = "parameters k = 100 N/m; Slide | Sx(x) = 1 kg; coordinates x; force f = {} on x;"
+
+
+@pytest.mark.parametrize(
+    ("force", "stable", "reason"),
+    [
+        ("-k*(x - 0.3 m) - k*max(0, x - 0.3 m)", True, "a minimum, with another stiffness on each side"),
+        ("-k*max(0, x) + 0*if(x > 0, 1 N, 2 N)", None, "the forces have another stiffness on each side of it"),
+        ("-k*(x - 0.3 m) - 1e4*k*max(0, x - 0.3 m)", True, "a minimum, with another stiffness on each side"),
+        ("-k*(x - 0.3 m) + 2*k*max(0, x - 0.3 m)", None, "the forces have another stiffness on each side of it"),
+        ("-k*x - 1 N*sign(x)", None, "the forces jump there"),
+    ],
+)
+def test_corners_of_forces_have_no_stiffness(force: str, stable: bool | None, reason: str) -> None:
+    """A stiffness there would be that of a side which rounding chooses."""
+    found = kn.equilibrium(kn.loads(SLIDE.format(force)))
+    assert found.stable is stable
+    assert reason in found.stability.reason
+    assert not found.stability.poles.size
+    assert not found.stability.omega_squared.size
+    assert not found.stiffness.names
+
+
+@pytest.mark.parametrize(
+    ("force", "stable", "poles"),
+    [
+        ("-k*x - 1 N*sign(x')", True, 0),  # dry friction takes energy
+        ("-k*x - 2 N*s/m*abs(x')", None, 0),  # gives as much as it takes
+        ("-k*x - 2 N*s^2/m^2*x'*abs(x')", True, 2),  # smooth enough
+    ],
+)
+def test_corners_of_forces_at_rest_have_no_poles(force: str, stable: bool | None, poles: int) -> None:
+    found = kn.equilibrium(kn.loads(SLIDE.format(force)))
+    assert found.stable is stable
+    assert len(found.stability.poles) == poles
+    np.testing.assert_allclose(found.stiffness.matrix, [[100.0]])

@@ -432,3 +432,20 @@ def test_formulas_about_numbers_are_those_of_the_matrices(name: str, standard: b
         found = np.array([evaluate(formulas.graph, row, values) for row in rows]).reshape(expected.shape)
         assert np.abs(found - expected).max(initial=0.0) < 1e-12 * max(1.0, np.abs(expected).max(initial=0.0))
     assert " at" not in str(formulas)
+
+
+@pytest.mark.parametrize(
+    ("force", "K"), [("-100*x*abs(x)", 0.0), ("-100*x - x'*abs(x')", -100.0), ("-1e4*x - 7*abs(x)^1.5*sign(x)", -1e4)]
+)
+def test_a_slope_that_vanishes_at_a_corner_of_its_parts(force: str, K: float) -> None:
+    """However fast it changes beside."""
+    found = kn.linearize(kn.loads(f"Slide | Sx(x) = 1; coordinates x; force f = {force} on x;"))
+    np.testing.assert_allclose(found.A, [[0, 1], [K, 0]], atol=1e-12)
+
+
+@pytest.mark.parametrize("force", ["-1e6*(x - 0.3) - max(0, x - 0.3)", "1 - exp(x - 0.3) - max(0, 1e8*(x - 0.3))"])
+def test_corners_are_known_at_any_size(force: str) -> None:
+    """A small corner of a large force, and a large argument that the equilibrium makes no zero."""
+    system = kn.loads(f"Slide | Sx(x) = 1; coordinates x; force f = {force} on x;")
+    with pytest.raises(kn.ArgumentError, match="a corner, a jump"):
+        kn.linearize(system, about=kn.equilibrium(system, q=[0.05]))
