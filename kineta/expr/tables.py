@@ -25,6 +25,8 @@ KINDS = {"linear": 0, "monotone": 1, "cubic": 2, "natural": 2, "quintic": 4, "he
 #: Kinds whose slopes are linear in their values, so that the slopes of tables are tables.
 LINEAR = ("linear", "cubic", "natural", "quintic")
 _WORDS = tuple(KINDS)
+#: Splines with ends of which so many pieces are one polynomial.
+NOT_A_KNOT = {"cubic": 2, "quintic": 3}
 #: Part of the largest value of a table by which its values may differ from those that others tell.
 UNSEEN = 1e-5
 #: Ratio of the lengths of two pieces that are very different.
@@ -230,13 +232,27 @@ def _pieces(g: Graph, x: Ref, table: Table) -> tuple[Ref, list[float], list[floa
     if table.period:
         turns = g.call(Op.FLOOR, g.mul(g.const(1 / table.period), g.sub(x, g.const(knots[0]))))
         x = g.sub(x, g.mul(g.const(table.period), turns))
-    pieces = [_coefficients(g, table, k) for k in range(len(knots) - 1)]
+    pieces = [_coefficients(g, table, k, k + 1) for k in range(len(knots) - 1)]
     starts, between = list(knots[:-1]), list(knots[1:-1])
+    if (width := _one_polynomial(table)) > 1:
+        last = len(knots) - 1
+        pieces[0], pieces[-1] = _coefficients(g, table, 0, width), _coefficients(g, table, last - width, last)
+        starts[-1] = knots[last - width]
     if table.holds and not table.period:
         nothing = [ZERO] * (len(pieces[0]) - 1)
         pieces = [[table.columns[0][0], *nothing], *pieces, [table.columns[0][-1], *nothing]]
         starts, between = [knots[0], *starts, knots[-1]], [knots[0], *between, knots[-1]]
     return x, between, starts, pieces
+
+
+def _one_polynomial(table: Table) -> int:
+    """How many pieces at each end of a spline that goes on beyond it are one polynomial, which far from the end keeps its digits
+    where it is told by knots that are as far from each other as they can be.
+    """
+    if table.holds or table.period or table.kind not in NOT_A_KNOT:
+        return 1
+    pieces = len(table.knots) - 1
+    return pieces if pieces < 2 * NOT_A_KNOT[table.kind] else NOT_A_KNOT[table.kind]
 
 
 def _polynomial(g: Graph, u: Ref, order: int, coefficients: Sequence[Ref]) -> Ref:
@@ -256,20 +272,20 @@ def _chosen(g: Graph, below: Sequence[Ref], values: Sequence[Ref]) -> Ref:
     return g.call(Op.IF, below[half], g.call(Op.PAIR, left, right))
 
 
-def _coefficients(g: Graph, table: Table, k: int) -> list[Ref]:
-    """Coefficients of the polynomial of piece *k*, by powers of the distance from its first knot."""
-    h = table.knots[k + 1] - table.knots[k]
+def _coefficients(g: Graph, table: Table, first: int, last: int) -> list[Ref]:
+    """Coefficients of the polynomial between two knots, by powers of the distance from the *first* one."""
+    h = table.knots[last] - table.knots[first]
     of: Callable[[float, Ref], Ref] = lambda f, r: g.mul(g.const(f), r)  # noqa: E731
-    y, z = table.columns[0][k : k + 2]
+    y, z = (table.columns[0][k] for k in (first, last))
     d = of(1 / h, g.sub(z, y))
     if len(table.columns) == 1:
         return [y, d]
-    m, p = table.columns[1][k : k + 2]
+    m, p = (table.columns[1][k] for k in (first, last))
     if len(table.columns) == 2:
         bend = g.sub(d, m)
         other = g.sub(g.add(m, p), g.add(d, d))
         return [y, m, of(1 / h, g.sub(bend, other)), of(1 / h**2, other)]
-    w, v = (of(0.5, r) for r in table.columns[2][k : k + 2])
+    w, v = (of(0.5, table.columns[2][k]) for k in (first, last))
     a = of(1 / h**2, g.sub(g.sub(d, m), of(h, w)))
     b = of(1 / h**2, g.sub(g.sub(p, m), of(2 * h, w)))
     c = of(1 / h, g.sub(v, w))
@@ -314,7 +330,7 @@ def largest(graph: Graph, data: Ref) -> float | None:
         return None
     least = 0.0
     for k, (a, b) in enumerate(pairwise(table.knots)):
-        terms = enumerate(_number(graph, r) for r in _coefficients(graph, table, k))
+        terms = enumerate(_number(graph, r) for r in _coefficients(graph, table, k, k + 1))
         sizes = (perm(j, table.order) * abs(c) * (b - a) ** (j - table.order) for j, c in terms if j >= table.order)
         least = max(least, sum(sizes))
     return least

@@ -67,6 +67,23 @@ def test_kinds_are_those_of_scipy_with_their_derivatives(kind: str, periodic: bo
         assert np.allclose(values(e, x=turned), expected(inside), rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.parametrize(("kind", "degree"), [("cubic", 3), ("quintic", 5)])
+@pytest.mark.parametrize("n", [6, 7, 8, 12])
+@pytest.mark.parametrize("gap", [1e-1, 1e-3])
+def test_splines_go_on_with_their_digits_beyond_short_pieces(kind: str, degree: int, n: int, gap: float) -> None:
+    """Of a polynomial, which they are: as many digits as its values have, which lose more the farther it goes on."""
+    x = np.linspace(0.0, 1.0, n)
+    x[1], x[-2] = gap / n, 1 - gap / n
+    exact = np.polynomial.Polynomial(np.arange(1.0, degree + 2))
+    e = kn.table(X, np.stack([x, exact(x)], axis=1).tolist(), kind, outside="extrapolate")
+    for order in range(3):
+        for far in (0.1, 1.0, 10.0):
+            wanted = exact.deriv(order)(np.array([-far, 1 + far])) if order else exact(np.array([-far, 1 + far]))
+            lost = 100 / gap * (1 + far * n) ** degree * 2.2e-16
+            np.testing.assert_allclose(values(e, x=np.array([-far, 1 + far])), wanted, rtol=0, atol=lost * exact(1.0))
+        e = e.diff("x")
+
+
 @pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-5])
 @pytest.mark.parametrize("periodic", [False, True])
 def test_quintic_splines_keep_their_digits_between_places_near_each_other(periodic: bool, gap: float) -> None:

@@ -138,12 +138,13 @@ PROGRAM = """
 import { load, STATUS } from "./pendulum_run.mjs";
 const model = await load();
 const { t, columns, events, counts, message } = model.simulate({ t1: 3, samples: 7, p: { m1: 1.5 }, q: { q1: 0.4 } });
-let refused = "";
-try {
-  model.begin({ p: { m7: 1 } });
-} catch (error) {
-  refused = error.message;
-}
+const refused = [{ p: { m7: 1 } }, { tol: 1e-3 }, { samples: 2.5 }, { maxSteps: 0.5 }, { rtol: "small" }].map((given) => {
+  try {
+    return model.simulate(given).message;
+  } catch (error) {
+    return error.message;
+  }
+});
 const held = [0, 5].map((force) => {
   model.begin({ t1: 1 });
   model.advance(0.1);
@@ -178,7 +179,18 @@ def test_the_loader_runs_in_node(tmp_path: Path) -> None:
     np.testing.assert_allclose([e["t"] for e in found["events"]], result.t_events[0], rtol=1e-9)
     assert found["counts"] == {"steps": result.steps, "rejected": result.rejected, "evaluations": result.nfev}
     assert found["message"] == "The time is reached."
-    assert found["refused"].startswith("Model 'double_pendulum' has no parameter 'm7'. Name one of: m1")
+    for sentence, begun in zip(
+        found["refused"],
+        [
+            "Model 'double_pendulum' has no parameter 'm7'. Name one of: m1",
+            "Model 'double_pendulum': a run has no option 'tol'. Give some of: p, q, v, levels, tau, t0, t1, rtol",
+            "Model 'double_pendulum': 'samples' is a whole number of 2 or more, found 2.5.",
+            "Model 'double_pendulum': 'maxSteps' is a whole number of 0 or more, found 0.5.",
+            "Model 'double_pendulum': 'rtol' is a number, found small.",
+        ],
+        strict=True,
+    ):
+        assert sentence.startswith(begun)
     assert found["enough"]
     start = kn.simulate(system, 0.1)
     held = kn.simulate(system, (0.1, 0.2), q=start.y[:2, -1], v=start.y[2:, -1], tau={"q1'": 5})

@@ -46,8 +46,8 @@ int main(int count, char **words)
 
     NAME_defaults(&problem);
     if (count > 3 || (count > 1 && !is_number(words[1], &problem.t1)) || (count > 2 && !is_number(words[2], &wanted))
-        || !(wanted >= 2 && wanted <= 1e9)) {
-        fprintf(stderr, "Expected an end and a number of samples, two or more, as in './NAME_main 2 101'.\n");
+        || !(wanted >= 2 && wanted <= 1e9) || (double)(int)wanted != wanted) {
+        fprintf(stderr, "Expected an end and a whole number of samples, two or more, as in './NAME_main 2 101'.\n");
         return 2;
     }
     samples = (int)wanted;

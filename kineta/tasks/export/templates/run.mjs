@@ -11,6 +11,7 @@ const INFO = INFORMATION;
 export const STATUS = OUTCOMES;
 const MESSAGES = SENTENCES;
 const WORDS = VERBS;
+const OPTIONS = ["p", "q", "v", "levels", "tau", "t0", "t1", "rtol", "atol", "maxStep", "maxSteps", "samples"];
 
 // A model from the module beside this file, or from its bytes. Each has one run at a time.
 export async function load(source = new URL("./NAME_run.wasm", import.meta.url)) {
@@ -47,7 +48,10 @@ export class Model {
   }
 
   // Prepares a run; all arguments have defaults, those of the model. Values are by name: { p: { m1: 2 }, q: { q1: 0.1 } }.
-  begin({ p = {}, q = {}, v = {}, levels = {}, tau = {}, t0 = INFO.t0, t1 = INFO.t1, rtol, atol, maxStep, maxSteps } = {}) {
+  begin({ p = {}, q = {}, v = {}, levels = {}, tau = {}, t0 = INFO.t0, t1 = INFO.t1, rtol, atol, maxStep, maxSteps, ...rest } = {}) {
+    for (const name of Object.keys(rest))
+      throw new RangeError(`Model '${INFO.name}': a run has no option '${name}'. Give some of: ${OPTIONS.join(", ")}.`);
+    this.#check("maxSteps", maxSteps, 0);
     new Uint8Array(this.#exports.memory.buffer).set(this.#before);
     this.#set(p, Object.keys(INFO.parameters), INFO.places.given, "parameter");
     this.#set(q, INFO.q, INFO.places.start, "coordinate");
@@ -127,6 +131,7 @@ export class Model {
 
   // A whole run at equidistant times: columns by name, events, changes of contacts and impacts in their order, and how it ended.
   simulate({ samples = 101, ...given } = {}) {
+    this.#check("samples", samples, 2);
     let status = this.begin(given);
     const start = this.time, step = (this.end - start) / (samples - 1);
     const names = [...INFO.states, ...INFO.observed];
@@ -162,7 +167,13 @@ export class Model {
     }
   }
 
+  #check(word, value, least) {
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= least))
+      throw new RangeError(`Model '${INFO.name}': '${word}' is a whole number of ${least} or more, found ${value}.`);
+  }
+
   #put(word, value) {
+    if (typeof value !== "number" || Number.isNaN(value)) throw new RangeError(`Model '${INFO.name}': '${word}' is a number, found ${value}.`);
     if (!(word in INFO.places)) throw new RangeError(`Model '${INFO.name}': '${word}' is not used by steps of one size; leave it out.`);
     this.#memory.setFloat64(INFO.places[word], value, true);
   }
