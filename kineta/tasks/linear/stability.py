@@ -99,7 +99,9 @@ def stability(conditions: SteadyConditions, at: SteadyState, steady: Sequence[in
     return _by_potential(found, C, little, fed=not steady and _fed(conditions, at, Z, C))
 
 
-def _at_corner(conditions: SteadyConditions, at: SteadyState, corner: Corners, Z: FloatArray, *, fed: bool) -> Stability:
+def _at_corner(
+    conditions: SteadyConditions, at: SteadyState, corner: Corners, Z: FloatArray, *, fed: bool
+) -> Stability:
     """Return the verdict where a force has a *corner* in the position *at*: stable where the potential rises on every side."""
     none = np.empty((0, 0)), np.empty((conditions.system.nv, 0)), np.empty(0), np.empty(0, dtype=complex)
     way, sides = conditions.motion_directions(at), list[FloatArray]()
