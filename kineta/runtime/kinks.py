@@ -16,7 +16,6 @@ from kineta.model.name_inference import motion_expressions, response_symbols, sp
 from kineta.model.system import System
 from kineta.passes.nonsmooth_operations import kinks, leaps
 
-
 #: Directions in which it is looked how fast a quantity changes.
 DIRECTIONS = 4
 

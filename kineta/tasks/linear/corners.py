@@ -1,7 +1,7 @@
 """Corners and jumps of forces at an equilibrium, where the matrices of small motions are others on each side.
 
-Derivatives at two distances on both sides of the equilibrium, of which the nearer one is a fraction, are extrapolated to it; those
-of a smooth force meet there.
+Derivatives at two distances on both sides of the equilibrium, of which the nearer one is a fraction, are extrapolated to it;
+those of a smooth force meet there.
 """
 
 from __future__ import annotations

@@ -68,8 +68,8 @@ AT_ONCE = [
 @pytest.mark.parametrize(("force", "x", "v"), AT_ONCE)
 def test_steps_at_one_time_that_add_up(force: str, x: float, v: float) -> None:
     """Beside differences of runs in which they come one after the other, in either order; also where their sum does not step."""
-    text = f"parameters a = 1, b = 1, c = 1; Car | Sx(x) = 1 kg; coordinates x; initial x = {x}, x' = {v}; force f = {force} on x;"
-    system = kn.loads(text)
+    given = f"parameters a = 1, b = 1, c = 1; Car | Sx(x) = 1 kg; coordinates x; initial x = {x}, x' = {v};"
+    system = kn.loads(f"{given} force f = {force} on x;")
     found = kn.sensitivity(system, 2.0, by=["a", "b", "c"])
     h = 1e-5
     p = np.concatenate([1 + h * np.eye(3), 1 - h * np.eye(3)])
