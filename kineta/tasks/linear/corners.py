@@ -6,12 +6,11 @@ those of a smooth force meet there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from kineta import tolerances
 from kineta.arrays import FloatArray
+from kineta.records import dataclass
 from kineta.runtime.kinks import at_kink
 from kineta.runtime.steady_motion import SteadyConditions, SteadyState
 from kineta.tasks.linear.descriptor_matrices import LIPSCHITZ, NEARER
