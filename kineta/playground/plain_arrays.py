@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 import struct
 from array import array as storage
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from ctypes import addressof, c_char
-from itertools import pairwise, product
+from itertools import product
 from math import prod
 from types import SimpleNamespace
 from typing import Any
@@ -45,11 +45,12 @@ class float32(float):
 
 
 #: Formats of memory by type, and the type of Python's numbers in it.
-_FORMATS: dict[Any, str] = {float64: "d", float32: "d", int64: "q", bool_: "?"}
+FORMATS: dict[Any, str] = {float64: "d", float32: "d", int64: "q", bool_: "?"}
 _TYPES: dict[Any, Any] = {float: float64, int: int64, bool: bool_, "<f8": float64, "<i8": int64}
 
 
-def _type(dtype: Any) -> Any:
+def type_of(dtype: Any) -> Any:
+    """The class of numbers of a type in any spelling."""
     found = getattr(dtype, "type", dtype)
     return _TYPES.get(found, found)
 
@@ -58,14 +59,14 @@ class dtype:
     """A type of numbers, in any order of bytes: memory here is little-endian."""
 
     def __init__(self, kind: Any) -> None:
-        self.type = _type(kind)
+        self.type = type_of(kind)
 
     @property
     def name(self) -> str:
         return str(self.type.__name__)
 
     def __eq__(self, other: object) -> bool:
-        return self.type is _type(other)
+        return self.type is type_of(other)
 
     def __hash__(self) -> int:
         return hash(self.type)
@@ -161,11 +162,11 @@ class ndarray:
         return made(self.memory.tolist(), self.shape, self.dtype)
 
     def astype(self, kind: Any, copy: bool = True) -> ndarray:
-        return made(self.memory.tolist(), self.shape, _type(kind))
+        return made(self.memory.tolist(), self.shape, type_of(kind))
 
     def view(self, kind: Any) -> ndarray:
-        kind = _type(kind)
-        return ndarray(self.memory.cast("B").cast(_FORMATS[kind]), self.shape, kind)
+        kind = type_of(kind)
+        return ndarray(self.memory.cast("B").cast(FORMATS[kind]), self.shape, kind)
 
     def reshape(self, *shape: Any) -> ndarray:
         wanted = [*(shape[0] if isinstance(shape[0], tuple | list) else shape)]
@@ -361,7 +362,7 @@ def array(values: Any, dtype: Any = None, copy: bool = True) -> ndarray:
     if isinstance(values, ndarray):
         return values.astype(dtype or values.dtype)
     shape, flat = _flattened(values)
-    kind = _type(dtype) if dtype is not None else _kind(flat)
+    kind = type_of(dtype) if dtype is not None else type_of_all(flat)
     return made(flat, shape, kind)
 
 
@@ -376,7 +377,8 @@ def _flattened(values: Any) -> tuple[Shape, list[Any]]:
     return (len(rows), *(rows[0][0] if rows else ())), [x for _, row in rows for x in row]
 
 
-def _kind(values: Sequence[Any]) -> Any:
+def type_of_all(values: Sequence[Any]) -> Any:
+    """The class of numbers that holds all *values*."""
     if values and all(isinstance(x, bool) for x in values):
         return bool_
     if values and all(isinstance(x, int) for x in values):
@@ -388,81 +390,12 @@ def _kind(values: Sequence[Any]) -> Any:
 
 def asarray(values: Any, dtype: Any = None) -> ndarray:
     """The array itself, or one of nested rows."""
-    if isinstance(values, ndarray) and (dtype is None or values.dtype is _type(dtype)):
+    if isinstance(values, ndarray) and (dtype is None or values.dtype is type_of(dtype)):
         return values
     return array(values, dtype)
 
 
 ascontiguousarray = asarray
-
-
-def full(shape: Any, value: Any, dtype: Any = None) -> ndarray:
-    """An array of one value."""
-    shape = (shape,) if isinstance(shape, int) else tuple(shape)
-    return made([value] * prod(shape), shape, _type(dtype) if dtype else _kind([value]))
-
-
-def zeros(shape: Any, dtype: Any = float64) -> ndarray:
-    """An array of zeros."""
-    shape, kind = (shape,) if isinstance(shape, int) else tuple(shape), _type(dtype)
-    memory: Any = memoryview(bytearray((1 if kind is bool_ else 8) * prod(shape)))
-    return ndarray(memory.cast(_FORMATS[kind]), shape, kind)
-
-
-empty = zeros
-
-
-def ones(shape: Any, dtype: Any = float64) -> ndarray:
-    """An array of ones."""
-    return full(shape, 1, dtype)
-
-
-def zeros_like(x: ndarray) -> ndarray:
-    """Zeros of a shape."""
-    return zeros(x.shape, x.dtype)
-
-
-def eye(n: int) -> ndarray:
-    """The identity."""
-    return made([float(i == k) for i in range(n) for k in range(n)], (n, n), float64)
-
-
-def arange(*bounds: int) -> ndarray:
-    """Whole numbers in a row."""
-    return array([*range(*bounds)], dtype=int64)
-
-
-def geomspace(first: float, last: float, n: int) -> ndarray:
-    """Numbers of equal ratios."""
-    return array([first * (last / first) ** (k / max(n - 1, 1)) for k in range(n)], dtype=float64)
-
-
-def frombuffer(memory: Any, dtype: Any = float64) -> ndarray:
-    """An array over given memory."""
-    flat: Any = memory.cast("B").cast(_FORMATS[_type(dtype)])
-    return ndarray(flat, (len(flat),), _type(dtype))
-
-
-def concatenate(parts: Iterable[Any], axis: int = 0, dtype: Any = None) -> ndarray:
-    """Arrays one behind the other along an axis."""
-    arrays = [asarray(x) for x in parts]
-    axis %= arrays[0].ndim
-    values = list[Any]()
-    lead = prod(arrays[0].shape[:axis])
-    rows = [prod(x.shape[axis:]) for x in arrays]
-    held = [x.memory.tolist() for x in arrays]
-    for k in range(lead):
-        for row, own in zip(rows, held, strict=True):
-            values += own[k * row : (k + 1) * row]
-    shape = list(arrays[0].shape)
-    shape[axis] = sum(x.shape[axis] for x in arrays)
-    kind = float64 if any(x.dtype is float64 for x in arrays) else arrays[0].dtype
-    return made(values, tuple(shape), _type(dtype) if dtype else kind)
-
-
-def vstack(parts: Iterable[Any]) -> ndarray:
-    """Rows below each other."""
-    return concatenate([x if x.ndim > 1 else x[None] for x in map(asarray, parts)])
 
 
 def transpose(x: ndarray, axes: Sequence[int] | None = None) -> ndarray:
@@ -485,13 +418,6 @@ def swapaxes(x: ndarray, a: int, b: int) -> ndarray:
     return transpose(x, order)
 
 
-def moveaxis(x: ndarray, source: int, target: int) -> ndarray:
-    """An array with an axis in another place."""
-    order = [k for k in range(x.ndim) if k != source % x.ndim]
-    order.insert(target % x.ndim, source % x.ndim)
-    return transpose(x, order)
-
-
 def broadcast_shapes(*shapes: Shape) -> Shape:
     """The common shape."""
     n = max(map(len, shapes), default=0)
@@ -508,56 +434,11 @@ def broadcast_to(x: Any, shape: Any) -> ndarray:
     return made(spread(x, shape), shape, x.dtype)
 
 
-def atleast_1d(x: Any) -> ndarray:
-    """An array with an axis."""
-    found = asarray(x)
-    return found if found.ndim else found.reshape(1)
-
-
-def atleast_2d(x: Any) -> ndarray:
-    """An array with two axes."""
-    found = atleast_1d(x)
-    return found if found.ndim > 1 else found.reshape(1, -1)
-
-
-def ravel(x: Any) -> ndarray:
-    """All entries in a row."""
-    return asarray(x).reshape(-1)
-
-
-def reshape(x: Any, shape: Any) -> ndarray:
-    """An array of another shape."""
-    return asarray(x).reshape(shape)
-
-
 def nonzero(x: Any) -> tuple[ndarray, ...]:
     """Indices of the entries that are not zero, by axes."""
     x = asarray(x)
     held = [k for k, value in zip(product(*map(range, x.shape)), x.memory.tolist(), strict=True) if value]
     return tuple(array([k[axis] for k in held], dtype=int64) for axis in range(x.ndim))
-
-
-def flatnonzero(x: Any) -> ndarray:
-    """Places of the entries that are not zero."""
-    return nonzero(ravel(x))[0]
-
-
-def argwhere(x: Any) -> ndarray:
-    """Indices of the entries that are not zero, a row for each."""
-    return array([*zip(*(k.tolist() for k in nonzero(x)), strict=True)], dtype=int64)
-
-
-def split(x: ndarray, ends: Sequence[int] | ndarray, axis: int = 0) -> list[ndarray]:
-    """The parts of an array between these ends along an axis."""
-    bounds = [0, *map(int, ends), x.shape[axis]]
-    lead = (slice(None),) * (axis % x.ndim)
-    return [x[(*lead, slice(a, b))] if axis else x[a:b] for a, b in pairwise(bounds)]
-
-
-def delete(x: ndarray, places: Any) -> ndarray:
-    """An array without the entries at these places."""
-    gone = set(asarray(places).tolist())
-    return array([v for k, v in enumerate(x.tolist()) if k not in gone], dtype=x.dtype)
 
 
 def matmul(a: ndarray, b: Any) -> Any:

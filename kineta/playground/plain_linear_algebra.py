@@ -8,8 +8,9 @@ from typing import Any
 
 from kineta.errors import NumericalError
 from kineta.numerics import plain_matrices
-from kineta.playground.plain_arrays import array, asarray, int64, ndarray, zeros
+from kineta.playground.plain_arrays import array, asarray, int64, ndarray
 from kineta.playground.plain_functions import divide, lengths, where
+from kineta.playground.plain_shapes import zeros
 
 
 class LinAlgError(ValueError):

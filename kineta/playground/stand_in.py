@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from kineta.errors import NumericalError
-from kineta.playground import plain_arrays, plain_functions, plain_linear_algebra
+from kineta.playground import plain_arrays, plain_functions, plain_linear_algebra, plain_shapes
 from kineta.playground.plain_random_numbers import RandomNumbers
 
 
@@ -23,7 +23,7 @@ def install() -> None:
         "random": _Package("numpy.random", {"default_rng": RandomNumbers}),
         "typing": _Package("numpy.typing", {"NDArray": _Typed, "ArrayLike": Any}),
     }
-    held = vars(plain_arrays) | vars(plain_functions)
+    held = vars(plain_arrays) | vars(plain_shapes) | vars(plain_functions)
     known = {n: x for n, x in held.items() if not n.startswith("_")} | plain_functions.ELEMENTARY
     known |= {n: _method(n) for n in ("max", "min", "all", "any", "sum")}
     known |= {"inf": math.inf, "nan": math.nan, "pi": math.pi, "newaxis": None, "bool": plain_arrays.bool_}

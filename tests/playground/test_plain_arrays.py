@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from kineta.errors import NumericalError
-from kineta.playground import plain_arrays, plain_functions, stand_in
+from kineta.playground import plain_arrays, plain_functions, plain_shapes, stand_in
 from kineta.playground import plain_linear_algebra as linear
 
-plain = SimpleNamespace(**(vars(plain_arrays) | vars(plain_functions)))
+plain = SimpleNamespace(**(vars(plain_arrays) | vars(plain_shapes) | vars(plain_functions)))
 Both = Callable[[Any, Any], Any]
 
 

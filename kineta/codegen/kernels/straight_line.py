@@ -27,6 +27,7 @@ from kineta.codegen.spilling import Bundle, spill_plan
 from kineta.expr.op import LIBM, UNARY, Op
 from kineta.expr.program import StraightLineProgram
 from kineta.memory import BOOLEAN, INTEGER, NOTHING, REAL, REALS, MemoryType
+from kineta.threads import memo
 
 #: Registers that compilers are assumed to have, from which the length of a part follows.
 _REGISTERS = 16
@@ -40,7 +41,7 @@ _CHOICES = (Op.SIGN, Op.STEP, Op.MIN, Op.MAX, Op.GUARD, Op.WHERE)
 
 def room(program: StraightLineProgram) -> int:
     """Number of the values behind the block h that *program* uses."""
-    return spill_plan(program, _REGISTERS).slots + 2
+    return _cut(program)[0] + 2
 
 
 def straight_line(program: StraightLineProgram, name: str, sincos: KernelTree) -> KernelTree:
@@ -48,15 +49,29 @@ def straight_line(program: StraightLineProgram, name: str, sincos: KernelTree) -
 
     sincos : the kernel that sets an array to the sine and the cosine of an angle
     """
-    plan = spill_plan(program, _REGISTERS)
+    return memo(program, ("tree", name, sincos), lambda: _tree(program, name, sincos))
+
+
+def _cut(program: StraightLineProgram) -> tuple[int, Sequence[Sequence[Bundle]]]:
+    """The number of slots and the chunks of *program*."""
+
+    def made() -> tuple[int, Sequence[Sequence[Bundle]]]:
+        plan = spill_plan(program, _REGISTERS)
+        return plan.slots, plan.chunks
+
+    return memo(program, "cut", made)
+
+
+def _tree(program: StraightLineProgram, name: str, sincos: KernelTree) -> KernelTree:
+    slots, chunks = _cut(program)
     parameters: dict[str, MemoryType] = {**{b.name: REALS for b in program.inputs}, "out": REALS}
     title, done = f"{program.name}: {program.operations()}", set[int]()
-    if len(plan.chunks) == 1:
-        return _Part(program, plan.slots, sincos, done).kernel(name, title, parameters, plan.chunks[0])
+    if len(chunks) == 1:
+        return _Part(program, slots, sincos, done).kernel(name, title, parameters, chunks[0])
     calls: list[Statement] = []
     given = tuple(Variable(REALS, n) for n in parameters)
-    for i, chunk in enumerate(plan.chunks):
-        part = _Part(program, plan.slots, sincos, done)
+    for i, chunk in enumerate(chunks):
+        part = _Part(program, slots, sincos, done)
         kernel = part.kernel(f"{name}_{i}", f"Part {i} of {name}.", parameters, chunk)
         calls.append(Evaluate(KernelCall(NOTHING, kernel, given)))
     return KernelTree(name, title, parameters, NOTHING, {}, calls, False)

@@ -14,6 +14,7 @@ from kineta.expr.op import BINARY as BINARY_OPS
 from kineta.expr.op import LIBM, Op
 from kineta.memory import ArrayType, MemoryType, RecordType, ScalarType
 from kineta.records import dataclass
+from kineta.threads import once
 
 #: Operations by name, and the C operator of those that have one. ``real`` converts an integer.
 BINARY = {
@@ -163,10 +164,12 @@ def operands(x: Expression) -> tuple[Expression, ...]:
 
 
 def parts(x: Expression) -> Iterator[Expression]:
-    """*x* and all expressions in it."""
-    yield x
-    for a in operands(x):
-        yield from parts(a)
+    """*x* and all expressions in it, each before its operands."""
+    waiting = [x]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting += reversed(operands(part))
 
 
 def is_pure(x: Expression) -> bool:
@@ -264,7 +267,7 @@ class Leave:
 Statement = SetVariable | SetEntry | SetField | Evaluate | Conditional | WhileLoop | CountingLoop | Jump | Leave
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class KernelTree:
     """A kernel for certain values of its static parameters; a *pure* one changes no memory."""
 
@@ -275,6 +278,37 @@ class KernelTree:
     variables: dict[str, MemoryType]
     body: Sequence[Statement]
     pure: bool
+
+    @once
+    def callees(self) -> list[KernelTree]:
+        """The kernels that it calls."""
+        return self._contents[0]
+
+    @once
+    def operations(self) -> set[str]:
+        """The names of its operations."""
+        return self._contents[1]
+
+    @once
+    def records(self) -> dict[str, RecordType]:
+        """The types of records whose fields it reads or sets, by name."""
+        return self._contents[2]
+
+    @once
+    def _contents(self) -> tuple[list[KernelTree], set[str], dict[str, RecordType]]:
+        callees, operations, fields = dict[KernelTree, None](), set[str](), list[Expression]()
+        for s in statements(self.body):
+            for x in (part for value in values(s) for part in parts(value)):
+                match x:
+                    case KernelCall(_, kernel, _):
+                        callees[kernel] = None
+                    case Operation(_, name, _):
+                        operations.add(name)
+                    case FieldValue(_, record, _):
+                        fields.append(record)
+            if isinstance(s, SetField):
+                fields.append(s.record)
+        return [*callees], operations, {x.type.name: x.type for x in fields if isinstance(x.type, RecordType)}
 
 
 def statements(body: Sequence[Statement]) -> Iterator[Statement]:
@@ -314,11 +348,10 @@ def callees_first(roots: Sequence[KernelTree]) -> list[KernelTree]:
     found: dict[KernelTree, None] = {}
 
     def visit(kernel: KernelTree) -> None:
-        for s in statements(kernel.body):
-            for x in (part for value in values(s) for part in parts(value)):
-                if isinstance(x, KernelCall) and x.kernel not in found:
-                    visit(x.kernel)
-        found[kernel] = None
+        if kernel not in found:
+            for callee in kernel.callees:
+                visit(callee)
+            found[kernel] = None
 
     for kernel in roots:
         visit(kernel)
@@ -327,11 +360,5 @@ def callees_first(roots: Sequence[KernelTree]) -> list[KernelTree]:
 
 def records(kernels: Sequence[KernelTree]) -> list[RecordType]:
     """The types of records whose fields *kernels* read or set, in alphabetical order."""
-    found: dict[str, RecordType] = {}
-    for s in (s for kernel in kernels for s in statements(kernel.body)):
-        for x in (part for value in values(s) for part in parts(value)):
-            if isinstance(x, FieldValue) and isinstance(x.record.type, RecordType):
-                found[x.record.type.name] = x.record.type
-        if isinstance(s, SetField) and isinstance(s.record.type, RecordType):
-            found[s.record.type.name] = s.record.type
+    found = {name: kind for kernel in kernels for name, kind in kernel.records.items()}
     return [found[name] for name in sorted(found)]

@@ -36,9 +36,6 @@ from kineta.codegen.kernels.tree import (
     WhileLoop,
     callees_first,
     is_cheap,
-    parts,
-    statements,
-    values,
 )
 from kineta.codegen.wasm import F64, I32, I64, PAGE, Signature, WasmFunction, WasmModule, local_order, signed, unsigned
 from kineta.memory import BOOLEAN, INTEGER, NOTHING, REAL, FunctionType, MemoryType, RecordType
@@ -91,8 +88,7 @@ def source(
     *data* by address, and so many bytes of *memory*.
     """
     kernels = callees_first([*table, *roots])
-    used = [x for k in kernels for s in statements(k.body) for v in values(s) for x in parts(v)]
-    called = {x.name: FUNCTIONS[x.name] for x in used if isinstance(x, Operation) and _is_imported(x.name)}
+    called = {name: FUNCTIONS[name] for kernel in kernels for name in kernel.operations if _is_imported(name)}
     module = WasmModule({n: Signature(F64 * count, F64) for n, count in sorted(called.items())}, memory=memory)
     numbers: dict[object, int] = {name: k for k, name in enumerate(module.imports)}
     for helper, (variables, code) in _HELPERS.items():
