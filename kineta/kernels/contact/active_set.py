@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.integration.contact_records import ContactMode, ContactMotion, ModeWork
+from kineta.kernels.contact.alart_curnier import COMPLIANCE, solve_laws
 from kineta.kernels.contact.block_inertia import acceleration_along, push
 from kineta.kernels.contact.friction_cone import kinetic_friction, static_friction
 from kineta.kernels.contact.gauss_seidel import relax
@@ -31,6 +32,12 @@ from kineta.memory import Integers, Reals
 TOGETHER = 0.5
 #: Largest number of sweeps.
 SWEEPS = 2000
+#: Sweeps before Newton's method takes over; its tolerance, in that of sweeps, and the multiple of what counts as slip that it may
+#: miss.
+PATIENCE, FINE, PART = 16, 10.0, 3.0
+#: Least compliance of its contacts, and the part of one with which it goes on for as long as what undetermined forces still move
+#: counts as slip.
+STIFF, STIFFER = 1e-9, 1e-2
 #: Slip, in changes that all further sweeps are expected to make, that they do not take away.
 CERTAIN = 8.0
 #: Parts of static friction that are tried one after the other, the least first.
@@ -90,8 +97,14 @@ def balance(motion: ContactMotion, active: Integers, count: int, a: Reals, large
     """
     problem, terms, solution, contacts = motion.problem, motion.terms, motion.solution, motion.contacts
     tolerance, least = tolerances.ROUNDING_TOLERANCE * largest, tolerances.FORCE_TOLERANCE * largest
-    sweeps, most, last, slides = 0, 2.0 * tolerance, 0.0, False
+    sweeps, most, last, slides, plain = 0, 2.0 * tolerance, 0.0, False, True
+    for k in range(count):
+        plain = plain and contacts.mode[active[k]] == STICKING
     while sweeps < SWEEPS and most > tolerance and not slides:
+        if sweeps == PATIENCE and plain:
+            found = balance_at_once(motion, active, count, a, largest)
+            if found:
+                return True
         last, most = most, 0.0
         for k in range(count):
             c = active[k]
@@ -105,6 +118,26 @@ def balance(motion: ContactMotion, active: Integers, count: int, a: Reals, large
             expected = most * (last / (last - most))
             slides = fastest_slip(motion, active, count, a) > CERTAIN * expected + least
     return most <= tolerance
+
+
+@kernel
+def balance_at_once(motion: ContactMotion, active: Integers, count: int, a: Reals, largest: float) -> bool:
+    """Forces of a balance of contacts at rest by Newton's method, from those so far; whether there are any. Else they begin
+    anew.
+    """
+    problem, terms, solution = motion.problem, motion.terms, motion.solution
+    tolerance = FINE * tolerances.ROUNDING_TOLERANCE * largest
+    found, compliant = False, COMPLIANCE
+    while compliant >= STIFF and not found:
+        moved = solve_laws(problem, terms, solution, motion.island, active, count, a, tolerance, compliant, False)
+        found = moved >= 0.0 and moved <= PART * tolerances.FORCE_TOLERANCE * largest
+        compliant = STIFFER * compliant if moved >= 0.0 else 0.0
+    if not found:
+        for k in range(count):
+            x = solution.impulse[3 * active[k] :]
+            push(problem, solution, active[k], -x[0], -x[1], -x[2], a)
+            begin_evenly(motion, active[k], a)
+    return found
 
 
 @kernel

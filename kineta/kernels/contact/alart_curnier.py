@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms, IslandWork
 from kineta.kernels.contact.block_inertia import factor, push, rates_along, substitute
-from kineta.kernels.contact.friction_cone import kinetic_friction
 from kineta.kernels.contact.island_equations import assemble_matrix, collect_island, compliance, couple_contacts
 from kineta.kernels.contact.sparse_factors import assemble_sparse, factor_sparse, substitute_sparse
 from kineta.kernels.language import fabs, kernel, sqrt
@@ -115,7 +114,7 @@ def linearise(
     for a in range(count):
         c = active[a]
         x, R = solution.impulse[3 * c :], compliance(solution, work, c)
-        d, mu, slow = R / work.compliance, kinetic_friction(terms, c), terms.law[4 * c + 3] if smooth else 0.0
+        d, mu, slow = R / work.compliance, solution.friction[c], terms.law[4 * c + 3] if smooth else 0.0
         rates_along(problem, terms, c, v, u)
         for i in range(3):
             soft = R if i == 0 or slow <= 0.0 else 0.0
@@ -268,7 +267,8 @@ def solve_laws(
 ) -> float:
     """Impulses of the *active* contacts of an island that obey their laws, and the speeds v after them, from those so far, with
     the relative compliance *compliant* at first; the change of a velocity in the last repetition, negative where there are none.
-    Friction is Coulomb's, unless contacts of *smooth* friction have that. A large island whose blocks are in order is collected.
+    Their coefficients are the ``friction`` of the *solution*, which is Coulomb's, unless contacts of *smooth* friction have that. A
+    large island whose blocks are in order is collected.
     """
     if work.sparse == 0:
         collect_island(problem, work, active, count)

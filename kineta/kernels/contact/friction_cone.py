@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.integration.contact_records import ContactTerms
+from kineta.integration.contact_records import ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel, sqrt
-from kineta.memory import Reals
+from kineta.memory import Integers, Reals
 
 #: Iterations for the direction of slip: steps of a fixed-point iteration, the first, or of the secant method on its changes; and
 #: the largest turn [rad] of the latter.
@@ -29,6 +29,13 @@ HALVINGS = 50
 def kinetic_friction(terms: ContactTerms, c: int) -> float:
     """The coefficient of kinetic friction of a contact, or the friction of a joint that slips."""
     return max(terms.law[4 * c], 0.0)
+
+
+@kernel
+def slide_all(terms: ContactTerms, solution: ContactSolution, active: Integers, count: int) -> None:
+    """Give the *active* contacts their kinetic ``friction``."""
+    for a in range(count):
+        solution.friction[active[a]] = kinetic_friction(terms, active[a])
 
 
 @kernel

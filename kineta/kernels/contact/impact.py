@@ -12,6 +12,7 @@ from kineta import tolerances
 from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms, IslandWork
 from kineta.kernels.contact.alart_curnier import COMPLIANCE, SOFT, solve_laws
 from kineta.kernels.contact.block_inertia import push, rate_along
+from kineta.kernels.contact.friction_cone import slide_all
 from kineta.kernels.contact.gauss_seidel import sweep
 from kineta.kernels.contact.islands import gather_island, label_islands, move_forward
 from kineta.kernels.language import fabs, kernel
@@ -99,6 +100,7 @@ def complement(
         if not change > tolerance:
             return change <= tolerance
         tries, found = 0, False
+        slide_all(terms, solution, active, count)
         while tries < 2 and not found:
             soft = COMPLIANCE if tries == 0 else SOFT
             moved = solve_laws(problem, terms, solution, work, active, count, v, ACCEPTED * tolerance, soft, False)

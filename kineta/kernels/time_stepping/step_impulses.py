@@ -5,6 +5,7 @@ from __future__ import annotations
 from kineta.integration.stepping_records import SteppingData
 from kineta.kernels.contact.alart_curnier import COMPLIANCE, SOFT, solve_laws
 from kineta.kernels.contact.block_inertia import push
+from kineta.kernels.contact.friction_cone import slide_all
 from kineta.kernels.contact.gauss_seidel import sweep
 from kineta.kernels.contact.impact import contacts_first, gains_energy
 from kineta.kernels.contact.sparse_factors import order_blocks
@@ -158,6 +159,7 @@ def count_speeds(run: SteppingData, active: Integers, count: int) -> int:
 def solve_by_newton(run: SteppingData, active: Integers, count: int, tolerance: float, compliant: float) -> bool:
     """Impulses of an island by Newton's method, from those so far and the compliance *compliant*; whether there are any."""
     motion = run.motion
+    slide_all(motion.terms, motion.solution, active, count)
     moved = solve_laws(
         motion.problem,
         motion.terms,

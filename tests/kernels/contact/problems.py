@@ -137,7 +137,7 @@ def problem_of(
         target=np.zeros(3 * contacts),
         impulse=np.zeros(3 * contacts),
         least=np.zeros(contacts),
-        friction=np.zeros(contacts),
+        friction=np.array(mu, dtype=float),
         before=np.zeros(number),
         compression=np.zeros(3 * contacts),
         active=np.arange(contacts, dtype=np.int64),
@@ -199,13 +199,14 @@ def solved(p: RandomProblem) -> tuple[bool, ContactMode, ModeWork, np.ndarray]:
     m, n = len(p.mu), len(p.K)
     contacts, work = mode_memory(m, n)
     free, a = np.zeros(n), np.zeros(n)
-    machine_code(block_inertia.factor_blocks)(p.problem, p.terms.inertia)
+    motion = motion_of_problem(p, contacts, work)
+    machine_code(block_inertia.copy_blocks)(p.problem, p.terms.inertia, motion.island.array("inertia"))
     machine_code(block_inertia.accelerations)(p.problem, p.terms.inertia, p.terms.force, np.zeros(2 * n), free)
     for c in range(m):
         machine_code(block_inertia.respond)(p.problem, p.terms, p.solution, c, np.zeros(2 * n))
     near = np.arange(m, dtype=np.int64)
     run = machine_code(active_set.solve_active_set)
-    found = run(motion_of_problem(p, contacts, work), near, m, 1e-6, 1e-8, free, a)
+    found = run(motion, near, m, 1e-6, 1e-8, free, a)
     return found, contacts, work, a
 
 

@@ -145,7 +145,7 @@ def test_feet_that_slip_together_take_few_sweeps(push: float, modes: int, monkey
     p, n = four_feet(push), 6
     contacts, work = mode_memory(4, n)
     motion, free, a = motion_of_problem(p, contacts, work), np.zeros(n), np.zeros(n)
-    block_inertia.factor_blocks(p.problem, p.terms.inertia)
+    block_inertia.copy_blocks(p.problem, p.terms.inertia, motion.island.array("inertia"))
     block_inertia.accelerations(p.problem, p.terms.inertia, p.terms.force, np.zeros(2 * n), free)
     for c in range(4):
         block_inertia.respond(p.problem, p.terms, p.solution, c, np.zeros(3 * n))
