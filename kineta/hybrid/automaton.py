@@ -58,6 +58,7 @@ class HybridRun(SampledRun):
         self.loop = run
         self.task, self.contacts, self.log, self.changes = task, contacts, log, log.changes
         touching = contacts is not None
+        self._touches_alone = touching and not task.system.switches
         projecting = touching or problem.manifold is not None
         self._carry_out = transition(run.tableau, projecting=projecting, touching=touching)
         until = max(abs(task.t0), abs(task.t1))
@@ -139,9 +140,7 @@ class HybridRun(SampledRun):
 
     def _is_free(self) -> bool:
         """Whether forces alone change at a sample: there are no switches, and no contact is closed or near."""
-        if self.contacts is None or self.task.system.switches:
-            return False
-        return self.contacts.are_open(self.loop.event_values)
+        return self._touches_alone and self.loop.is_apart
 
     def _posed(self, t0: float, y0: FloatArray, t1: float) -> Problem:
         """Problem of the present mode from *t0*, *y0* to *t1*."""
@@ -152,12 +151,12 @@ class HybridRun(SampledRun):
         if self.contacts is None:
             return self.control.made.h
         self.contacts.set_block(self.control.made.h)
-        block: FloatArray = self.contacts.motion.words()
-        return block
+        return self.contacts.words
 
     def _noted(self, segment: Segment, jumped: bool, held: bool) -> Segment:
         """*segment* with its modes; records the transitions made within the loop."""
-        made, changed, later = self.control.made, segment.changed, list[tuple[int, Callable[[], BoundSystem]]]()
+        made, changed = self.control.made, segment.changed
+        later: list[tuple[int, Callable[[], BoundSystem]]] = []
         if self.contacts is not None and changed is not None:
             impacts, before = self.contacts.read_impacts(), made.flags.reshape(-1, FLAGS)
             for row, flags in zip(changed.rows.tolist(), changed.flags, strict=True):

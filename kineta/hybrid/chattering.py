@@ -9,6 +9,7 @@ import numpy as np
 from kineta.arrays import FloatArray, Mask
 from kineta.integration.segment import Segment
 from kineta.integration.time_stepping import STEP
+from kineta.runtime.compiled import NO_FLAGS
 from kineta.runtime.problem import SimulationProblem
 
 #: Largest part of a run that is one step of time stepping.
@@ -31,6 +32,7 @@ class ChatterWatch:
 
     def __init__(self, size: float) -> None:
         self._short = CROWDED * size
+        self._flags, self._closed = NO_FLAGS, False
         self.begin()
 
     def words(self, closed: str) -> str:
@@ -44,7 +46,7 @@ class ChatterWatch:
 
     def begin(self) -> None:
         """Begin anew: steps so far are none."""
-        self._times: deque[float] = deque(maxlen=CROWD)
+        self._parts: deque[FloatArray] = deque(maxlen=CROWD)
 
     def first(self, segment: Segment) -> tuple[int, FloatArray] | None:
         """The first step of a *segment* that is too many, and the flags of its mode; None for none."""
@@ -68,17 +70,22 @@ class ChatterWatch:
 
     def _passes(self, segment: Segment) -> bool:
         """Whether nothing is closed in a *segment*."""
-        if segment.later or any(segment.mode.flags.tolist()):
+        flags = segment.mode.flags
+        if flags is not self._flags:  # those of many samples are one array
+            self._flags, self._closed = flags, any(flags.tolist())
+        if segment.later or self._closed:
             return False
-        self._times.extend(segment.t[-CROWD:].tolist())
+        if len(segment.t):
+            self._parts.append(segment.t)  # put together where something is closed
         return True
 
     def _crowded(self, segment: Segment) -> Mask:
         """Which steps of a *segment* end less than ``short`` after the one that is CROWD steps before."""
         moved = np.append(segment.t0, segment.t[:-1]) < segment.t
-        own, known = segment.t[moved], len(self._times)
-        times = np.append(self._times, own)
-        self._times.extend(own[-CROWD:].tolist())
+        own, before = segment.t[moved], np.concatenate([np.empty(0), *self._parts])[-CROWD:]
+        known, times = len(before), np.append(before, own)
+        self._parts.clear()
+        self._parts.append(times[-CROWD:])
         found = np.zeros(len(segment.t), dtype=np.bool_)
         found[np.flatnonzero(moved)[CROWD - known :]] = times[CROWD:] - times[:-CROWD] < self._short
         return found

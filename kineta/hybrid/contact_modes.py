@@ -11,11 +11,9 @@ from kineta.errors import SimulationError, excerpt
 from kineta.expr.graph import ONE
 from kineta.hybrid.contact_log import ContactLog
 from kineta.integration.contact_records import (
-    BOUND,
     FLAGS,
     HIT,
     IMPACT_NUMBERS,
-    NORMAL,
     ContactMotion,
     TransitionWork,
     law_fault,
@@ -36,7 +34,7 @@ class ModeError(SimulationError):
 
 
 class ContactModes:
-    """Contacts of a motion, their present mode, and what has happened to them.
+    """Contacts of a motion, their present mode, and what has happened to them; ``words`` is the memory of their motion.
 
     watched, first : number of the caller's events, and the first event of contacts; until : largest absolute time of the motion
         [s]; constraints : names of the constraints
@@ -60,16 +58,14 @@ class ContactModes:
         self.until, self.constraints = until, constraints
         self.motion, self.work = self.compiled.motion(made.h), self.compiled.transitions(same, until)
         self.data = loop_contacts(made, self.motion, self.work, watched, first, work)
-        self.log, self._own_flags = log, self.motion.array("flags")
+        self.log, self.words, self._memory = log, self.motion.words(), self.motion.array("block")
         self.brought = ""
         self.fault: ModeError | None = None
-        self._gaps = first + np.flatnonzero(self.compiled.guard_rows == NORMAL)
-        self._may_open = bool(self.compiled.problem.array("has_normal").all()) and BOUND not in self.compiled.guard_rows
         self.struck: frozenset[int] = frozenset()
 
     def set_block(self, h: FloatArray) -> None:
         """Give the motion a block h, with the flags of its mode behind it."""
-        self.motion.array("block")[:] = h
+        self._memory[:] = h
 
     @property
     def flags(self) -> FloatArray:
@@ -80,12 +76,6 @@ class ContactModes:
         """Names of the contacts that are closed, and of joints that stick or slip, by the *flags* of a mode."""
         touches = zip(self.touches, flags.reshape(-1, FLAGS), strict=True)
         return excerpt(f"'{touch.name}'" for touch, own in touches if own.any())
-
-    def are_open(self, events: FloatArray) -> bool:
-        """Whether no contact is closed, and by the values of all *events* none is near."""
-        if not self._may_open or any(self._own_flags.tolist()):
-            return False
-        return bool(min(events[self._gaps].tolist()) > self.work.same)
 
     def flight(self) -> float:
         """Time until the first contact that separated in the last transition may return."""

@@ -72,12 +72,12 @@ class FallbackRun(SampledRun):
         t, y = self.problem.t0, self.problem.y0
         fault, patience = "" if self.contacts.fault is None else str(self.contacts.fault), QUIET
         while True:
-            begin = t
+            begin, reached = t, None
             try:
                 for piece in self.hybrid if not fault else ():
                     segment, fault = self._watched(piece)
                     if len(segment.t):
-                        t, y = float(segment.t[-1]), segment.y[-1]
+                        reached = segment
                     yield segment
                     if fault:
                         break
@@ -85,6 +85,8 @@ class FallbackRun(SampledRun):
                 fault = str(error)
             if not fault:
                 return
+            if reached is not None:
+                t, y = float(reached.t[-1]), reached.y[-1]
             last = self.periods[-1] if self.periods else None
             patience = 2 * patience if last is not None and t - begin < last.end - last.begin else QUIET
             bent = contact_kink(self.hybrid.task.equations, self.hybrid.task.made.p, t, y)

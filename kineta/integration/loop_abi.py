@@ -180,7 +180,7 @@ class ContactData(Record, partial=True):
     watched : number of the caller's events; first : the first guard of a contact among the events; guard_contacts, guard_rows :
         (guards,) contact of each guard, and whether it watches its NORMAL, TANGENTS or BOUND
     work : offset of the work done in the state; energies : (observed,)
-    changed : a transition was carried out
+    changed : a transition was carried out; apart : at the end of a run nothing is closed or near
     made : transitions since the last pause, at most ``rows``, with rows of the states afterwards, or in an ensemble cases and
         times, and flags (n_flags,) of the modes; what : the switch that acted, -1 for contacts; struck : impacts up to the
         last of them
@@ -198,6 +198,7 @@ class ContactData(Record, partial=True):
     guard_rows: Integers
     energies: Reals
     changed: bool
+    apart: bool
     made: int
     struck: int
     rows: int

@@ -144,10 +144,9 @@ class NativeRun:
         return data
 
     @property
-    def event_values(self) -> FloatArray:
-        """Values of all events after the last step."""
-        events = self._data.events
-        return np.asarray(events.array("values")[: events.n])
+    def is_apart(self) -> bool:
+        """Whether no contact is closed or near at the end of the run so far."""
+        return self._data.contacts.apart
 
     @property
     def evaluations(self) -> int:

@@ -33,7 +33,7 @@ from kineta.kernels.runge_kutta import (
 from kineta.kernels.sampling import is_due, sample
 from kineta.kernels.stage_evaluation import LoopMethod, evaluate, lowest_pivot
 from kineta.kernels.switching import change_at
-from kineta.kernels.transition import decide, follow_surfaces, has_room, set_hysteresis, switch
+from kineta.kernels.transition import are_apart, decide, follow_surfaces, has_room, set_hysteresis, switch
 from kineta.kernels.vectors import copy, normalise
 from kineta.numerics.tableaux import Tableau
 
@@ -79,6 +79,8 @@ def integrate(method: LoopMethod, run: RunData) -> int:
         if run.accepted >= run.allowed or run.events.found > run.events.room:
             return PAUSED
         status = step(method, run)
+    if method.touching and status == DONE:
+        run.contacts.apart = are_apart(run)
     return status
 
 

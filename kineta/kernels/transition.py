@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.integration.contact_records import BOUND, NORMAL, TANGENTS
+from kineta.integration.contact_records import BOUND, CLOSED, FLAGS, NORMAL, TANGENTS
 from kineta.integration.loop_abi import RunData
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
 from kineta.kernels.contact.motion import read_mode
@@ -47,6 +47,18 @@ def has_room(run: RunData) -> bool:
     """Whether there is room for a transition and its impacts."""
     c = run.contacts
     return c.transitions.made < c.transitions.room and c.made < c.rows
+
+
+@kernel
+def are_apart(run: RunData) -> bool:
+    """Whether no contact is closed, and by the events of the last step none is near; friction of joints is always closed."""
+    c, problem, apart = run.contacts, run.contacts.motion.problem, True
+    for k in range(problem.contacts):
+        apart = apart and problem.has_normal[k] != 0 and not c.motion.flags[FLAGS * k + CLOSED] > 0.0
+    for k in range(c.first, run.events.n):
+        watched = c.guard_rows[k - c.first]
+        apart = apart and watched != BOUND and (watched != NORMAL or run.events.values[k] > c.transitions.same)
+    return apart
 
 
 @kernel

@@ -267,8 +267,8 @@ def solve_laws(
 ) -> float:
     """Impulses of the *active* contacts of an island that obey their laws, and the speeds v after them, from those so far, with
     the relative compliance *compliant* at first; the change of a velocity in the last repetition, negative where there are none.
-    Their coefficients are the ``friction`` of the *solution*, which is Coulomb's, unless contacts of *smooth* friction have that. A
-    large island whose blocks are in order is collected.
+    Their coefficients are the ``friction`` of the *solution*, which is Coulomb's, unless contacts of *smooth* friction have that.
+    A large island whose blocks are in order is collected.
     """
     if work.sparse == 0:
         collect_island(problem, work, active, count)
