@@ -381,6 +381,31 @@ def peer_table(step: float) -> str:
     return world(step, 0.8, body)
 
 
+#: Feet of a rigid table, under its centre of mass but for 5 cm.
+LEGS = [(0.8 * i, 0.6 * j) for j in (1, -1) for i in (1, -1)]
+
+
+def standing(count: int, push: str) -> Callable[[], str]:
+    """So many rigid tables in a row, which springs couple, each pushed."""
+
+    def text() -> str:
+        said = GRAVITY
+        for b in range(count):
+            said += f"B{b} | Sx(x{b}), Sy(y{b}), Sz(z{b}), Rz(psi{b}), Ry(pitch{b}), Rx(roll{b}) = 200, 30, 60, 60, "
+            said += f"com = (0.05, 0, 0.3);\nforce push{b} on B{b} = {push} in ground;\n"
+            said += f"initial x{b} = {3 * b}, z{b} = 0.5;\n"
+            said += "".join(f"point P{b}_{k} on B{b} = ({x}, {y}, -0.5);\n" for k, (x, y) in enumerate(LEGS))
+            said += f"spring c{b} = 1e3 on x{b} - x{b - 1} - 3;\n" if b else ""
+        feet = ", ".join(f"P{b}_{k}" for b in range(count) for k in range(4))
+        names = ", ".join(f"{n}{b}" for b in range(count) for n in ("x", "y", "z", "psi", "pitch", "roll"))
+        return (
+            said
+            + f"coordinates {names};\ncontact legs : point between {feet} and ground axis (0, 0, 1), friction = 0.8;\n"
+        )
+
+    return text
+
+
 # A humanoid that is let fall on his soles.
 SOLE = [(x, y) for x in (0.1, -0.1) for y in (0.06, -0.06)]
 UPRIGHT = 1.08305
@@ -477,6 +502,8 @@ SCENES = {
     "pile of 50 balls": Scene(2.0, pile(50), (), peer_pile(50)),
     "pile of 666 balls": Scene(1.0, pile(666), (), peer_pile(666)),
     "sprung table": Scene(4.0, table, gaps("F0", "F1", "F2", "F3"), peer_table, driven=True),
+    "pushed table": Scene(2.0, standing(1, "(0, 2000*sin(3*t), 0)"), gaps("P0_0"), driven=True),
+    "ten pushed tables": Scene(2.5, standing(10, "(0, 1000*t, 0)"), gaps("P0_0"), driven=True),
     "Talos on his feet": Scene(0.5, talos, gaps("L0", "L1", "L2", "L3", "R0", "R1", "R2", "R3"), peer_talos),
     "rimless wheel": Scene(
         3.0, wheel, tuple(f"S{k}.x*{sin(SLOPE)} + S{k}.z*{cos(SLOPE)}" for k in range(SPOKES)), peer_wheel
