@@ -29,8 +29,9 @@ from kineta.mechanics.elements.state_rates import with_state_rates
 from kineta.mechanics.kinematics.axis_alignment import aligned
 from kineta.mechanics.kinematics.kinematics import TreeKinematics
 from kineta.mechanics.kinematics.origin_placement import slid
+from kineta.mechanics.kinematics.regrouping import held_tips, regrouped
 from kineta.mechanics.kinematics.sweeps import LinkMotion, accelerated
-from kineta.mechanics.kinematics.tree import Mechanism, kinematic_tree, rebased, regrouped, rounded, with_mass
+from kineta.mechanics.kinematics.tree import Mechanism, kinematic_tree, rebased, rounded, with_mass
 from kineta.mechanics.programs.rows import Programs, named_levels, programs, residuals
 from kineta.mechanics.quantities import CONTROLLED, QUANTITIES, ordered, placed
 from kineta.mechanics.variables import Symbols, symbols
@@ -306,7 +307,7 @@ class Derivation:
 
 def _mechanisms(symbols: Symbols) -> tuple[Mechanism, Mechanism]:
     weighed = slid(with_mass(aligned(kinematic_tree(symbols))))
-    return weighed, rounded(regrouped(weighed))
+    return weighed, rounded(regrouped(weighed, held_tips(weighed)))
 
 
 @lru_cache(maxsize=SYSTEMS)

@@ -228,7 +228,8 @@ def links(d: Derivation) -> str:
         )
         base = "the ground" if link.parent < 0 else str(link.parent + 1)
         carried = f" ({', '.join(held[i])})" if i in held else ""
-        words.append(f"{i + 1}{carried} moves on {base}{axis or ' freely'}")
+        seen = ", seen in axes that do not turn with it" if link.kind == "turn" and link.Q.is_identity else ""
+        words.append(f"{i + 1}{carried} moves on {base}{axis or ' freely'}{seen}")
     return "Links, each with one motion: " + "; ".join(words) + ". Vectors are in link axes."
 
 

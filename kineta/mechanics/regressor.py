@@ -13,8 +13,9 @@ from dataclasses import replace
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.mechanics.derivation import Array, Derivation, Rule, matrix
 from kineta.mechanics.from_residual import moving
+from kineta.mechanics.kinematics.regrouping import regrouped
 from kineta.mechanics.kinematics.sweeps import generalized, inertia_wrench, rate_forces
-from kineta.mechanics.kinematics.tree import Link, kinematic_tree, moments_of, regrouped
+from kineta.mechanics.kinematics.tree import Link, kinematic_tree, moments_of
 from kineta.passes.differentiate import gradient
 from kineta.spatial.inertia import Moments, nothing, second_moments
 from kineta.spatial.vector import Matrix, Vector
@@ -67,7 +68,7 @@ RULES: Mapping[str, Rule] = {"regressor": _regressor, "inertial_parameters": _pa
 
 def regrouped_parameters(d: Derivation) -> list[dict[int, Ref]]:
     """The base parameters as combinations of inertial parameters, by the rules of
-    :func:`~kineta.mechanics.kinematics.tree.regrouped`: for every link the combinations that do not move to its carrier;
+    :func:`~kineta.mechanics.kinematics.regrouping.regrouped`: for every link the combinations that do not move to its carrier;
     coefficients by parameter index.
     """
     g, tree = d.graph, kinematic_tree(d.symbols)

@@ -7,17 +7,27 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from kineta.expr.count import count
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.walk import reachable
+from kineta.passes.distribute import distribute
 from kineta.passes.expand import expand
 from kineta.passes.factor import factor
 from kineta.passes.fold_constants import fold_constants
+from kineta.passes.share import share
 from kineta.passes.substitute import substitute
 
 #: A pass: references into one graph and the names of the parameters to references of the same values into another graph. Nodes
 #: keep the order of the recursion they come from: machine code then has few live values.
 Pass = Callable[[Graph, Sequence[Ref], Collection[str], Graph], list[Ref]]
 
-#: Factorisation comes before the grouping of constants, since factors may be constant.
-PASSES: tuple[tuple[str, Pass], ...] = (("factor", factor), ("gather", fold_constants))
+#: Constants are taken into sums while these are written as derived; factors are taken out before constants are grouped, since
+#: factors may be constant. Pairs are sought in what is left, which has new factors and constants.
+PASSES: tuple[tuple[str, Pass], ...] = (
+    ("distribute", distribute),
+    ("factor", factor),
+    ("gather", fold_constants),
+    ("share", share),
+    ("factor again", factor),
+    ("gather again", fold_constants),
+)
 
 
 #: Nodes of an expression at most for expansion.

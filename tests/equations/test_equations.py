@@ -328,10 +328,10 @@ def test_complex_numbers_are_refused() -> None:
 
 def test_explain_counts_after_every_pass() -> None:
     counts = EQUATIONS.explain("forward")
-    assert list(counts) == ["derived", "factor", "gather"]
+    assert list(counts) == ["derived", "distribute", "factor", "gather", "share", "factor again", "gather again"]
     totals = [n.total for n in counts.values()]
     assert totals == sorted(totals, reverse=True)
-    assert counts["gather"] == EQUATIONS.operations("forward")
+    assert counts["gather again"] == EQUATIONS.operations("forward")
 
 
 def test_results_of_several_parts_are_sent_between_processes() -> None:

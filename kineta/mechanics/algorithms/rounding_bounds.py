@@ -76,7 +76,8 @@ def rate_bounds(mechanism: Mechanism) -> Mapping[tuple[int, int], Ref]:
     for body in mechanism.symbols.system.tree:
         place = mechanism.places[body.name]
         if place.link >= 0:
-            own = _of_body(mechanism, body.inertia).rotated(place.R).shifted(place.r)
+            axes = place.R if place.held is None else place.held
+            own = _of_body(mechanism, body.inertia).rotated(axes).shifted(place.r)
             carried[place.link] = carried[place.link] + own
     found: dict[tuple[int, int], Ref] = {}
     for i in reversed(range(len(links))):

@@ -24,7 +24,7 @@ from kineta.records import dataclass
 from kineta.spatial.inertia import Moments, nothing, second_moments, symmetric
 from kineta.spatial.rotation import about, conjugated, normal, normals, rodrigues, turn, turn_matrix
 from kineta.spatial.twist import Twist
-from kineta.spatial.vector import Matrix, Vector, along, identity, zeros
+from kineta.spatial.vector import Matrix, Vector, along, identity
 from kineta.threads import once
 
 Kind = Literal["turn", "shift", "ball", "free"]
@@ -113,11 +113,15 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Placement of a frame: axes R and origin r in the frame of link ``link`` (-1: ground)."""
+    """Placement of a frame: axes R and origin r in the frame of link ``link`` (-1: ground).
+
+    In a rotor, whose axes do not turn with it, R is its turn times the constant axes ``held``.
+    """
 
     link: int
     R: Matrix
     r: Vector
+    held: Matrix | None = None
 
 
 @dataclass(frozen=True)
@@ -228,7 +232,10 @@ def rebased(mechanism: Mechanism, symbols: Symbols) -> Mechanism:
         )
         for link in mechanism.links
     )
-    places = {name: Place(place.link, matrix(place.R), vector(place.r)) for name, place in mechanism.places.items()}
+    places = {
+        name: Place(p.link, matrix(p.R), vector(p.r), None if p.held is None else matrix(p.held))
+        for name, p in mechanism.places.items()
+    }
     return Mechanism(symbols, links, places, moments(mechanism.ground), vector(mechanism.gravity))
 
 
@@ -313,43 +320,6 @@ def moments_of(symbols: Symbols, inertia: Inertia, graph: Graph) -> Moments:
     J = Matrix(graph, ((a, ab, ad), (ab, b, bd), (ad, bd, d)))
     central = Moments(m, Vector(graph), symmetric(second_moments(J)))
     return central.shifted(c)
-
-
-def regrouped(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with as much mass as possible moved towards the ground (base parameters).
-
-    Mass on the axis of a revolute link is not affected by its rotation: mass, first and second moment along the axis may be
-    moved to the carrier. The second moments of a prismatic link rotate with its carrier, and mass at the centre of a ball joint
-    moves with the carrier. Moments are sums and may be split; the work is done once, on parameters.
-    """
-    links = list(mechanism.links)
-    ground = mechanism.ground
-    for i in reversed(range(len(links))):
-        link = links[i]
-        part = _movable(link)
-        links[i] = replace(link, moments=link.moments - part)
-        moved = part.rotated(link.R).shifted(link.r)
-        if link.parent < 0:
-            ground = ground + moved
-        else:
-            parent = links[link.parent]
-            links[link.parent] = replace(parent, moments=parent.moments + moved)
-    return replace(mechanism, links=tuple(links), ground=ground)
-
-
-def _movable(link: Link) -> Moments:
-    """The part of the mass distribution of a link that moves with its carrier alone."""
-    own, graph = link.moments, link.moments.c.graph
-    if link.kind == "turn":
-        e = link.axis
-        S = [[ZERO] * 3 for _ in range(3)]
-        S[e][e] = own.S.rows[e][e]
-        return Moments(own.m, along(graph, e, own.c[e]), Matrix(graph, S))
-    if link.kind == "shift":
-        return Moments(ZERO, Vector(graph), own.S)
-    if link.kind == "ball":
-        return Moments(own.m, Vector(graph), zeros(graph))
-    return nothing(graph)
 
 
 def no_inertia(mechanism: Mechanism, speed: int) -> ModelError:

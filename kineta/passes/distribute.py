@@ -1,0 +1,114 @@
+"""Constant factors taken into sums where this saves operations: c (x + y) + d (x - y) is (c + d) x + (c - d) y.
+
+The couple of a mass is such a sum, of products and derivatives of angular velocities: written with second moments it shares sums
+with the forces, written with moments of inertia it needs none. What is cheaper depends on the link and on the component.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from kineta.expr.graph import ONE, ZERO, Graph, Ref
+from kineta.expr.op import Op
+from kineta.expr.walk import reachable, users
+from kineta.passes.linear_forms import Constants
+from kineta.passes.substitute import signed
+
+#: Terms of a sum at most: the bound that keeps the pass linear.
+TERMS = 64
+
+_ADD, _MUL = int(Op.ADD), int(Op.MUL)
+
+#: A sum: constant coefficients, in the copy, of nodes of the source; of node 1, the number one, the constant term.
+_Sum = dict[int, Ref]
+
+
+def distribute(source: Graph, roots: Sequence[Ref], parameters: Collection[str], target: Graph) -> list[Ref]:
+    """The *roots* of *source* rebuilt in *target* with the same values and no more operations on variables."""
+    order = reachable(source, roots)
+    sweep = _Distribution(source, target, users(source, order, roots), parameters)
+    for i in order:
+        sweep.visit(i)
+    return [signed(sweep.copy[r >> 1], r) for r in roots]
+
+
+class _Distribution:
+    """The state of the sweep: copies of nodes, and sums whose terms a sum around them may take over."""
+
+    def __init__(self, source: Graph, target: Graph, user: dict[int, int], parameters: Collection[str]) -> None:
+        self.source, self.target, self.user = source, target, user
+        self.constants = Constants(source, target, parameters)
+        self.copy = self.constants.copy
+        self.sums: dict[int, _Sum] = {}
+
+    def visit(self, i: int) -> None:
+        """Process node *i*, after its operands."""
+        if self.constants.copied(i):
+            return
+        op, a, b = self.source.op[i], self.source.lhs[i], self.source.rhs[i]
+        self.copy[i] = self.target.call(op, signed(self.copy[a >> 1], a), signed(self.copy[b >> 1], b))
+        if op != _ADD:
+            return
+        terms = self._added([*self._terms(a), *self._terms(b)])
+        if len(terms) > TERMS:
+            return
+        if self.user[i] != _ADD and (better := self._opened(terms)) is not None:
+            terms = better
+            self.copy[i] = self.target.sum(self.target.mul(c, self.copy.get(n, ONE)) for n, c in terms.items())
+        self.sums[i] = terms
+
+    def _terms(self, ref: Ref) -> Iterator[tuple[int, Ref]]:
+        """The terms of a summand: those of a sum that is used nowhere else, or one."""
+        i = ref >> 1
+        if i in self.constants.nodes:
+            yield ONE >> 1, signed(self.copy[i], ref)
+        elif self.user[i] == _ADD and i in self.sums:
+            yield from ((n, signed(c, ref)) for n, c in self.sums[i].items())
+        else:
+            yield self._product(ref)
+
+    def _product(self, ref: Ref) -> tuple[int, Ref]:
+        """A summand as a node and its coefficient."""
+        i = ref >> 1
+        if self.source.op[i] == _MUL and self.user[i] == _ADD:
+            for x, y in ((self.source.lhs[i], self.source.rhs[i]), (self.source.rhs[i], self.source.lhs[i])):
+                if x >> 1 in self.constants.nodes:
+                    return y >> 1, signed(signed(self.copy[x >> 1], x), ref ^ (y & 1))
+        return i, signed(ONE, ref)
+
+    def _added(self, terms: Iterable[tuple[int, Ref]]) -> _Sum:
+        total: _Sum = {}
+        for n, c in terms:
+            total[n] = self.constants.call(_ADD, total[n], c) if n in total else c
+        return {n: c for n, c in total.items() if c != ZERO}
+
+    def _opened(self, terms: _Sum) -> _Sum | None:
+        """*terms* with sums among them replaced by their terms; None where this saves nothing."""
+        best, cost = None, _cost(terms)
+        changed = True
+        while changed:
+            changed = False
+            alike: dict[frozenset[int], list[int]] = defaultdict(list)
+            for n in terms:
+                if n in self.sums:
+                    alike[frozenset(self.sums[n])].append(n)
+            for group in alike.values():
+                inner = sum(_cost(self.sums[n]) for n in group if self.user[n] == _MUL)
+                found = self._added(self._with_terms_of(terms, group))
+                if _cost(found) < cost + inner:
+                    best, terms, cost, changed = found, found, _cost(found), True
+                    break
+        return best
+
+    def _with_terms_of(self, terms: _Sum, group: Collection[int]) -> Iterator[tuple[int, Ref]]:
+        for n, c in terms.items():
+            if n not in group:
+                yield n, c
+            else:
+                yield from ((m, self.constants.call(_MUL, c, d)) for m, d in self.sums[n].items())
+
+
+def _cost(terms: _Sum) -> int:
+    """Operations of a sum, besides those of its terms."""
+    return len(terms) - 1 + sum(n != ONE >> 1 and c & -2 != ONE for n, c in terms.items())
