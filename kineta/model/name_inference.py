@@ -196,7 +196,8 @@ def forced_speed(system: Description, name: str, others: Collection[str] = (), w
         return speeds[name]
     if name in system.v_names or name in others:
         return name
-    what, known = ("added force", [*speeds]) if forced(name) else (words, [*system.v_names, *others])
+    force = isinstance(name, str) and forced(name)
+    what, known = ("added force", [*speeds]) if force else (words, [*system.v_names, *others])
     raise ArgumentError(f"Model '{system.name}' has no {what} '{name}'.{nearest_or_listed(name, known)}")
 
 

@@ -322,7 +322,7 @@ SENTENCES = [
     ({"about": {"bta": 1}}, "has no coordinate or speed 'bta' to linearise about. Did you mean 'beta'?"),
     ({"about": 3}, "Expected a state to linearise about: a mapping of names to values, a pair (q, v), or a record"),
     ({"about": {"beta": 0.0}}, "the state misses the constraint 'pin.y': it is -0.461 m at t = 0 s"),
-    ({"inputs": ["F"]}, "has no speed or parameter 'F' to put in."),
+    ({"inputs": ["F"]}, "has no speed or parameter 'F'."),
     ({"inputs": "F"}, "Expected a list of names of inputs, found 'F'"),
     ({"outputs": ["mass.w"]}, "output 'mass.w' has the unknown symbol 'mass.w'"),
     ({"states": ["betta"]}, "has no state 'betta'. Did you mean 'beta'?"),
