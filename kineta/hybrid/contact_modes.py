@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -19,14 +19,20 @@ from kineta.integration.contact_records import (
     law_fault,
 )
 from kineta.integration.problem import Contacts
+from kineta.integration.segment import Segment
 from kineta.kernels.contact import state_terms as kernels
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
+from kineta.model.reserved_symbols import MULTIPLIER
+from kineta.model.system import System
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.contact_problem import CompiledContacts, contact_kernel
 
 #: What is wrong with a contact or limit that is passed, also where no more is known of it.
 GAP, LIMIT = "contact; expected a gap of zero or more", "limit; expected a value within it"
 WHILE = " while its conditions hold"
+
+#: Steps before the end of a motion, and the growth of a force in them, that is one without bound.
+GROWS, GROWN = 30, 100.0
 
 
 class ModeError(SimulationError):
@@ -172,6 +178,43 @@ def loop_contacts(
         compiled.guard_contacts,
         compiled.guard_rows,
     )
+
+
+class LastSteps:
+    """The last steps of a motion in its last contact mode."""
+
+    def __init__(self) -> None:
+        self._t, self._y = np.empty(0), np.empty((0, 0))
+        self._made: Callable[[], BoundSystem | None] = lambda: None
+
+    def add(self, segment: Segment) -> None:
+        """Add the steps of a *segment*."""
+        if not len(segment.t):
+            return
+        first, made = segment.later[-1] if segment.later else (0, lambda: segment.mode)
+        t, y = segment.t[first:], segment.y[first:]
+        if not segment.later and not segment.jumped and len(self._t) and y.shape[1] == self._y.shape[1]:
+            t, y = np.append(self._t, t), np.vstack([self._y, y])
+        if len(t):
+            self._t, self._y, self._made = t[-GROWS:], y[-GROWS:], made
+
+    def jam(self, system: System) -> str:
+        """Sentence on the contact whose force grew without bound in these steps of *system*; ``''`` for none."""
+        made = self._made()
+        if made is None or not made.flags.any():
+            return ""
+        names = made.observed_names(system)
+        forces = made.code.observe(self._t[:, None], self._y, made.h)[:, 2 : 2 + len(names)]
+        normal = [k for k, name in enumerate(names) if name.startswith(MULTIPLIER) and name.endswith(".n")]
+        found = {names[k]: forces[-1, k] for k in normal if forces[-1, k] > GROWN * forces[:, k].min() > 0}
+        if not found:
+            return ""
+        name = max(found, key=lambda name: found[name])
+        touch = name.removeprefix(MULTIPLIER).removesuffix(".n")
+        return (
+            f"'{touch}' presses without bound, with {found[name]:.1e} N at last: with so much friction what slides jams"
+            " (Painleve)"
+        )
 
 
 def penetration(t: float, touch: UnilateralConstraint, gap: float) -> str:

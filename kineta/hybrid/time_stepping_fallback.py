@@ -11,7 +11,7 @@ from kineta.arrays import FloatArray, Mask
 from kineta.errors import SimulationError
 from kineta.hybrid.automaton import DEEPEST_START, HybridRun, energy
 from kineta.hybrid.chattering import PILE, ChatterWatch, step_size
-from kineta.hybrid.contact_modes import ModeError
+from kineta.hybrid.contact_modes import LastSteps, ModeError
 from kineta.hybrid.sampling import SampledRun
 from kineta.integration.contact_records import CLOSED, FLAGS, IMPACT_NUMBERS, STUCK
 from kineta.integration.error_control import StepControl
@@ -59,7 +59,7 @@ class FallbackRun(SampledRun):
         self.made, self._evaluated, self._seam = 0, 0, 0.0
         self._data: SteppingData | None = None
         self._told: tuple[str, ...] = ()
-        self._crowd = ChatterWatch(self.size)
+        self._crowd, self._last = ChatterWatch(self.size), LastSteps()
         hybrid.bounded = False
         hybrid.most, hybrid.brief = PILE, self.size
 
@@ -96,6 +96,7 @@ class FallbackRun(SampledRun):
                 return
             (t, y), fault = back, ""
             self._crowd.begin()
+            self._last = LastSteps()
 
     def notes(self) -> tuple[str, ...]:
         """Sentences on what time stepping took over, and what it says of its steps."""
@@ -115,6 +116,7 @@ class FallbackRun(SampledRun):
 
     def _watched(self, segment: Segment) -> tuple[Segment, str]:
         """*segment* up to where time stepping has to take over, and why; ``''`` where it has not."""
+        self._last.add(segment)
         if segment.end and contact_step(
             self.hybrid.task.equations,
             self.hybrid.task.made.p,
@@ -122,10 +124,8 @@ class FallbackRun(SampledRun):
         ):
             return segment, ""
         if segment.end:
-            row, why = (
-                len(segment.t) - BACK,
-                f"at t = {segment.t[-1] if len(segment.t) else segment.t0:g} s {segment.end}",
-            )
+            row, at = len(segment.t) - BACK, segment.t[-1] if len(segment.t) else segment.t0
+            why = f"at t = {at:g} s {self._last.jam(self.hybrid.task.system) or segment.end}"
             return self.hybrid.until(segment, row) if row > 0 else replace(segment, end=None), why
         found = self._crowd.first(segment)
         if found is None:

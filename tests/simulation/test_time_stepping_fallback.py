@@ -23,6 +23,7 @@ from tests.hybrid.test_contact_faults import (
     talos,
     within,
 )
+from tests.support import EXAMPLES
 
 #: A bar that falls on two sprung legs and slides.
 START: dict[str, Any] = {"q": {"z": 0.55, "th": 0.02}, "v": {"x'": 0.3}}
@@ -85,6 +86,24 @@ def test_a_rod_with_too_much_friction_jumps_and_goes_on() -> None:
     for method in ("events", "dop853"):
         with pytest.raises(SimulationError, match="no forces of 'floor'"):
             rod(method=method)
+
+
+@pytest.mark.slow
+def test_a_foot_that_jams_as_it_slides_is_named() -> None:
+    """The force of a foot grows without bound as its leg comes to where friction jams: no tolerance is at fault."""
+    text = (EXAMPLES / "hexapod.kin").read_text()
+    rubber = text.index("ground axis (0, 0, 1),") + len("ground axis (0, 0, 1),")
+    rigid = kn.derive(kn.loads(text[:rubber] + " friction = mu" + text[text.index(";", rubber) :]))
+    by_events = kn.simulate(rigid, 0.05, method="events")
+    assert "'foot[3]' presses without bound" in by_events.message
+    assert "(Painleve)" in by_events.message
+    balances = []
+    for step in (2e-4, 5e-5):
+        run = kn.simulate(rigid, 0.2, max_step=step, samples=11)
+        assert run.success
+        assert "'foot[3]' presses without bound" in run.notes[0]
+        balances.append(run.energy_balance)
+    assert balances[1] < 0.7 * balances[0] < 1e-5  # that of time stepping, which falls with its steps
 
 
 @pytest.mark.usefixtures("hurried")

@@ -33,6 +33,9 @@ from kineta.tasks.sensitivity.recorded_motion import MotionPiece, pieces
 from kineta.tasks.sensitivity.saltation import End, Guard, Saltation, end_of, gap_rates
 from kineta.tasks.sensitivity.simultaneous_steps import behind_steps
 
+#: Places that may touch of which equations of variations are derived: a box on another has 84.
+MOST_PLACES = 64
+
 #: Largest distance in time from a kink, relative to the time, at which its sides are looked at, in the step that passes it;
 #: changes over it that jump, in rates.
 BESIDE, JUMPS = tolerances.STATE_TOLERANCE, 100.0
@@ -341,6 +344,12 @@ def linearised_motion(
     Raises :class:`SimulationError` where it does not reach its end.
     """
     system = equations.system
+    if (places := len({name for own in system.expanded.impacts.values() for name in own})) > MOST_PLACES:
+        raise SimulationError(
+            f"Model '{system.name}': sensitivities derive the equations with all {places} places that may touch, as those of"
+            f" boxes on boxes; expected {MOST_PLACES} at most, since more take hours. Use balls, capsules, points on faces or"
+            " compliant contact, or differences of runs."
+        )
     kept = bytes_per_step(system.nq + system.nv, every=True, keep=True)
     problem = simulation_problem(
         equations,

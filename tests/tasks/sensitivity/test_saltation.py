@@ -222,3 +222,10 @@ def test_goals_that_step_are_derived_through_the_step() -> None:
     found = kn.sensitivity(system, 1.5, by=["a", "x"], goals={"above": kn.step(kn.symbol("x") - kn.symbol("a"))})
     slope = 1 / (2 * np.sqrt(1 - 0.2**2))
     assert found["above"][-1] == pytest.approx([-slope, 0.2 * slope], rel=1e-8)
+
+
+def test_boxes_on_boxes_are_refused_by_a_sentence() -> None:
+    system = kn.loads("""gravity 9.81; A | Free(a) = 1, 0.01, 0.01, 0.01; B | Free(b) = 1, 0.01, 0.01, 0.01;
+    contact c : box = 0.2, 0.2, 0.2 on box = 0.2, 0.2, 0.2 between B and A, friction = 0.5; initial b.z = 0.35;""")
+    with pytest.raises(kn.SimulationError, match="all 84 places that may touch"):
+        kn.sensitivity(system, 0.1, ["b.Sz"])
