@@ -79,11 +79,14 @@ def _condition(sympy: Any, graph: Graph, ref: Ref, operand: Callable[[Ref], Any]
 
 
 def _constant(sympy: Any, value: float) -> Any:
-    """A number as it is printed: an integer, a fraction, or the shortest decimal."""
+    """A number as it is printed: an integer, a fraction, a root, a multiple of pi, or the shortest decimal."""
     if value.is_integer() and value < 1e15:
         return sympy.Integer(int(value))
-    shown = printed_number(value)
-    return sympy.Rational(shown.numerator, shown.denominator) if isinstance(shown, Fraction) else sympy.Float(shown)
+    shown = printed_number(value, of_letters=True)
+    if not isinstance(shown.number, Fraction):
+        return sympy.Float(shown.number)
+    number = sympy.Rational(shown.number.numerator, shown.number.denominator)
+    return number * sympy.sqrt(shown.radicand) * (sympy.pi if shown.circle else 1)
 
 
 def _binary(sympy: Any, op: Op, x: Any, y: Any) -> Any:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
 from types import MappingProxyType
@@ -25,6 +26,14 @@ from kineta.expr.walk import operands, reachable, reachable_below
 
 #: Largest denominator of a number written as a fraction.
 DENOMINATOR = 12
+#: Largest numerator of a fraction with such a denominator that is written in the place of a short decimal, and before a root.
+NUMERATOR = 24
+#: Largest denominator of a multiple of pi: a degree.
+DEGREES = 180
+#: Characters of the digits of a number above which it is no decimal that anyone wrote.
+LONG = 14
+#: Sizes of numbers whose squares are no longer exact, and whole numbers whose square factors are not sought.
+UNDERFLOW, MOST = 1e-6, 100_000
 
 
 class FactorKind(IntEnum):
@@ -150,17 +159,48 @@ def short_decimal(value: float) -> float:
     return value
 
 
-def printed_number(value: float, *, of_letters: bool = False) -> Fraction | float:
-    """*value* as printed: a fraction if this is shorter than its digits, and for quarters and eighths *of letters*."""
+@dataclass(frozen=True, slots=True)
+class PrintedNumber:
+    """A number as printed: *number*, a fraction or a decimal, times the root of *radicand*, times pi where *circle* says so."""
+
+    number: Fraction | float
+    radicand: int = 1
+    circle: bool = False
+
+
+def exact_root(value: float) -> tuple[Fraction, int] | None:
+    """The fraction and the whole number under a root whose product *value* is: sqrt(3)/2 of 0.8660254037844386; None where
+    there are no small ones.
+    """
+    if len(repr(short_decimal(value))) <= LONG or not UNDERFLOW < abs(value) < 1 / UNDERFLOW:
+        return None
+    square = Fraction(value * value).limit_denominator(DENOMINATOR * DENOMINATOR)
+    n, q = square.numerator * square.denominator, square.denominator  # value = sqrt(n)/q
+    outside = next((k for k in range(math.isqrt(n), 1, -1) if n % (k * k) == 0), 1) if 0 < n < MOST else 0
+    found = Fraction(outside, q)
+    if not found or found.numerator > NUMERATOR or abs(float(found) * math.sqrt(n // outside**2) - abs(value)) > 4 * math.ulp(value):
+        return None
+    return (found if value > 0 else -found), n // outside**2
+
+
+def printed_number(value: float, *, of_letters: bool = False, alone: bool = False) -> PrintedNumber:
+    """*value* as printed: a fraction if this is shorter than its digits, and in an equation *of letters* wherever a book has one,
+    though tenths that stand *alone*, which are measured, as decimals; roots of small numbers and multiples of pi as such.
+    """
     value = short_decimal(value)
     fraction = Fraction(value).limit_denominator(DENOMINATOR)
-    if (
-        value == 0.5
-        or (of_letters and value in (0.25, 0.125))
-        or (len(repr(value)) > 14 and abs(float(fraction) - value) <= 4 * math.ulp(value))
-    ):
-        return fraction
-    return value
+    long = len(repr(value)) > LONG
+    near = abs(float(fraction) - value) <= 4 * math.ulp(value)
+    small = near and fraction.numerator <= NUMERATOR and not (alone and fraction.denominator % 5 == 0)
+    if value == 0.5 or (of_letters and small and fraction.denominator > 1) or (long and near):
+        return PrintedNumber(fraction)
+    if long and (root := exact_root(value)) is not None:
+        return PrintedNumber(*root)
+    if long:
+        turns = Fraction(value / math.pi).limit_denominator(DEGREES)
+        if turns and abs(float(turns) * math.pi - value) <= 4 * math.ulp(value):
+            return PrintedNumber(turns, circle=True)
+    return PrintedNumber(value)
 
 
 class _Typesetter:
@@ -176,9 +216,12 @@ class _Typesetter:
         self.keys: dict[int, _Key] = {}
         self.strings: dict[int, str] = {}
         self.sums: dict[int, tuple[bool, list[tuple[bool, str]]]] = {}
+        self.of_letters = False
 
     def read(self, order: Sequence[int], root: int) -> None:
         """Flatten all nodes, then write the factors and sums."""
+        of_parameter = (kind_of(self.graph.names[self.graph.lhs[i]], self.kinds)[0] == FactorKind.PARAMETER for i in order if self.graph.op[i] == Op.SYMBOL)
+        self.of_letters = any(of_parameter)
         for i in order:
             self.terms[i] = self._terms(i)
             self.keys[i] = self._key(i)
@@ -325,10 +368,12 @@ class _Typesetter:
                 turned, string = self._raised(x, p, last=(x, p) == row[-1], minus=minus)
                 minus ^= turned
                 shown.append(string)
-        if not factors and short_decimal(abs(number)) == 0.5:
+        if not factors and not self.of_letters and short_decimal(abs(number)) == 0.5:
             return minus, self.notation.number(0.5)
-        of_letters = any(self.keys[x][0] == FactorKind.PARAMETER for x in factors)
-        return minus, self.notation.product(printed_number(abs(number), of_letters=of_letters), strings, under)
+        shown = printed_number(abs(number), of_letters=self.of_letters, alone=not factors)
+        exact = [self.notation.call(Op.SQRT, [str(shown.radicand)], 1, False)] * (shown.radicand > 1)
+        exact += [self.notation.name("pi")] * shown.circle
+        return minus, self.notation.product(shown.number, exact + strings, under)
 
     def _ordered(self, factors: Iterable[int]) -> list[int]:
         """Factors in the order of products: a sum stands before the names of its kind or after them."""

@@ -20,11 +20,12 @@ from kineta.notation.readable.polynomials import (
     added,
     inverse,
     join,
+    monomial,
     power,
     scaled,
 )
 from kineta.notation.readable.ring import Angle, Ring
-from kineta.notation.typesetting import short_decimal
+from kineta.notation.typesetting import exact_root, short_decimal
 
 #: Terms of products of sines and cosines at most that are written as sums of them.
 WAVES = 64
@@ -43,9 +44,19 @@ def sine_cosine(ring: Ring, argument: Sum) -> tuple[Sum, Sum]:
     s, c = _by_basis(ring, angle) if angle else ({}, UNITY)
     if not number:
         return s, c
-    sn: Sum = {(): exact(x)} if abs(x := math.sin(number)) > 1e-15 else {}
-    cn: Sum = {(): exact(x)} if abs(x := math.cos(number)) > 1e-15 else {}
+    sn = exact_sum(ring, x) if abs(x := math.sin(number)) > 1e-15 else {}
+    cn = exact_sum(ring, x) if abs(x := math.cos(number)) > 1e-15 else {}
     return _sum_of_angles(ring, (s, c), (sn, cn))
+
+
+def exact_sum(ring: Ring, value: float) -> Sum:
+    """The number that a float is meant to be: as :func:`exact`, or a fraction times roots of prime numbers."""
+    found = exact_root(value)
+    if found is None:
+        return {(): exact(value)}
+    number, n = found
+    primes = [p for p in range(2, n + 1) if n % p == 0 and all(p % q for q in range(2, p))]
+    return {monomial({ring.root({(): Fraction(p)}): 1 for p in primes}): number}
 
 
 def exact(value: float) -> Fraction:

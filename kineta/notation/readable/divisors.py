@@ -19,11 +19,12 @@ from kineta.notation.readable.polynomials import (
     content,
     inverse,
     join,
+    monomial,
     power,
     scaled,
+    square_root,
 )
 from kineta.notation.readable.ring import Ring
-from kineta.notation.typesetting import composed_kind
 
 
 def quotient(ring: Ring, a: Sum, d: Sum) -> Sum | None:
@@ -45,20 +46,25 @@ def over(ring: Ring, a: Sum) -> Sum:
         while len(inner) > 1 and (less := quotient(ring, inner, _value(ring, x))) is not None:
             g, n, inner = _split(ring, less)
             f, below = f * g, join(join(below, inverse(n)), ((x, -1),))
+    times = 1
+    while (base := square_root(inner)) is not None:
+        inner, times = base, 2 * times
     if inner != UNITY:
-        below = join(below, _divisor(ring, inner))
+        below = join(below, monomial({x: p * times for x, p in _divisor(ring, inner)}))
     return ring.reduced({below: 1 / f})
 
 
 def root(ring: Ring, a: Sum) -> Sum:
-    """The square root of *a*; only numbers are taken out."""
+    """The square root of *a*; numbers are taken out, and the root of a square is an absolute value."""
     f = content(a)[0]
     r = Fraction(math.isqrt(abs(f).numerator), math.isqrt(f.denominator))
     r = r if r * r == abs(f) else Fraction(1)
     a = scaled(a, (), 1 / (r * r))
-    x = ring.atom(("root", frozenset(a.items())), composed_kind(Op.SQRT, ring.fastest(a)))
-    ring.sums[x] = a
-    return {((x, 1),): r}
+    ((m, number), *more) = a.items()
+    if not more and number == 1 and all(p % 2 == 0 for _, p in m):
+        signs = tuple((ring.sign(y), 1) for y, p in m if p % 4)
+        return {join(monomial({y: p // 2 for y, p in m}), monomial(dict(signs))): r}
+    return {((ring.root(a), 1),): r}
 
 
 def cancelled(ring: Ring, a: Sum) -> Sum:

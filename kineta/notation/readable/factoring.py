@@ -59,9 +59,9 @@ class Factoring:
         return tree(t for m, f in a.items() for t in self.monomial(m, f))
 
     def monomial(self, m: Monomial, f: Fraction = Fraction(1)) -> Tree:
-        """A product of atoms, divisors written as sums, \\|x\\|/x as the sign of x."""
+        """A product of atoms, divisors written as sums, a letter times its sign as its absolute value."""
         ring, rows = self.ring, list[Tree]()
-        for x, p in self._with_signs(m):
+        for x, p in self._with_absolute_values(m):
             if ring.keys[x][0] == "divisor":
                 rows.append(raised(self.opened(x), p))
             elif ring.keys[x][0] == "root" and p % 2 == 0:
@@ -70,15 +70,14 @@ class Factoring:
                 rows.append(single(Fraction(1), (x, p)))
         return product(single(f), *rows)
 
-    def _with_signs(self, m: Monomial) -> list[tuple[int, int]]:
+    def _with_absolute_values(self, m: Monomial) -> list[tuple[int, int]]:
         ring, rest = self.ring, dict(m)
-        for x, p in m:
-            square = ring.sums[x] if ring.keys[x][0] == "root" and p == 1 else {}
-            ((below, number),) = square.items() if len(square) == 1 else (((), Fraction(0)),)
-            if number == 1 and len(below) == 1 and below[0][1] == 2 and rest.get(y := below[0][0], 0) < 0:
-                sign = ring.atom(("call", Op.SIGN, (frozenset({((y, 1),): Fraction(1)}.items()),)), ring.kind[y])
-                rest[y] += 1
-                rest = {k: v for k, v in rest.items() if k != x and v} | {sign: 1}
+        for x in [x for x, _ in m if ring.keys[x][0] == "sign"]:
+            ((((y, _),), _),) = ring.keys[x][1]
+            if power := rest.get(y, 0):
+                step = 1 if power > 0 else -1
+                size = ring.atom(("call", Op.ABS, (ring.keys[x][1],)), ring.kind[x])
+                rest = {k: v for k, v in {**rest, y: power - step}.items() if k != x and v} | {size: step}
         return list(rest.items())
 
     def _factored_anew(self, a: Sum) -> Tree:
@@ -91,15 +90,16 @@ class Factoring:
         numbers = {f, sign / f.denominator, Fraction(1)}
         if any(g.denominator > DENOMINATOR for g in a.values()):  # 9.81 is no fraction
             numbers = {f} if len({abs(g) for g in a.values()}) == 1 else {sign}
-        for number in sorted(numbers):
+        for number in sorted(numbers, key=lambda g: (g == 1, g)):  # of two that cost the same the number in front
             if common or number != 1:
                 inner = self.parted(scaled(a, inverse(common), 1 / number))
                 ways.append(product(self.monomial(common, number), inner))
         return self.cheapest(ways)
 
     def _parted_anew(self, a: Sum) -> Tree:
-        if (root := polynomials.square_root(a)) is not None:
-            return raised(self.factored(root), 2)
+        for sign in (1, -1):
+            if (root := polynomials.square_root(scaled(a, (), Fraction(sign)))) is not None:
+                return product(single(Fraction(sign)), raised(self.factored(root), 2))
         ways = [self.plain(a)]
         counts: dict[tuple[int, int], int] = {}
         for m in a:
@@ -116,7 +116,8 @@ class Factoring:
             core = scaled(inside, inverse(m), 1 / f)
             more, left = weak_quotient({n: g for n, g in a.items() if n not in inside}, core)
             outside = self.factored(added({m: f}, more))
-            ways.append(tree([*product(outside, self.factored(core)), *(self.parted(left) if left else EMPTY)]))
+            beside = dict.fromkeys((self.parted(left), self.factored(left))) if left else (EMPTY,)
+            ways += [tree([*product(outside, self.factored(core)), *t]) for t in beside]
         return self.cheapest(ways)
 
     def _shown(self, m: Monomial, a: Sum) -> Monomial:

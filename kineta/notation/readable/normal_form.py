@@ -9,7 +9,7 @@ from types import MappingProxyType
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import BINARY, Op
 from kineta.expr.walk import reachable
-from kineta.notation.readable.angles import exact, sine_cosine
+from kineta.notation.readable.angles import exact_sum, sine_cosine
 from kineta.notation.readable.divisors import cancelled, over, root
 from kineta.notation.readable.polynomials import Sum, added, scaled
 from kineta.notation.readable.ring import Ring
@@ -29,7 +29,7 @@ def normal_form(
     for i in reachable(graph, refs):
         op, a, b = Op(graph.op[i]), graph.lhs[i], graph.rhs[i]
         if op == Op.CONST:
-            value[i] = {(): exact(graph.constants[a])} if graph.constants[a] else {}
+            value[i] = exact_sum(ring, graph.constants[a]) if graph.constants[a] else {}
         elif op == Op.SYMBOL:
             value[i] = {((ring.symbol(graph.names[a]), 1),): Fraction(1)}
         elif op == Op.ADD:

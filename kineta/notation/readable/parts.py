@@ -79,6 +79,8 @@ class NamedParts:
             return graph.sqrt(
                 self._atom(graph, name) if name is not None else self.built(graph, self.factoring.opened(x))
             )
+        if key[0] == "sign":
+            return graph.call(Op.SIGN, self.built(graph, self.factoring.factored(dict(key[1]))))
         if key[0] in (Op.SIN, Op.COS):
             return graph.call(key[0], self.built(graph, self.factoring.factored(dict(key[1]))))
         return graph.call(key[1], *(self.built(graph, self.factoring.factored(dict(a))) for a in key[2]))

@@ -149,4 +149,5 @@ class TreeCost:
         if key[0] == "root":
             inside = self.opened(x)
             return more + ROOT + self.cost(inside) + ARGUMENT * (len(inside) > 1)
-        return more + CALL + sum(self.cost(self.factored(dict(a))) + ARGUMENT * (len(a) > 1) for a in key[2])
+        arguments = key[1:] if key[0] == "sign" else key[2]
+        return more + CALL + sum(self.cost(self.factored(dict(a))) + ARGUMENT * (len(a) > 1) for a in arguments)

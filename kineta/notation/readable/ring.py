@@ -16,7 +16,8 @@ from kineta.notation.typesetting import FactorKind, Kinds, composed_kind, kind_o
 #: An angle: numbers by what they multiply.
 Angle = tuple[tuple[Monomial, Fraction], ...]
 
-#: What an atom is: ("symbol", name), (Op.SIN or Op.COS, angle), ("root" or "divisor", terms), ("call", operation, arguments).
+#: What an atom is: ("symbol", name), (Op.SIN or Op.COS, angle), ("root" or "divisor", terms), ("call", operation, arguments),
+#: ("sign", terms): the sign of what is not zero.
 Key = tuple[Any, ...]
 
 
@@ -56,6 +57,17 @@ class Ring:
     def wave(self, op: Op, angle: Angle) -> int:
         """The sine or cosine of an angle whose first number is positive."""
         return self.atom((op, angle), composed_kind(op, self.fastest(m for m, _ in angle)))
+
+    def root(self, a: Sum) -> int:
+        """The square root of a sum."""
+        x = self.atom(("root", frozenset(a.items())), composed_kind(Op.SQRT, self.fastest(a)))
+        self.sums[x] = a
+        return x
+
+    def sign(self, y: int) -> int:
+        """The sign of an atom that is not zero."""
+        key = frozenset({((y, 1),): Fraction(1)}.items())
+        return self.atom(("sign", key), composed_kind(Op.SIGN, self.kind[y]))
 
     def partner(self, x: int) -> int:
         """The cosine of a sine, the sine of a cosine."""
@@ -101,8 +113,12 @@ class Ring:
             return (x, -2), {(): Fraction(1), ((self.partner(x), 2),): Fraction(-1)}
         if kind == "root" and p > 1:
             return (x, -2), self.sums[x]
+        if kind == "root" and p < 0 and self.kind[x] == FactorKind.NUMBER:
+            return (x, 2), {m: 1 / f for m, f in self.sums[x].items()}
         if kind == "divisor" and p > 0:
             return (x, -1), self.sums[x]
+        if kind == "sign" and p != 1:
+            return (x, -2 if p > 0 else 2), UNITY
         return None
 
     def reduced(self, a: Sum) -> Sum:
