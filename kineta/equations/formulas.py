@@ -141,7 +141,7 @@ def kinds(system: System, order: Iterable[str] = ()) -> Kinds:
     rows: tuple[tuple[FactorKind, tuple[str, ...]], ...] = (
         (FactorKind.PARAMETER, system.parameter_names),
         (FactorKind.POSITION, ("t", *system.q_names)),
-        (FactorKind.SPEED, (*v, *map(momentum, v))),
+        (FactorKind.SPEED, (*map(momentum, v), *v)),
         (FactorKind.ACCELERATION, (*(f"{n}'" for n in v), *(added_force(n) for n in v), *(f"{n}''" for n in v))),
     )
     if wanted := {name: k for k, name in enumerate(checked_order(system, order))}:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
@@ -23,13 +24,18 @@ LINE = 24
 AGAIN = 2
 #: Operations at most of formulas written out without named parts.
 WRITTEN = 4000
-#: The name of a part in a line.
+#: Characters of a part at most that is written out where it is looked up once.
+BRIEF = 32
+#: The name of a part in a line, and a line that is a name, a number, or a function of a name.
 PART = re.compile(r"\bz\d+\b")
+SINGLE = re.compile(r"-?[\w.]+'*|-?\w+\([\w.]+\)")
 
 
 @dataclass(frozen=True, slots=True)
 class CommonSubexpressions:
-    """Formulas with named parts: ``named`` are the nodes with the names z1, z2, ... in topological order."""
+    """Formulas with named parts: ``named`` are the nodes with the names z1, z2, ... in topological order; nodes that are written
+    alike have one name.
+    """
 
     graph: Graph
     named: Mapping[int, str]
@@ -39,15 +45,17 @@ class CommonSubexpressions:
     @property
     def parts(self) -> Collection[str]:
         """The names of the parts."""
-        return self.named.values()
+        return tuple(dict.fromkeys(self.named.values()))
 
     def lines(self, notation: Notation, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Names and right sides: the named parts, then the entries by their *labels*."""
         known = factor_kinds(self.graph, [*(2 * i for i in self.named), *self.entries], self.kinds)
         shown = {i: notation.name(name) for i, name in self.named.items()}
         kinds = {**self.kinds, **{name: (known[i], LAST) for i, name in shown.items()}}
+        first = {name: i for i, name in reversed([*shown.items()])}
         for i, name in shown.items():
-            yield name, typeset(self.graph, 2 * i, notation, shown, kinds)
+            if first[name] == i:
+                yield name, typeset(self.graph, 2 * i, notation, shown, kinds)
         for label, ref in zip(labels, self.entries, strict=True):
             yield label, typeset(self.graph, ref, notation, shown, kinds, whole=False)
 
@@ -90,16 +98,29 @@ def common_subexpressions(
     return CommonSubexpressions(graph, named, refs, kinds)
 
 
-def without_unused_parts(form: CommonSubexpressions, labels: Sequence[str]) -> CommonSubexpressions:
-    """*form* without parts that no line shows, as terms with them cancel within a sum."""
+def without_needless_parts(form: CommonSubexpressions, labels: Sequence[str]) -> CommonSubexpressions:
+    """*form* without parts that no line shows, as terms with them cancel within a sum, without those that are a name, a number
+    or a function of a name, or are short and looked up once, and without a second name for what has one.
+    """
     if not form.named:
         return form
-    shown = {name for _, text in form.lines(TEXT, labels) for name in PART.findall(text)}
-    if shown.issuperset(form.parts):
+    lines = list(form.lines(TEXT, labels))
+    uses = Counter(name for _, text in lines for name in PART.findall(text))
+    first: dict[str, str] = {}
+    needless = set[str]()
+    for name, text in lines[: len(form.parts)]:
+        other = first.setdefault(text, name)
+        alone = SINGLE.fullmatch(text) is not None
+        if other != name or alone or not uses[name] or (uses[name] == 1 and len(text) <= BRIEF):
+            needless.add(name)
+    if not needless:
         return form
-    names = iter(form.named.values())
-    named = {i: next(names) for i, name in form.named.items() if name in shown}
-    return without_unused_parts(replace(form, named=named), labels)
+    fresh, renamed, named = iter(form.parts), dict[str, str](), dict[int, str]()
+    origin = {name: first[text] for name, text in lines[: len(form.parts)]}
+    for i, name in form.named.items():
+        if origin[name] not in needless:
+            named[i] = renamed.setdefault(origin[name], renamed.get(origin[name]) or next(fresh))
+    return without_needless_parts(replace(form, named=named), labels)
 
 
 def unnamed_nodes(graph: Graph, order: Sequence[int]) -> set[int]:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.walk import reachable
-from kineta.notation.common_subexpressions import common_subexpressions, without_unused_parts
+from kineta.notation.common_subexpressions import common_subexpressions, without_needless_parts
 from kineta.notation.printed_tables import grid_rows, with_shown_points
 from kineta.notation.text import TEXT
 from kineta.notation.typesetting import FactorKind, Kinds, Notation
@@ -17,6 +17,8 @@ from kineta.passes.substitute import substitute
 
 #: Nodes of formulas at most for which the collected form, and the readable form, are tried.
 SMALL, READABLE = 300, 220
+#: Parts above which all stand as they were named.
+MANY = 200
 
 
 class PrintedForm(Protocol):
@@ -40,7 +42,8 @@ def printed_form(
     graph, refs = with_shown_points(graph, refs)
     size = len(reachable(graph, refs))
     if size > SMALL:
-        return common_subexpressions(graph, refs, kinds, labels, parts=parts)
+        form = common_subexpressions(graph, refs, kinds, labels, parts=parts)
+        return without_needless_parts(form, labels) if len(form.parts) < MANY else form
     # Imported here: models that are only run, and long formulas, need none of it.
     from kineta.notation.readable.readable_form import readable_form
 
@@ -48,7 +51,7 @@ def printed_form(
     plain = substitute(*remove_guards(graph, refs), {}, own)
     collected = collect_terms(own, plain, [n for n, (kind, _) in kinds.items() if kind == FactorKind.PARAMETER])
     forms: list[PrintedForm] = [
-        without_unused_parts(common_subexpressions(own, form, kinds, labels, parts=parts), labels)
+        without_needless_parts(common_subexpressions(own, form, kinds, labels, parts=parts), labels)
         for form in (collected, plain)
     ]
     if (

@@ -178,7 +178,11 @@ def exact_root(value: float) -> tuple[Fraction, int] | None:
     n, q = square.numerator * square.denominator, square.denominator  # value = sqrt(n)/q
     outside = next((k for k in range(math.isqrt(n), 1, -1) if n % (k * k) == 0), 1) if 0 < n < MOST else 0
     found = Fraction(outside, q)
-    if not found or found.numerator > NUMERATOR or abs(float(found) * math.sqrt(n // outside**2) - abs(value)) > 4 * math.ulp(value):
+    if (
+        not found
+        or found.numerator > NUMERATOR
+        or abs(float(found) * math.sqrt(n // outside**2) - abs(value)) > 4 * math.ulp(value)
+    ):
         return None
     return (found if value > 0 else -found), n // outside**2
 
@@ -217,14 +221,21 @@ class _Typesetter:
         self.strings: dict[int, str] = {}
         self.sums: dict[int, tuple[bool, list[tuple[bool, str]]]] = {}
         self.of_letters = False
+        self.squared: set[int] = set()
 
     def read(self, order: Sequence[int], root: int) -> None:
         """Flatten all nodes, then write the factors and sums."""
-        of_parameter = (kind_of(self.graph.names[self.graph.lhs[i]], self.kinds)[0] == FactorKind.PARAMETER for i in order if self.graph.op[i] == Op.SYMBOL)
+        of_parameter = (
+            kind_of(self.graph.names[self.graph.lhs[i]], self.kinds)[0] == FactorKind.PARAMETER
+            for i in order
+            if self.graph.op[i] == Op.SYMBOL
+        )
         self.of_letters = any(of_parameter)
         for i in order:
             self.terms[i] = self._terms(i)
             self.keys[i] = self._key(i)
+        of_whole = [terms for i in order if not self._named(i) for terms in self.terms[i]]
+        self.squared = {x for _, factors in of_whole for x, p in factors.items() if p % 2 == 0}
         needed = {root}
         for i in reversed(order):
             if i in needed and not self._named(i):
@@ -391,12 +402,15 @@ class _Typesetter:
         return self.graph.op[x] == Op.ADD and not self._named(x) and self._kind(x) != FactorKind.FUNCTION
 
     def _raised(self, x: int, power: int, *, last: bool, minus: bool) -> tuple[bool, str]:
-        """A factor with its power, and whether its sign was changed."""
+        """A factor with its power, and whether its sign was changed. A difference that is squared somewhere begins with its first
+        name wherever it stands.
+        """
         n, op = self.notation, Op(self.graph.op[x])
         if x in self.sums:
             flipped, terms = self.sums[x]
             mixed = len({m for m, _ in terms}) > 1
-            turn = minus and mixed and power % 2 == 1 and not flipped
+            turn = terms[0][0] if x in self.squared else minus and power % 2 == 1
+            turn = turn and mixed and not flipped
             inside = self._joined([(m ^ turn, s) for m, s in terms])
             base = n.brackets(inside)
             return (flipped ^ turn) and power % 2 == 1, base if power == 1 else n.power(base, n.number(float(power)))

@@ -38,7 +38,7 @@ KINDS = {
         (lambda m, k, q, v, a: -(v + a) / (2 * m), "-(a + v)/(2*m)", r"-\frac{a + v}{2\,m}"),
         (lambda m, k, q, v, a: v + (a + v), "a + 2*v", "a + 2\\,v"),
         (lambda m, k, q, v, a: m * v * v * 0.5, "m*v^2/2", r"\frac{1}{2}\,m\,{v}^{2}"),
-        (lambda m, k, q, v, a: m * 0.25 * v + 0.25 * q + 0.5, "m*v/4 + 0.25*q + 0.5", None),
+        (lambda m, k, q, v, a: m * 0.25 * v + 0.25 * q + 0.5, "m*v/4 + q/4 + 1/2", None),
         (lambda m, k, q, v, a: m / 3 * q, "m*q/3", r"\frac{1}{3}\,m\,q"),
         (lambda m, k, q, v, a: 0.497 * q - 0.334 * v, "0.497*q - 0.334*v", None),
         (lambda m, k, q, v, a: 0.0025 * q, "0.0025*q", r"2.5 \cdot 10^{-3}\,q"),

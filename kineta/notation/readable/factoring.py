@@ -116,7 +116,7 @@ class Factoring:
             core = scaled(inside, inverse(m), 1 / f)
             more, left = weak_quotient({n: g for n, g in a.items() if n not in inside}, core)
             outside = self.factored(added({m: f}, more))
-            beside = dict.fromkeys((self.parted(left), self.factored(left))) if left else (EMPTY,)
+            beside = dict.fromkeys((self.factored(left), self.parted(left))) if left else (EMPTY,)
             ways += [tree([*product(outside, self.factored(core)), *t]) for t in beside]
         return self.cheapest(ways)
 

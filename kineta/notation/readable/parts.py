@@ -17,6 +17,7 @@ class NamedParts:
 
     named : for every name its tree
     trees : the given trees, with names
+    shown : names that are printed, by those that were given first
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class NamedParts:
         self.factoring = factoring
         self.named = dict(named)
         self.trees = list(trees)
+        self.shown: dict[str, str] = {}
         self._cost = factoring.reading.cost
         self._atoms: dict[Tree, int] = {}
         names = (n for k in count(1) if (n := f"z{k}") not in taken)
@@ -73,7 +75,7 @@ class NamedParts:
     def _atom(self, graph: Graph, x: int) -> Ref:
         key = self.factoring.ring.keys[x]
         if key[0] == "symbol":
-            return graph.symbol(key[1])
+            return graph.symbol(self.shown.get(key[1], key[1]))
         if key[0] == "root":
             name = self._atoms.get(self.factoring.opened(x))
             return graph.sqrt(

@@ -8,6 +8,7 @@ from itertools import count
 
 from kineta.expr.graph import Graph, Ref
 from kineta.notation.readable.angles import with_sums_of_angles
+from kineta.notation.readable.brackets import with_short_brackets
 from kineta.notation.readable.common_denominators import over_common_denominators
 from kineta.notation.readable.completed_squares import completed_squares
 from kineta.notation.readable.divisors import cancelled
@@ -63,11 +64,14 @@ def readable_form(
     if not found:
         return None
     best = min(found, key=lambda form: form.cost())
-    ring, own = best.factoring.ring, Graph()
+    ring, own, letters_of_distances = best.factoring.ring, Graph(), set(distances.values())
     for name in sorted(kinds, key=lambda n: kinds[n]):
         own.symbol(name)
-    known = {**kinds, **{n: (ring.kind[ring.symbol(n)], LAST) for n in best.named}}
-    named_refs = {n: best.built(own, best.named[n]) for n in best.ordered()}
+    ordered = list(best.ordered())
+    free = iter(n for n in best.named if n not in letters_of_distances)
+    best.shown = {n: n if n in letters_of_distances else next(free) for n in ordered}
+    known = {**kinds, **{best.shown[n]: (ring.kind[ring.symbol(n)], LAST) for n in ordered}}
+    named_refs = {best.shown[n]: best.built(own, best.named[n]) for n in ordered}
     return ReadableForm(own, named_refs, [best.built(own, t) for t in best.trees], known)
 
 
@@ -95,4 +99,5 @@ def _named_parts(
 def _entry(factoring: Factoring, a: Sum) -> Tree:
     """The cheapest tree of one right-hand side."""
     ways = [gathered(factoring, a), *over_common_denominators(factoring, a), *completed_squares(factoring, a)]
-    return oriented(factoring.cheapest((oriented(t) for t in ways), whole=True))
+    best = factoring.cheapest((oriented(t) for t in ways), whole=True)
+    return oriented(factoring.cheapest((oriented(with_short_brackets(factoring, best)), best), whole=True))
