@@ -76,7 +76,7 @@ def derive(
     _check(click.get_current_context().params)
     began = time.perf_counter()
     system = read(model, settings)
-    whole = quantity == "equations" or (explain and quantity == "inverse")
+    whole = quantity == "equations" or ((explain or matrix) and quantity == "inverse")
     held = whole or quantity.partition("(")[0].strip() in CONTROLLED
     warn_ignored(system, "what is derived", whole=True, known=("programs",) if held else ())
     system = system.fixed() if fix else system
@@ -97,10 +97,15 @@ def derive(
     for q in counted:
         equations.expressions(q)
     t_derive = time.perf_counter() - began
-    made: Any = equations.matrix_form if matrix else partial(equations.printed, quantity)
+    made: Any = equations.matrix_form if matrix and whole else partial(equations.printed, quantity)
     form = made(unforced=unforced)
+    if matrix and not whole:
+        from kineta.equations.quantity_matrix import quantity_matrix
+
+        form = quantity_matrix(form)
     lines = (form.latex if latex else form.text)(parts=not no_parts, order=names, rising=rising)
     shown = lines.splitlines() if matrix else list(lines)
+    matrices = form.as_dict(parts=not no_parts, order=names, rising=rising, typeset=latex) if matrix else {}
     counts = {q: equations.operations(q) for q in counted}
     began = time.perf_counter()
     if as_json:
@@ -119,6 +124,7 @@ def derive(
                 "operations": {q: c.as_dict() for q, c in counts.items()},
                 "quantity": quantity,
                 "equations": shown,
+                **({"matrices": matrices} if matrix else {}),
                 "reading_cost": None if matrix else form.reading_cost(parts=not no_parts),
                 "seconds": seconds,
             }
@@ -144,7 +150,6 @@ _APART = (
     ("--explain", "--matrix"),
     ("--explain", "--no-parts"),
     ("--explain", "--unforced"),
-    ("--matrix", "--json"),
     ("--save", "--json"),
     ("--save", "--latex"),
 )
@@ -167,8 +172,6 @@ def _check(given: Mapping[str, Any]) -> None:
         check_form(given["save"])
     if given["unforced"] and given["quantity"] != "equations":
         raise ArgumentError(f"--unforced is for the equations of motion; leave out --quantity {given['quantity']}.")
-    if given["matrix"] and given["quantity"] not in ("equations", "inverse"):
-        raise ArgumentError(f"--matrix shows the equations of motion; leave out --quantity {given['quantity']}.")
 
 
 def _explain(

@@ -140,7 +140,7 @@ def parameter(option: Option) -> Callable[[Any], Any]:
     kind = whole(*option.limits) if option.kind == "whole" else TYPES.get(option.kind)
     if option.positional:
         return click.argument(option.name, type=kind, help=option.help)
-    if option.kind == "flag":
+    if option.kind in ("flag", "latex"):
         return click.option(option.typed, option.name, is_flag=True, help=option.help)
     default = {} if option.default is None else {"default": option.default}
     return click.option(

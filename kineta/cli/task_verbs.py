@@ -13,7 +13,7 @@ import click
 
 from kineta.cli.options import Verb, json_, model, parameter, settings
 from kineta.cli.readers import GROUPS, READERS, Reading, names
-from kineta.cli.values import CHECK_FAILED, INTERRUPTED, Settings, echo, fail, print_json, read, with_values
+from kineta.cli.values import CHECK_FAILED, INTERRUPTED, Settings, echo, emit, fail, print_json, read, with_values
 from kineta.errors import ArgumentError, MissingPackageError
 from kineta.tasks.table import TASKS
 from kineta.tasks.task import Option, OptionGroup, Task
@@ -32,7 +32,7 @@ FILES = {
     "report": (".html",),
 }
 #: Kinds of options for the output of a result, which are no arguments of the function.
-TARGETS = (*FILES, "series", "run_series")
+TARGETS = (*FILES, "series", "run_series", "latex")
 
 
 def verbs(tasks: Iterable[Task] = TASKS) -> Iterator[click.Command]:
@@ -57,7 +57,7 @@ def run(task: Task, model: Path, settings: Settings, *, as_json: bool, **given: 
     present = [x for x in task.flat if given[x.name] not in (None, (), x.default)]
     _check(task, present, given)
     system = read(model, settings)
-    if task.valued:
+    if (task.valued is True or any(x.name == task.valued for x in present)) and all(x.valued for x in present):
         system = with_values(_with_unknown(system, names(given.get("unknown") or "")))
     series: list[str] = next(
         (READERS[x.kind](x, given[x.name], system) for x in present if x.kind.endswith("series")), []
@@ -77,7 +77,10 @@ def run(task: Task, model: Path, settings: Settings, *, as_json: bool, **given: 
     said = () if most is None else (most,)
     if as_json:
         written = {"files": [*map(str, files.values())]} if any(x.kind in FILES for x in task.flat) else {}
-        print_json({**found.as_dict(*said), **reading.keys, **written})
+        typeset = {"latex": found.latex()} if given.get("latex") else {}
+        print_json({**found.as_dict(*said), **reading.keys, **written, **typeset})
+    elif given.get("latex"):
+        emit("\n".join(["\\[", found.latex(), "\\]"]))
     else:
         for line in (*reading.lines, *found.lines(*said), *(f"written: {path}" for path in files.values())):
             echo(line)
@@ -94,7 +97,7 @@ def _check(task: Task, present: Sequence[Option], given: Mapping[str, Any]) -> N
     for option in present:
         others, why = option.needs
         if others and not there & {*others}:
-            wanted = " or ".join(f"{by_name[n].typed} {by_name[n].metavar}" for n in others)
+            wanted = " or ".join(f"{by_name[n].typed} {by_name[n].metavar or ''}".rstrip() for n in others)
             raise ArgumentError(f"{option.typed}: expected {wanted} beside it{why}.")
         others, why = option.excludes
         if there & {*others}:

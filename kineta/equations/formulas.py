@@ -65,7 +65,7 @@ class Formulas:
         *order* : names that stand first among those of their kind, in this order; the others follow as they are declared
         *rising* : sums begin with their lowest derivatives, not with the highest
         """
-        lines = self._lines(Text(rising=flag("rising", rising)), str, parts, kinds(self.system, order))
+        lines = self.lines(Text(rising=flag("rising", rising)), str, parts, kinds(self.system, order))
         return (f"{left} = {right}" for left, right in lines)
 
     def latex(self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False) -> Iterator[str]:
@@ -74,7 +74,7 @@ class Formulas:
         from kineta.notation import latex
 
         notation = latex.Latex(rising=flag("rising", rising))
-        lines = self._lines(notation, latex.label, parts, kinds(self.system, order))
+        lines = self.lines(notation, latex.label, parts, kinds(self.system, order))
         return (f"{left} = {right}" for left, right in lines)
 
     def reading_cost(self, *, parts: bool = True) -> float:
@@ -83,10 +83,10 @@ class Formulas:
         known = kinds(self.system)
         return form_cost(self._printed(names, parts, known), self._labels(names), known)
 
-    def _lines(
+    def lines(
         self, notation: Notation, show: Callable[[str], str], parts: bool, known: Kinds
     ) -> Iterator[tuple[str, str]]:
-        """Left and right sides: of the named parts, then of the entries."""
+        """Left sides, by *show*, and right sides in a *notation*: of the named parts, then of the entries."""
         names = _names(self)
         form = self._printed(names, parts, known)
         if not self.left:

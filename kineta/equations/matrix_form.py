@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from kineta.equations.formulas import aligned, kinds, simplified
 from kineta.errors import ArgumentError
@@ -44,7 +45,7 @@ class MatrixForm:
         blocks, below = self._blocks(notation, str, parts, kinds(self.symbols.system, order))
         n = len(self.symbols.v)
         height = max(map(len, blocks))
-        columns = [_boxed(rows, height) for rows in blocks]
+        columns = [boxed(rows, height) for rows in blocks]
         signs = ["", " + ", " = ", *([" + "] if len(blocks) % 2 == 0 else []), ""]
         middle = (n - 1) // 2
         lines = []
@@ -67,6 +68,20 @@ class MatrixForm:
             return whole
         return f"\\begin{{gathered}}\n{whole} \\\\\n{aligned((f'{n} = {v}' for n, v in below), 'aligned')}\n\\end{{gathered}}"
 
+    def as_dict(
+        self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False, typeset: bool = False
+    ) -> dict[str, Any]:
+        """The matrices by rows, each entry as a whole: ``M``, ``z``, ``h``, with added forces or zeros ``tau``, with reactions
+        ``A^T`` and ``lambda``; named parts, conditions and rates of states as lines. *typeset* in LaTeX.
+        """
+        notation, show = (latex.Latex, latex.label) if typeset else (text.Text, str)
+        known = kinds(self.symbols.system, order)
+        blocks, below = self._blocks(notation(rising=flag("rising", rising)), show, parts, known, whole=True)
+        names = ["M", "z", "h", *(["tau"] if len(blocks) % 2 == 0 else []), *(["A^T", "lambda"] if self.reactions else [])]
+        vectors = ("z", "h", "tau", "lambda")
+        found = {n: [x for (x,) in rows] if n in vectors else rows for n, rows in zip(names, blocks, strict=True)}
+        return {**found, "lines": [f"{name} = {value}" for name, value in below]}
+
     def _repr_latex_(self) -> str:
         return f"$$\n{self.latex()}\n$$"
 
@@ -77,10 +92,10 @@ class MatrixForm:
         return f"<MatrixForm of '{self.symbols.system.name}'>"
 
     def _blocks(
-        self, notation: Notation, show: Callable[[str], str], parts: bool, known: Kinds
+        self, notation: Notation, show: Callable[[str], str], parts: bool, known: Kinds, *, whole: bool = False
     ) -> tuple[list[list[list[str]]], list[tuple[str, str]]]:
         """M, z, h, tau where forces are added, the columns of reactions and their unknowns, as rows of cells; and the
-        named entries.
+        named entries, of *whole* cells only those that are named parts.
         """
         system, n, names = self.symbols.system, len(self.symbols.v), self.symbols.names
         columns = len(self.reactions)
@@ -89,7 +104,7 @@ class MatrixForm:
         labels = [*_labels(n, columns), *["0"] * (m - len(states)), *states]
         form = printed_form(self.symbols.graph, self.refs, labels, known, parts=parts)
         plain = dict(form.lines(text.TEXT, labels))
-        long = _long([plain[label] for label in labels[: len(labels) - m]], n)
+        long = [False] * (len(labels) - m) if whole else _long([plain[label] for label in labels[: len(labels) - m]], n)
         lines = list(form.lines(notation, [show(label) for label in labels]))
         below, own = lines[: len(lines) - len(labels)], lines[len(lines) - len(labels) :]
         cells = []
@@ -160,7 +175,7 @@ def _long(cells: Sequence[str], n: int) -> list[bool]:
     return [len(cell) > (inertia if k < n * n else rest) for k, cell in enumerate(cells)]
 
 
-def _boxed(rows: Sequence[Sequence[str]], height: int) -> list[str]:
+def boxed(rows: Sequence[Sequence[str]], height: int) -> list[str]:
     """The lines of a matrix, of equal width and the number *height*."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["[ " + "  ".join(cell.center(w) for cell, w in zip(row, widths, strict=True)) + " ]" for row in rows]

@@ -131,7 +131,7 @@ def label(text: str) -> str:
     if match := re.fullmatch(rf"gamma\[({_PLACE}),({_PLACE}),({_PLACE})\]", text):
         over, *under = (_entry("gamma", x) for x in match.groups())
         return rf"\gamma^{{{over}}}_{{{','.join(under)}}}"
-    if match := re.fullmatch(r"(\w+)\[((?:[^\[\]]|\[\d+\])*)\](?:\.([xyz]))?", text):
+    if match := re.fullmatch(r"(\w+)\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\.([xyz]))?", text):
         indices = [_entry(match[1], x) for x in match[2].split(",")]
         return _lettered(match[1], ",".join(indices) + (match[3] or ""))
     if match := re.fullmatch(r"([A-Za-z])(\d+)(\.[xyz])?('*)", text):
@@ -152,6 +152,8 @@ def _entry(letter: str, text: str) -> str:
     r"""The index *text* of an entry; a component of a constraint, ``pin.x``, stays on one line: \mathrm{pin}.x."""
     if text.isdigit():
         return text
+    if _FORCE.fullmatch(text) or _MOMENTUM.fullmatch(text):
+        return label(text)
     owner, _, last = text.rpartition(".")
     if letter in _OF_CONSTRAINTS and owner and not _COMPONENT.fullmatch(last.rstrip("'")):
         return f"{_word(owner)}.{name(last)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from kineta.tasks.task import Option, OptionGroup
@@ -151,15 +152,20 @@ SIGMA = Option(
 FORMULAS = flag(
     "formulas",
     "Print the entries as expressions in the parameters.",
+    valued=False,
     calls="kineta.tasks.linear.symbolic_matrices:linear_formulas",
     excludes=(("states", "tau", "t"), "expected no --state, --tau or --at beside it"),
 )
 OSCILLATIONS = flag(
     "formulas",
     "Print mass, damping, stiffness and the characteristic polynomial as expressions.",
+    valued=False,
     calls="kineta.tasks.linear.oscillation_formulas:oscillation_formulas",
     excludes=(("states", "t", "plot"), "expected no --state, --at or --plot beside it"),
 )
+#: Formulas in LaTeX.
+LATEX = Option("latex", "latex", "Print formulas as LaTeX.", default=False)
+FORMULAS_LATEX = replace(LATEX, needs=(("formulas",), ", whose lines it typesets"))
 BY = names(
     "by",
     "Parameters, coordinates and speeds (initial), forces tau[q1'].",

@@ -182,6 +182,7 @@ TASKS = (
             o.OUTPUTS,
             o.STATES,
             o.FORMULAS,
+            o.FORMULAS_LATEX,
         ),
     ),
     Task(
@@ -197,7 +198,7 @@ TASKS = (
         kineta modes fourbar.kin --equilibrium --plot modes.png
         kineta modes double_pendulum.kin --q q1=0,q2=0 --formulas
         """,
-        options=(o.ABOUT, o.AT, o.STATES, o.OSCILLATIONS, o.plot()),
+        options=(o.ABOUT, o.AT, o.STATES, o.OSCILLATIONS, o.FORMULAS_LATEX, o.plot()),
     ),
     Task(
         "kineta.tasks.linear.response",
@@ -451,10 +452,12 @@ TASKS = (
         First integrals: momenta, angular momenta and energies that stay constant. A drift along a run ends with 2.
 
         kineta integrals spinning_top.kin
+        kineta integrals spinning_top.kin --latex
         kineta integrals double_pendulum.kin --to 2
         """,
-        options=(o.end("Follow them along a run to this time."),),
+        options=(o.end("Follow them along a run to this time."), o.LATEX),
         passed="holds",
+        valued="t",
     ),
     Task("kineta.tasks.augmented_bodies", "AugmentedBodies augmented_bodies", "Equations"),
     Task("kineta.tasks.equilibria.branches", "Family family", SMALL),

@@ -27,6 +27,7 @@ class Option:
     default : number or text; ``shown`` is the default of the function, as the help shows it
     limits : least and largest value of a whole number; known : the object ``module:name`` with the words that complete it
     expected : for an option that must not be empty, the end of the sentence that says so
+    valued : whether the parameters need values where the option is given
     calls : the function ``module:name`` that is called in place of the task's own where the option is given
     needs : options of which one has to stand beside it, and the reason; excludes : those that may not
     """
@@ -45,6 +46,7 @@ class Option:
     required: bool = False
     positional: bool = False
     expected: str = ""
+    valued: bool = True
     calls: str = ""
     needs: tuple[tuple[str, ...], str] = ((), "")
     excludes: tuple[tuple[str, ...], str] = ((), "")
@@ -76,7 +78,7 @@ class Task:
     record : the class of the module that says the result, made from the system and the result; by default the result is a record
         that says itself: ``lines()`` of text, ``as_dict()`` for ``--json``, ``plot()``
     passed : the attribute of the record that is False where the command ends with 2
-    valued : whether all parameters need values
+    valued : whether all parameters need values, or the name of the option with which alone they do
     """
 
     module: str
@@ -89,7 +91,7 @@ class Task:
     options: tuple[Option | OptionGroup, ...] = ()
     record: str = ""
     passed: str = ""
-    valued: bool = True
+    valued: bool | str = True
 
     @property
     def flat(self) -> tuple[Option, ...]:

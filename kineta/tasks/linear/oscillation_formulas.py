@@ -207,14 +207,33 @@ def _check_state(system: System, found: SymbolicTangent) -> None:
             f"Model '{system.name}': expected a state at rest, found {excerpt(speeds)} other than 0; ask for the matrices of "
             "first order (linear_formulas)."
         )
+    valued = all(p.value is not None for p in system.parameters)
     rates = np.array([number(x) for x in found.vdot.flat])
     size = np.array([sum(abs(number(x)) for x in row) for row in found.slopes["Fq"]]).max(initial=0)
     for name, rate in zip(system.v_names, rates, strict=True):
         if abs(rate) > tolerances.CONSTRAINT_TOLERANCE * max(size, 1.0):
+            if valued:
+                raise ArgumentError(
+                    f"Model '{system.name}': the state is no equilibrium: {name} changes by {rate:.3g} a second. Give one, as "
+                    "about=kn.equilibrium(system), or coordinates by name."
+                )
             raise ArgumentError(
-                f"Model '{system.name}': the state is no equilibrium: {name} changes by {rate:.3g} a second. Give one, as "
-                "about=kn.equilibrium(system), or coordinates by name."
+                f"Model '{system.name}': the state is no equilibrium for all values of the parameters: "
+                f"{_rate(system, found, name)}. Give coordinates for which this is 0, as numbers or, where they depend on "
+                f"parameters, as initial values of the model: initial {system.q_names[0]} = ...;"
             )
+
+
+def _rate(system: System, found: SymbolicTangent, name: str) -> str:
+    """The rate of a speed as a formula, or that it is not 0 where this is long."""
+    made = found.elimination
+    (ref,) = made.shown([found.vdot.flat[system.v_names.index(name)]])
+    if len(reachable(made.graph, [ref])) <= LONG:
+        form = printed_form(made.graph, [ref], [f"{name}'"], kinds(system), parts=False)
+        ((label, value),) = form.lines(text.TEXT, [f"{name}'"])
+        if len(value) <= READ // 2:
+            return f"{label} = {value} there"
+    return f"{name}' is not 0 there"
 
 
 def _determinant(graph: Graph, rows: Mapping[str, Sequence[Sequence[Ref]]]) -> Polynomial:

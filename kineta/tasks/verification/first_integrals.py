@@ -12,7 +12,7 @@ from kineta import tolerances
 from kineta.arrays import FloatArray, Mask
 from kineta.calls import public
 from kineta.equations.equations import Equations, given_equations
-from kineta.equations.formulas import Formulas, simplified
+from kineta.equations.formulas import Formulas, aligned, simplified
 from kineta.errors import ArgumentError, excerpt, shown
 from kineta.expr.graph import ONE, ZERO
 from kineta.expr.walk import reachable
@@ -164,6 +164,13 @@ class Conservation:
         if self.left_out and self.drifts:
             lines.append(f"the run is without {excerpt(self.left_out)}, as the integrals are")
         return lines
+
+    def latex(self) -> str:
+        """Return the formulas in LaTeX, in ``aligned`` for use within ``$$``, a name for those that are too long to be read."""
+        lines = list[str]()
+        for x in self.integrals:
+            lines += x.formula().latex() if x.short_formula() else [rf"\text{{{x.name}}} = \text{{const.}}"]
+        return aligned(lines, "aligned")
 
     def as_dict(self) -> dict[str, Any]:
         """Return integrals and drifts as plain data."""
