@@ -98,14 +98,14 @@ def derive(
         equations.expressions(q)
     t_derive = time.perf_counter() - began
     made: Any = equations.matrix_form if matrix and whole else partial(equations.printed, quantity)
-    form = made(unforced=unforced)
+    shape: Any = made(unforced=unforced)
     if matrix and not whole:
         from kineta.equations.quantity_matrix import quantity_matrix
 
-        form = quantity_matrix(form)
-    lines = (form.latex if latex else form.text)(parts=not no_parts, order=names, rising=rising)
+        shape = quantity_matrix(shape)
+    lines = (shape.latex if latex else shape.text)(parts=not no_parts, order=names, rising=rising)
     shown = lines.splitlines() if matrix else list(lines)
-    matrices = form.as_dict(parts=not no_parts, order=names, rising=rising, typeset=latex) if matrix else {}
+    matrices = shape.as_dict(parts=not no_parts, order=names, rising=rising, typeset=latex) if matrix else {}
     counts = {q: equations.operations(q) for q in counted}
     began = time.perf_counter()
     if as_json:
@@ -125,7 +125,7 @@ def derive(
                 "quantity": quantity,
                 "equations": shown,
                 **({"matrices": matrices} if matrix else {}),
-                "reading_cost": None if matrix else form.reading_cost(parts=not no_parts),
+                "reading_cost": None if matrix else shape.reading_cost(parts=not no_parts),
                 "seconds": seconds,
             }
         )

@@ -2,5 +2,6 @@
 report.
 
 Reading order: ``equations``, ``formulas``, ``function``, ``converted_calls``, ``argument_layout``, ``result_arrays``,
-``device_calls``, ``matrix_form``, ``derivation_report``, ``written_start``, ``initial_values``, ``case_arguments``.
+``device_calls``, ``matrix_form``, ``quantity_matrix``, ``derivation_report``, ``written_start``, ``initial_values``,
+``case_arguments``.
 """

@@ -77,7 +77,13 @@ class MatrixForm:
         notation, show = (latex.Latex, latex.label) if typeset else (text.Text, str)
         known = kinds(self.symbols.system, order)
         blocks, below = self._blocks(notation(rising=flag("rising", rising)), show, parts, known, whole=True)
-        names = ["M", "z", "h", *(["tau"] if len(blocks) % 2 == 0 else []), *(["A^T", "lambda"] if self.reactions else [])]
+        names = [
+            "M",
+            "z",
+            "h",
+            *(["tau"] if len(blocks) % 2 == 0 else []),
+            *(["A^T", "lambda"] if self.reactions else []),
+        ]
         vectors = ("z", "h", "tau", "lambda")
         found = {n: [x for (x,) in rows] if n in vectors else rows for n, rows in zip(names, blocks, strict=True)}
         return {**found, "lines": [f"{name} = {value}" for name, value in below]}

@@ -74,7 +74,11 @@ class QuantityMatrix:
             return [[name] for row in rows for name, _ in row], [[value] for row in rows for _, value in row], below
         shown = {name: value for row in rows for name, value in row if named and len(value) > len(name) + 2}
         quantity = QUANTITIES.get(found.quantity)
-        return [[show(quantity.letter or quantity.name if quantity else found.quantity)]], cells, [*below, *shown.items()]
+        return (
+            [[show(quantity.letter or quantity.name if quantity else found.quantity)]],
+            cells,
+            [*below, *shown.items()],
+        )
 
 
 def quantity_matrix(formulas: Formulas) -> QuantityMatrix:

@@ -51,8 +51,30 @@ class Quantity:
             return list(self.entries(system))
         letter = self.letter or self.name
         if not shape:
-            return [letter]
+            return [heading(letter, system)]
         return [f"{letter}[{','.join(str(i + 1) for i in index)}]" for index in product(*map(range, shape))]
+
+
+#: Words that tell a letter from a name of the model that is the same.
+_WORDS = {
+    "T": "kinetic",
+    "V": "potential",
+    "E": "total",
+    "L": "Lagrange",
+    "h": "Jacobi",
+    "H": "Hamilton",
+    "R": "Routh",
+    "S": "Appell",
+    "Z": "Gauss",
+    "P": "power",
+    "V_eff": "potential",
+}
+
+
+def heading(letter: str, system: System) -> str:
+    """The *letter* of a quantity; where it is a name of the model, with a word as its index: ``L_Lagrange`` beside a length L."""
+    names = (*system.parameter_names, *system.q_names)
+    return f"{letter}_{_WORDS[letter]}" if letter in names and letter in _WORDS else letter
 
 
 def _rates(names: Iterable[str]) -> list[str]:

@@ -283,8 +283,8 @@ class Latex:
         p, q = (number.numerator, number.denominator) if isinstance(number, Fraction) else (number, 1)
         if q != 1 and not below:
             roots = above[:1] if above and re.fullmatch(r"\\sqrt\{\d+\}|\\pi", above[0]) else []
-            over = self._times([str(p)] * (p != 1 or not roots) + list(roots))
-            return self._times([rf"\frac{{{over}}}{{{q}}}", *above[len(roots) :]])
+            top = self._times([str(p)] * (p != 1 or not roots) + list(roots))
+            return self._times([rf"\frac{{{top}}}{{{q}}}", *above[len(roots) :]])
         over, under = [self.number(float(p))] * (p != 1 or not above) + list(above), [str(q)] * (q != 1) + list(below)
         if not below:
             return self._times(over)

@@ -381,10 +381,10 @@ class _Typesetter:
                 shown.append(string)
         if not factors and not self.of_letters and short_decimal(abs(number)) == 0.5:
             return minus, self.notation.number(0.5)
-        shown = printed_number(abs(number), of_letters=self.of_letters, alone=not factors)
-        exact = [self.notation.call(Op.SQRT, [str(shown.radicand)], 1, False)] * (shown.radicand > 1)
-        exact += [self.notation.name("pi")] * shown.circle
-        return minus, self.notation.product(shown.number, exact + strings, under)
+        printed = printed_number(abs(number), of_letters=self.of_letters, alone=not factors)
+        exact = [self.notation.call(Op.SQRT, [str(printed.radicand)], 1, False)] * (printed.radicand > 1)
+        exact += [self.notation.name("pi")] * printed.circle
+        return minus, self.notation.product(printed.number, exact + strings, under)
 
     def _ordered(self, factors: Iterable[int]) -> list[int]:
         """Factors in the order of products: a sum stands before the names of its kind or after them."""

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from math import comb
 
 from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.expr.op import Op
 from kineta.expr.walk import reachable
 from kineta.passes.differentiate import gradient
 from kineta.passes.expand import Monomial, Sum, SumsOfProducts
+from kineta.tolerances import EPS
 
 
 def potential_of(graph: Graph, forces: Mapping[Ref, Ref]) -> Ref | None:
     """The function V of symbols with the *forces* -dV/dq, zero where all of these are; None where they have none, or none of
     powers, sines and cosines.
     """
-    opened, total = SumsOfProducts(graph), ZERO
+    opened, total = SumsOfProducts(graph, rounding=16 * EPS), ZERO  # of thirds, that slopes multiply by three
     try:
         for q, force in forces.items():
             slope = opened.total(neg(graph.add(force, gradient(graph, total, {q}).get(q, ZERO))))
@@ -32,7 +34,9 @@ def potential_of(graph: Graph, forces: Mapping[Ref, Ref]) -> Ref | None:
 
 
 def _antiderivative(graph: Graph, m: Monomial, f: Fraction, q: Ref) -> Sum | None:
-    """The antiderivative of a product of powers in the symbol *q*: a power of it, or sin^n cos or sin cos^n of one argument."""
+    """The antiderivative of a product of powers in the symbol *q*: a power of it, or sin^a cos^b of one
+    argument where a or b is odd.
+    """
     own = {x: p for x, p in m if q >> 1 in reachable(graph, [x])}
     rest = tuple((x, p) for x, p in m if x not in own)
     if own.keys() <= {q}:
@@ -48,11 +52,14 @@ def _antiderivative(graph: Graph, m: Monomial, f: Fraction, q: Ref) -> Sum | Non
     c = Fraction(graph.constants[graph.lhs[rate >> 1]]) * (-1 if rate & 1 else 1)
     sine, cosine = graph.call(Op.SIN, argument), graph.call(Op.COS, argument)
     a, b = own.get(sine, 0), own.get(cosine, 0)
-    if len(own) != (a > 0) + (b > 0) or 1 not in (a, b):
+    if len(own) != (a > 0) + (b > 0) or not (a % 2 or b % 2):
         return None
-    if b == 1:
-        return {_product(rest, (sine, a + 1)): f / ((a + 1) * c)}
-    return {_product(rest, (cosine, b + 1)): -f / ((b + 1) * c)}
+    base, power, half = (
+        (sine, a, b // 2) if b % 2 else (cosine, b, a // 2)
+    )  # (1 - s^2)^half s^power ds, or with cosines
+    signed = f if b % 2 else -f
+    powers = ((j, power + 2 * j + 1) for j in range(half + 1))
+    return {_product(rest, (base, n)): signed * comb(half, j) * (-1) ** j / (n * c) for j, n in powers}
 
 
 def _product(m: Monomial, factor: tuple[Ref, int]) -> Monomial:

@@ -154,8 +154,8 @@ OTHER = [
         r"Expected a quantity whose derivation is told \(inverse, canonical, maggi, .*\), found 'bias'\.",
     ),
     (
-        "derive robot.kin --matrix --quantity bias",
-        r"--matrix shows the equations of motion; leave out --quantity bias\.",
+        "derive robot.kin --matrix --quantity energy",
+        r"Expected a vector or a matrix, or the equations of motion, to be shown as matrices; energy is one expression\.",
     ),
     ("derive robot.kin --formalism lagrang", r"Expected a formalism \(newton_euler.*\), found 'lagrang'\."),
     (

@@ -31,6 +31,32 @@ def test_unforced_equations_have_zeros_in_the_place_of_added_forces(kineta: Comm
         assert "--unforced" in found.err
 
 
+PENDULA = """model pendula; gravity (0, -g, 0); parameters m1, m2, g, l1, l2; coordinates theta1, theta2;
+Upper | Rz(theta1), Sy(-l1) = m1; Lower ~ Upper | Rz(theta2 - theta1), Sy(-l2) = m2;"""
+
+
+@pytest.mark.parametrize("quantity", ["equations", "mass_matrix", "canonical"])
+def test_matrices_are_data(kineta: Command, here: Path, quantity: str) -> None:
+    (here / "pendula.kin").write_text(PENDULA)
+    told = json.loads(kineta("derive", "pendula.kin", "--matrix", "--json", "--quantity", quantity).out)["matrices"]
+    assert len(told["M"] if quantity == "equations" else told["rows"]) == (4 if quantity == "canonical" else 2)
+    assert kineta("derive", "pendula.kin", "--matrix", "--quantity", quantity).code == 0
+
+
+def test_formulas_need_no_values(kineta: Command, here: Path) -> None:
+    (here / "pendula.kin").write_text(PENDULA)
+    assert "K[theta2,theta2] = m2*g*l2" in kineta("modes", "pendula.kin", "--formulas").out.splitlines()
+    assert kineta("modes", "pendula.kin", "--formulas", "--latex").out.startswith("\\[\n\\begin{aligned}\nM_{")
+    assert "m_{1}" in json.loads(kineta("linearize", "pendula.kin", "--formulas", "--latex", "--json").out)["latex"]
+    assert "    E = " in kineta("integrals", "pendula.kin").out
+    assert "E &= " in kineta("integrals", "pendula.kin", "--latex").out
+    assert "need a value" in kineta("integrals", "pendula.kin", "--to", "1").err
+    assert "need a value" in kineta("modes", "pendula.kin").err
+    assert "--latex: expected --formulas beside it" in kineta("modes", "pendula.kin", "--latex").err
+    found = kineta("modes", "pendula.kin", "--formulas", "--q", "theta1=1")
+    assert "the state is no equilibrium for all values of the parameters: theta1'' = " in found.err
+
+
 def test_names_and_terms_stand_in_the_order_asked_for(kineta: Command) -> None:
     pendulum = EXAMPLES / "double_pendulum.kin"
     assert "l2*l1*m2*cos" in kineta("derive", pendulum, "--order", "l2, l1").out

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from kineta.expr.graph import ONE
-from kineta.model.reserved_symbols import momentum
-from kineta.passes.differentiate import forward
+from kineta.expr.graph import ONE, ZERO
+from kineta.model.reserved_symbols import added_force, momentum
+from kineta.passes.differentiate import forward, gradient
 from kineta.passes.evaluate import evaluate
 
 TOP = """model top; gravity g; parameters A, C, m, l, g;
@@ -70,13 +70,13 @@ def test_values_are_those_of_the_lagrangian() -> None:
     [
         (
             "gravity 9.81; Bob | Ry(q), Sz(-1) = 1;",
-            "has no ignorable coordinate: the Lagrangian or a force contains q. ",
+            "has no ignorable coordinate: the Lagrangian contains q\\. ",
         ),
-        ("Disk | Rz(q) = Jz(1); damper c = 1 on q';", "has no ignorable coordinate"),
+        ("Disk | Rz(q) = Jz(1); damper c = 1 on q';", "has no ignorable coordinate: damper 'c' acts on q\\."),
         ("Disk | Rz(q) = Jz(1); spring c = 1 on q;", "has no ignorable coordinate"),
         (
             "Disk | Rz(q) = Jz(1); Bead ~ Disk | Sz(s) = 1; coordinates q, s; force f = cos(q) on s;",
-            "has no ignorable coordinate",
+            "has no ignorable coordinate: a force contains q; force 'f' acts on s\\.",
         ),
         ("P | Sx(x), Sy(y) = 1; constraint c : x' = y';", "Routh's function is for the speeds of the motions"),
     ],
@@ -85,6 +85,43 @@ def test_systems_without_it_are_told(text: str, sentence: str) -> None:
     for quantity in ("routhian", "effective_potential"):
         with pytest.raises(kn.ModelError, match=sentence):
             kn.derive(kn.loads(text)).text(quantity)
+
+
+BOB = "parameters m, g, l, F, k, c; gravity g; coordinates phi, theta; B | Rz(phi), Ry(-theta), Sz(-l) = m; "
+
+
+@pytest.mark.parametrize(
+    ("force", "energy"),
+    [
+        ("force a on B = (0, 0, F);", "+ (F - m*g)*l*cos(theta)"),
+        ("force a = F on theta; damper d = c on theta';", "- m*g*l*cos(theta) - F*theta"),
+        ("force a = -k*theta on theta;", "- m*g*l*cos(theta) + k*theta^2/2"),
+        ("force a = F*sin(theta)^2*cos(theta) on theta;", "- F*sin(theta)^3/3 - m*g*l*cos(theta)"),
+    ],
+)
+def test_forces_that_are_slopes_enter_the_effective_potential(force: str, energy: str) -> None:
+    found = kn.derive(kn.loads(BOB + force)).text("effective_potential")
+    assert found == f"V_eff = p[phi]^2/(2*m*l^2*sin(theta)^2) {energy}"
+
+
+def test_steady_motions_are_where_the_effective_potential_is_stationary() -> None:
+    """p_r' of Hamilton's form at rest is its slope, with forces that have a potential only together."""
+    text = "parameters m, F; coordinates phi, r, z; B | Rz(phi), Sx(r), Sz(z) = m; force a = F*z on r; force b = F*r - F*z on z;"
+    d = kn.derive(kn.loads(text)).derivation
+    s, g = d.symbols, d.graph
+    slopes = gradient(g, d["effective_potential"].refs[0], set(s.q))
+    state = {"t": 0.0, "m": 1.3, "F": 0.7, "phi": 0.4, "r": 0.9, "z": -0.6, **{momentum(n): 0.0 for n in s.names}}
+    state |= {momentum("phi'"): 2.1, **{added_force(n): 0.0 for n in s.names}}
+    rates = evaluate(g, d["canonical"].refs[3:], state)
+    assert rates == pytest.approx([-x for x in evaluate(g, [slopes.get(q, ZERO) for q in s.q], state)], rel=1e-13)
+
+
+@pytest.mark.parametrize("force", ["F*exp(theta) on theta", "F*phi' on theta", "F*sin(theta)^2 on theta"])
+def test_forces_that_are_no_slopes_are_named(force: str) -> None:
+    with pytest.raises(
+        kn.ModelError, match="no effective potential that is known: at steady motions the forces of force 'a' are"
+    ):
+        kn.derive(kn.loads(f"{BOB} force a = {force};")).text("effective_potential")
 
 
 def test_near_words_lead_to_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 
@@ -40,6 +41,17 @@ KINDS = {
         (lambda m, k, q, v, a: m * v * v * 0.5, "m*v^2/2", r"\frac{1}{2}\,m\,{v}^{2}"),
         (lambda m, k, q, v, a: m * 0.25 * v + 0.25 * q + 0.5, "m*v/4 + q/4 + 1/2", None),
         (lambda m, k, q, v, a: m / 3 * q, "m*q/3", r"\frac{1}{3}\,m\,q"),
+        (
+            lambda m, k, q, v, a: 1.5 * m * a + 0.4 * m * q,
+            "3*m*a/2 + 2*m*q/5",
+            r"\frac{3}{2}\,m\,a + \frac{2}{5}\,m\,q",
+        ),
+        (lambda m, k, q, v, a: m * math.sin(math.pi / 3) * q, "sqrt(3)*m*q/2", r"\frac{\sqrt{3}}{2}\,m\,q"),
+        (lambda m, k, q, v, a: m * math.sqrt(2) * q, "sqrt(2)*m*q", r"\sqrt{2}\,m\,q"),
+        (lambda m, k, q, v, a: kn.sin(2 * math.pi * m * q), "sin(2*pi*m*q)", r"\sin\left(2\,\pi\,m\,q\right)"),
+        (lambda m, k, q, v, a: 9.81 * m + 2.35 * m * q + 1.5 * v, "3*v/2 + 2.35*m*q + 9.81*m", None),
+        (lambda m, k, q, v, a: 1.5 * v + 0.3, "1.5*v + 0.3", None),
+        (lambda m, k, q, v, a: (q - k) * (q - k) * m - (k - q) * a, "(q - k)*a + m*(q - k)^2", None),
         (lambda m, k, q, v, a: 0.497 * q - 0.334 * v, "0.497*q - 0.334*v", None),
         (lambda m, k, q, v, a: 0.0025 * q, "0.0025*q", r"2.5 \cdot 10^{-3}\,q"),
         (lambda m, k, q, v, a: 1e-5 * q + 3e22 * v, "3e22*v + 1e-5*q", r"3 \cdot 10^{22}\,v + 10^{-5}\,q"),

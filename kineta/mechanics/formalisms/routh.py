@@ -6,8 +6,8 @@ the ignorable speeds w as functions of their momenta p and of the other speeds::
     p = M_ww w + M_wv v + c_w        R = L - p.w        V_eff = -R for v = 0
 
 The other coordinates obey Lagrange's equations with R in place of L (Whittaker, Analytical Dynamics, 38; Lurie,
-Analytical Mechanics, 7.15). V_eff is stationary at steady motions: forces that the Lagrangian does not have enter it where they are the
-slopes of a function there, dampers of the other coordinates are zero.
+Analytical Mechanics, 7.15). V_eff is stationary at steady motions: forces that the Lagrangian does not have enter it where they
+are the slopes of a function there; dampers of the other coordinates are zero.
 """
 
 from __future__ import annotations

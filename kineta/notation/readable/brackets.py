@@ -9,12 +9,12 @@ from kineta.notation.readable.entries import gathered
 from kineta.notation.readable.factoring import TRIED, Factoring
 from kineta.notation.readable.polynomials import UNITY, LongFormError, Sum, added, scaled
 from kineta.notation.readable.reading_cost import BRACKET
-from kineta.notation.readable.trees import Tree, product, raised, single, tree
+from kineta.notation.readable.trees import Factors, Tree, product, raised, single, tree
 
 
 def with_short_brackets(factoring: Factoring, t: Tree, depth: int = 0) -> Tree:
     """*t*, within *depth* pairs of brackets, with every sum in brackets above the bar written anew where that is cheaper."""
-    rows = []
+    rows = list[tuple[Fraction, Factors]]()
     for f, factors in t:
         parts = [single(f)]
         numerator = sum(p > 0 for _, p in factors) == 1 < len(factors) and abs(f) == 1
@@ -49,11 +49,13 @@ def _shortest(factoring: Factoring, t: Tree, depth: int) -> Tree:
 
 def _value(factoring: Factoring, t: Tree) -> Sum | None:
     """What a tree without sums below the bar stands for."""
-    ring, total = factoring.ring, dict[tuple[tuple[int, int], ...], Fraction]()
+    ring, total = factoring.ring, Sum()
     for f, factors in t:
         value = scaled(UNITY, (), f)
         for x, p in factors:
-            one = {((x, p),): Fraction(1)} if isinstance(x, int) else _value(factoring, x) if p > 0 else None
+            one: Sum | None = (
+                {((x, p),): Fraction(1)} if isinstance(x, int) else _value(factoring, x) if p > 0 else None
+            )
             if one is None:
                 return None
             for _ in range(1 if isinstance(x, int) else p):

@@ -75,7 +75,7 @@ class NamedParts:
     def _atom(self, graph: Graph, x: int) -> Ref:
         key = self.factoring.ring.keys[x]
         if key[0] == "symbol":
-            return graph.symbol(self.shown.get(key[1], key[1]))
+            return graph.symbol(self.shown.get(str(key[1]), str(key[1])))
         if key[0] == "root":
             name = self._atoms.get(self.factoring.opened(x))
             return graph.sqrt(

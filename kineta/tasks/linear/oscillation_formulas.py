@@ -59,6 +59,12 @@ class OscillationFormulas:
         """The name of the variable of the polynomial: ``s``, or another where a parameter is called so."""
         return next(name for name in VARIABLES if name not in self.system.parameter_names or name == VARIABLES[-1])
 
+    @property
+    def headings(self) -> dict[str, str]:
+        """The letters M, D, K in print, or words where the model has one of these names."""
+        taken = {*self.system.parameter_names, *self.system.q_names}
+        return dict(zip("MDK", "MDK" if taken.isdisjoint("MDK") else ("mass", "damping", "stiffness"), strict=True))
+
     @once
     def polynomial(self) -> Polynomial | None:
         """The coefficients of the powers of s, the constant first; None for more than six coordinates, or for long entries."""
@@ -70,7 +76,8 @@ class OscillationFormulas:
 
     def text(self) -> str:
         """Return a line for every entry other than 0, a symmetric one once, and one for the polynomial where it is short."""
-        return "\n".join(self._lines(text.TEXT, str, f"det(M*{self.variable}^2 + D*{self.variable} + K)"))
+        m, d, k = self.headings.values()
+        return "\n".join(self._lines(text.TEXT, str, f"det({m}*{self.variable}^2 + {d}*{self.variable} + {k})"))
 
     def lines(self) -> list[str]:
         """Return the lines of :meth:`text`."""
@@ -83,7 +90,8 @@ class OscillationFormulas:
     def latex(self) -> str:
         """Return :meth:`text` in LaTeX, in ``aligned`` for use within ``$$``."""
         s = latex.label(self.variable)
-        whole = rf"\det\left(M\,{{{s}}}^{{2}} + D\,{s} + K\right)"
+        m, d, k = map(latex.label, self.headings.values())
+        whole = rf"\det\left({m}\,{{{s}}}^{{2}} + {d}\,{s} + {k}\right)"
         return aligned(self._lines(latex.LATEX, latex.label, whole), "aligned")
 
     def sympy(self) -> dict[str, Any]:
@@ -108,7 +116,7 @@ class OscillationFormulas:
             for i, row in enumerate(rows):
                 for k, ref in enumerate(row):
                     if ref != ZERO and not (k < i and rows[k][i] == ref):
-                        entries[f"{letter}[{self.coordinates[i]},{self.coordinates[k]}]"] = ref
+                        entries[f"{self.headings[letter]}[{self.coordinates[i]},{self.coordinates[k]}]"] = ref
         form = printed_form(g, list(entries.values()), list(entries), kinds(self.system))
         yield from (f"{name} = {value}" for name, value in form.lines(notation, [show(name) for name in entries]))
         if self.polynomial is not None and len(self._written(text.TEXT)) <= READ:

@@ -17,6 +17,7 @@ from kineta.errors import ArgumentError, excerpt, shown
 from kineta.expr.graph import ONE, ZERO
 from kineta.expr.walk import reachable
 from kineta.mechanics.derivation import Array
+from kineta.mechanics.quantities import heading
 from kineta.model.reserved_symbols import added_force, momentum
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm, svd
@@ -83,7 +84,7 @@ class FirstIntegral:
     def _label(self) -> str:
         """The symbol of the integral: a momentum ``p[q1]``, ``P.x``, ``H.z``, or an energy."""
         if self.source == "generalized_energy":
-            return "E" if self.name == "energy" else "h"
+            return heading("E" if self.name == "energy" else "h", self.equations.system)
         names = [momentum(n) for n in self.equations.system.v_names]
         if self.source != "momentum":
             names = [f"{letter}.{axis}" for letter in "PH" for axis in "xyz"]
