@@ -187,15 +187,15 @@ def exact_root(value: float) -> tuple[Fraction, int] | None:
     return (found if value > 0 else -found), n // outside**2
 
 
-def printed_number(value: float, *, of_letters: bool = False, alone: bool = False) -> PrintedNumber:
+def printed_number(value: float, *, of_letters: bool = False, measured: bool = False) -> PrintedNumber:
     """*value* as printed: a fraction if this is shorter than its digits, and in an equation *of letters* wherever a book has one,
-    though tenths that stand *alone*, which are measured, as decimals; roots of small numbers and multiples of pi as such.
+    though tenths that are *measured*, as in 0.1 q', as decimals; roots of small numbers and multiples of pi as such.
     """
     value = short_decimal(value)
     fraction = Fraction(value).limit_denominator(DENOMINATOR)
     long = len(repr(value)) > LONG
     near = abs(float(fraction) - value) <= 4 * math.ulp(value)
-    small = near and fraction.numerator <= NUMERATOR and not (alone and fraction.denominator % 5 == 0)
+    small = near and fraction.numerator <= NUMERATOR and not (measured and fraction.denominator % 5 == 0)
     if value == 0.5 or (of_letters and small and fraction.denominator > 1) or (long and near):
         return PrintedNumber(fraction)
     if long and (root := exact_root(value)) is not None:
@@ -381,7 +381,8 @@ class _Typesetter:
                 shown.append(string)
         if not factors and not self.of_letters and short_decimal(abs(number)) == 0.5:
             return minus, self.notation.number(0.5)
-        printed = printed_number(abs(number), of_letters=self.of_letters, alone=not factors)
+        measured = all(self._kind(x) != FactorKind.PARAMETER for x in factors)
+        printed = printed_number(abs(number), of_letters=self.of_letters, measured=measured)
         exact = [self.notation.call(Op.SQRT, [str(printed.radicand)], 1, False)] * (printed.radicand > 1)
         exact += [self.notation.name("pi")] * printed.circle
         return minus, self.notation.product(printed.number, exact + strings, under)

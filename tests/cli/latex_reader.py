@@ -32,7 +32,7 @@ def value(formula: str, names: Mapping[str, float]) -> float:
 
 class _Reader:
     def __init__(self, formula: str, names: Mapping[str, float]) -> None:
-        self.names = names
+        self.names = names = {r"\pi": math.pi, **names}
         marks = [r"\left(", r"\right)", r"\left|", r"\right|", r"\frac", r"\sqrt", r"\,", r"\cdot", *"{}^,+-&"]
         marks += [
             r"\left\lfloor",

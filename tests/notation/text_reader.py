@@ -27,4 +27,4 @@ def _number(text: str, scope: dict[str, float]) -> float:
         r"(?<![\w.])[^\W\d][\w.]*(?:\[(?:[^\[\]]|\[\d+\])*\][\w.]*)*'*(?<!\band)(?<!\bor)(?<!\bnot)(?!\w*\()"
     )
     python = name.sub(lambda m: f"known[{m[0]!r}]", right).replace("^", "**").replace("if(", "chosen(")
-    return float(eval(python, {"__builtins__": {}, "known": scope, **FUNCTIONS}))
+    return float(eval(python, {"__builtins__": {}, "known": {"pi": math.pi, **scope}, **FUNCTIONS}))
