@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from kineta.equations.formulas import Formulas, aligned, kinds
@@ -12,6 +11,7 @@ from kineta.errors import ArgumentError
 from kineta.mechanics.quantities import QUANTITIES
 from kineta.notation import latex, text
 from kineta.notation.typesetting import Notation
+from kineta.records import dataclass
 from kineta.values import flag
 
 #: Characters of a row at most: of longer ones the entries stand by their names and are listed below.

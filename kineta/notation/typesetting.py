@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
 from types import MappingProxyType
@@ -23,6 +22,7 @@ from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.op import Op
 from kineta.expr.tables import of_two, table_of
 from kineta.expr.walk import operands, reachable, reachable_below
+from kineta.records import dataclass
 
 #: Largest denominator of a number written as a fraction.
 DENOMINATOR = 12
