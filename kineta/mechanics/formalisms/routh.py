@@ -23,7 +23,7 @@ from kineta.mechanics.elements.element_actions import apply_elements
 from kineta.mechanics.kinematics.tree import dependent
 from kineta.mechanics.linear_algebra.ldl import SingularError, factored, sparse
 from kineta.model.kind import Element
-from kineta.passes.antiderivative import potential_of
+from kineta.mechanics.antiderivative import potential_of
 from kineta.passes.differentiate import gradient
 from kineta.passes.expand import SumsOfProducts
 from kineta.passes.substitute import substitute

@@ -37,13 +37,13 @@ def by_size(x: np.ndarray) -> np.ndarray:
 
 def test_books() -> None:
     assert kn.oscillation_formulas(kn.loads(CART)).lines() == [
-        "M[x,x] = m + M",
-        "M[x,q] = -m*l",
-        "M[q,q] = m*l^2",
-        "D[x,x] = c",
-        "K[x,x] = k",
-        "K[q,q] = m*l*g",
-        "det(M*s^2 + D*s + K) = m*M*l^2*s^4 + m*c*l^2*s^3 + m*l*(m*g + k*l + M*g)*s^2 + m*c*l*g*s + m*k*l*g",
+        "mass[x,x] = m + M",
+        "mass[x,q] = -m*l",
+        "mass[q,q] = m*l^2",
+        "damping[x,x] = c",
+        "stiffness[x,x] = k",
+        "stiffness[q,q] = m*l*g",
+        "det(mass*s^2 + damping*s + stiffness) = m*M*l^2*s^4 + m*c*l^2*s^3 + m*l*(m*g + k*l + M*g)*s^2 + m*c*l*g*s + m*k*l*g",
     ]
     rotor = kn.oscillation_formulas(kn.loads(ROTOR))
     assert rotor.lines()[2:4] == ["D[a,b] = C*W", "D[b,a] = -C*W"]
