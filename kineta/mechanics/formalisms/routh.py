@@ -17,13 +17,13 @@ from collections.abc import Callable, Mapping
 from kineta.errors import ModelError, excerpt
 from kineta.expr.graph import ZERO, Ref, neg
 from kineta.mechanics.algorithms.rounding_bounds import row_bounds
+from kineta.mechanics.antiderivative import potential_of
 from kineta.mechanics.derivation import Array, Derivation, Rule, scalar
 from kineta.mechanics.elements.applied_forces import Elements, generalized_forces
 from kineta.mechanics.elements.element_actions import apply_elements
 from kineta.mechanics.kinematics.tree import dependent
 from kineta.mechanics.linear_algebra.ldl import SingularError, factored, sparse
 from kineta.model.kind import Element
-from kineta.mechanics.antiderivative import potential_of
 from kineta.passes.differentiate import gradient
 from kineta.passes.expand import SumsOfProducts
 from kineta.passes.substitute import substitute
