@@ -156,15 +156,19 @@ def evaluate_stored(method: LoopMethod, run: RunData, t: float, y: Reals, out: R
 
 @kernel
 def place_leap(method: LoopMethod, run: RunData) -> None:
-    """Put the numbers between which the energy changes at the kink found, and what is stored in front of it and behind."""
+    """Put the numbers between which what is stored jumps at the kink found, and what it is in front of it and behind."""
     k = run.kinks
     evaluate_stored(method, run, k.stop, run.y, k.before)
     evaluate_stored(method, run, k.right, run.y, k.behind)
-    a, b, first, last = k.stop, k.right, k.before[0], k.behind[0]
+    jumps = 0
+    for i in range(1, k.n_stored):
+        if fabs(k.behind[i] - k.before[i]) > fabs(k.behind[jumps] - k.before[jumps]):
+            jumps = i
+    a, b, first, last = k.stop, k.right, k.before[jumps], k.behind[jumps]
     middle = a + 0.5 * (b - a)
     while middle != a and middle != b:
         evaluate_stored(method, run, middle, run.y, k.behind)
-        if fabs(k.behind[0] - first) < fabs(k.behind[0] - last):
+        if fabs(k.behind[jumps] - first) < fabs(k.behind[jumps] - last):
             a = middle
         else:
             b = middle
@@ -175,8 +179,8 @@ def place_leap(method: LoopMethod, run: RunData) -> None:
 
 @kernel
 def take_leap(run: RunData) -> bool:
-    """Count the energy that the time alone changes at the kink as work; whether momenta stay: else a place of the model moves at
-    an infinite acceleration.
+    """Count the energy that the time alone changes at the kink as work; whether momenta and places stay: else a mass moves at an
+    infinite acceleration.
     """
     k, size, off = run.kinks, 0.0, 0.0
     run.new[k.work] = run.new[k.work] + (k.behind[0] - k.before[0])

@@ -25,6 +25,7 @@ from kineta.mechanics.derivation import Derivation, vector
 from kineta.mechanics.loops_over_links import LARGE, LinkLoops, accelerations, energies
 from kineta.mechanics.programs import dynamics
 from kineta.model.axis import LONGEST
+from kineta.model.body import Inertia
 from kineta.model.checks.inertia_check import inertia_margins
 from kineta.model.dimensions import multiplier_units
 from kineta.model.reserved_symbols import TIME, added_force
@@ -151,7 +152,9 @@ def run_functions(
     followed = [*changing, *residuals, *d.expression(*resolved)]
     if acting:
         followed = [*substitute(d.graph, followed, acting), *acting.values()]
-    switching, watching = ((0, 0, 0, 0), {}) if stepped else switching_of(d, followed, [*gaps, *energies], stored)
+    switching, watching = (
+        ((0, 0, 0, 0), {}) if stepped else switching_of(d, followed, [*gaps, *energies, *stored], stored)
+    )
     layout = StateLayout(
         switching=switching,
         works=works,
@@ -255,14 +258,31 @@ def switching_of(
 
 
 def _stored(d: Derivation, kinetic: Ref, potential: Ref) -> list[Ref]:
-    """The energy where it jumps with the time alone, and then the generalised momenta where the kinetic energy does."""
+    """The energy where it jumps with the time alone, then the generalised momenta where the kinetic energy does, and what places
+    a mass.
+    """
     g, s = d.graph, d.symbols
     constant = [g.symbol(n) for n in s.system.parameter_names]
-    if not (s.q and leaps_in_time(g, [kinetic, potential], s.t, constant)):
+    placing = [x for x in d.expression(*_placing(s.system.expanded)) if leaps_in_time(g, [x], s.t, constant)]
+    if not (s.q and (placing or leaps_in_time(g, [kinetic, potential], s.t, constant))):
         return []
     moving = leaps_in_time(g, [kinetic], s.t, constant)
     momenta = gradient(g, kinetic, s.v) if moving else {}
-    return [g.add(kinetic, potential), *(momenta.get(v, ZERO) for v in s.v if moving)]
+    return [g.add(kinetic, potential), *(momenta.get(v, ZERO) for v in s.v if moving), *placing]
+
+
+def _placing(system: System) -> list[Expr]:
+    """The arguments of the motions on which something with inertia is placed that coordinates move."""
+    body, carrying, moved = {b.name: b for b in system.bodies}, set(), {*system.q_names}
+    for last in system.bodies:
+        way, name = [], last.name
+        while name in body:
+            way.append(name)
+            name = body[name].base
+        names = {n for one in way for m in body[one].motions for x in m.arguments for n in x.symbols()}
+        if last.inertia != Inertia() and names & moved:
+            carrying.update(way)
+    return [x for name in body if name in carrying for m in body[name].motions for x in m.arguments]
 
 
 def kinks_of(layout: StateLayout, addresses: Sequence[int]) -> Kinks:

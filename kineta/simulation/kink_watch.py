@@ -78,16 +78,17 @@ class KinkWatch:
             return np.asarray(stored.batch(np.array(times)[:, None], np.tile(y, (len(times), 1)), h))
 
         self._sides = values(t, right)
-        a, b, (first, last) = t, right, self._sides[:, 0].tolist()
+        jumps = int(np.abs(self._sides[1] - self._sides[0]).argmax())
+        a, b, (first, last) = t, right, self._sides[:, jumps].tolist()
         while (middle := a + 0.5 * (b - a)) not in (a, b):
-            value = float(values(middle)[0, 0])
+            value = float(values(middle)[0, jumps])
             a, b = (middle, b) if abs(value - first) < abs(value - last) else (a, middle)
         self._left = a
         return tuple(x for x in dict.fromkeys((a, b, right)) if x != t)
 
     def leap(self, t: float, behind: FloatArray) -> bool:
         """Count the energy that the time alone changes at the last kink found as work in the state *behind*, where the step over
-        it begins at *t*; whether momenta stay, as in :func:`~kineta.kernels.kinks.take_leap`.
+        it begins at *t*; whether momenta and places stay, as in :func:`~kineta.kernels.kinks.take_leap`.
         """
         if self._stored is None or t != self._left:
             return True

@@ -507,14 +507,17 @@ _SHARED = (
         ),
         ("return self.r + self.R @ self.d", "return self.r - self.R @ self.d", "joints"),
         ("place.r + place.R @ (e * argument)", "place.r - place.R @ (e * argument)", "joints"),
-        ("links[i] = replace(link, moments=link.moments - part)", "links[i] = link", "joints"),
-        ("moved = part.rotated(link.R).shifted(link.r)", "moved = part.rotated(link.R).shifted(-link.r)", "joints"),
         ("return central.shifted(c)", "return central.shifted(-c)", "joints"),
         (
             "Matrix(graph, ((a, ab, ad), (ab, b, bd), (ad, bd, d)))",
             "Matrix(graph, ((a, ab, ad), (ab, d, bd), (ad, bd, b)))",
             "joints",
         ),
+    ),
+    *_rows(
+        "mechanics/kinematics/regrouping.py",
+        ("links[i] = replace(link, moments=link.moments - part)", "links[i] = link", "joints"),
+        ("moved = part.rotated(link.R).shifted(link.r)", "moved = part.rotated(link.R).shifted(-link.r)", "joints"),
     ),
     *_rows(
         "mechanics/algorithms/energy.py",

@@ -374,6 +374,19 @@ def test_a_mass_that_is_driven_at_another_speed() -> None:
         assert "make it smooth, as a cubic table is" in found.message
 
 
+@pytest.mark.parametrize("method", ["dop853", "Radau"])
+def test_a_mass_whose_place_jumps_ends_the_run(method: str) -> None:
+    """Whatever jumps of it; what carries no mass, or what no coordinate moves, may jump."""
+    for text in ("Car | Sx(x + floor(t)) = 1 kg;", "Car | Rz(x + if(t > 1, 1, 0)) = 0, 1, 1, 1;"):
+        found = kn.simulate(kn.loads(f"{text} coordinates x; initial x' = 0.3;"), 3.0, method=method)
+        assert not found.success
+        assert found.t[-1] == pytest.approx(1.0, rel=1e-12)
+        assert "'Car' has a kink or a step there" in found.message
+    sound = """frame P | Sx(floor(t)); Lift | Sx(floor(t)) = 1 kg; Car | Sx(x) = 1 kg; coordinates x;
+        spring s = 1 N/m between P and Car;"""
+    assert kn.simulate(kn.loads(sound), 3.0, method=method).success
+
+
 def test_a_potential_that_jumps_with_the_place_is_no_work() -> None:
     """It asks for an infinite force, which the motion lacks, and the balance tells."""
     with pytest.warns(kn.KinetaWarning, match="balance"):
