@@ -7,7 +7,7 @@ from typing import Protocol
 
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.walk import reachable
-from kineta.notation.common_subexpressions import common_subexpressions, without_needless_parts
+from kineta.notation.common_subexpressions import CommonSubexpressions, common_subexpressions, without_needless_parts
 from kineta.notation.printed_tables import grid_rows, with_shown_points
 from kineta.notation.text import TEXT
 from kineta.notation.typesetting import FactorKind, Kinds, Notation
@@ -51,8 +51,7 @@ def printed_form(
     plain = substitute(*remove_guards(graph, refs), {}, own)
     collected = collect_terms(own, plain, [n for n, (kind, _) in kinds.items() if kind == FactorKind.PARAMETER])
     forms: list[PrintedForm] = [
-        without_needless_parts(common_subexpressions(own, form, kinds, labels, parts=parts), labels)
-        for form in (collected, plain)
+        common_subexpressions(own, form, kinds, labels, parts=parts) for form in (collected, plain)
     ]
     if (
         size <= READABLE
@@ -60,7 +59,8 @@ def printed_form(
         and (readable := readable_form(own, plain, kinds, labels, parts=parts)) is not None
     ):
         forms.insert(0, readable)
-    return min(forms, key=lambda form: form_cost(form, labels, kinds))
+    best = min(forms, key=lambda form: form_cost(form, labels, kinds))
+    return without_needless_parts(best, labels) if isinstance(best, CommonSubexpressions) else best
 
 
 def form_cost(form: PrintedForm, labels: Sequence[str], kinds: Kinds) -> float:
