@@ -127,6 +127,7 @@ READERS: dict[str, Callable[[Option, Any, Any], Any]] = {
             "text",
             "word",
             "flag",
+            "latex",
             "whole",
             "real",
             "time",

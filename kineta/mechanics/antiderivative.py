@@ -6,19 +6,20 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import comb
 
+from kineta import tolerances
 from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.expr.op import Op
 from kineta.expr.walk import reachable
 from kineta.passes.differentiate import gradient
 from kineta.passes.expand import Monomial, Sum, SumsOfProducts
-from kineta.tolerances import EPS
 
 
 def potential_of(graph: Graph, forces: Mapping[Ref, Ref]) -> Ref | None:
     """The function V of symbols with the *forces* -dV/dq, zero where all of these are; None where they have none, or none of
     powers, sines and cosines.
     """
-    opened, total = SumsOfProducts(graph, rounding=16 * EPS), ZERO  # of thirds, that slopes multiply by three
+    opened = SumsOfProducts(graph, rounding=16 * tolerances.EPS)  # of thirds, that slopes multiply by three
+    total = ZERO
     try:
         for q, force in forces.items():
             slope = opened.total(neg(graph.add(force, gradient(graph, total, {q}).get(q, ZERO))))

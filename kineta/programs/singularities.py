@@ -124,7 +124,9 @@ class Kink:
 
 
 class DoubleRoot:
-    """Search for a double root of the size number *k*, or for its root at an end."""
+    """Search for a double root of the size number *k*, or for its root at an end. The influence, number 0, is relative to its
+    largest value: the square of a gradient that vanishes stays within rounding of zero, and a motion with that error passes by.
+    """
 
     def __init__(self, look: Callable[[StepSamples], GradientSamples], k: int) -> None:
         self._look, self.k = look, k
@@ -152,6 +154,8 @@ class DoubleRoot:
 
     def when(self, instant: SingularInstant) -> float | None:
         """Time of the root near the *instant*; None for a nonzero minimum."""
+        if self.k == 0 and self._least <= tolerances.RESIDUAL_TOLERANCE:
+            return self._t
         if instant.stalled:
             return self._t if self._least <= tolerances.STALL_TOLERANCE * self._first else None
         return self._t if self._falls and self._least <= tolerances.ROUNDING_TOLERANCE * self._first else None

@@ -1,5 +1,6 @@
 """What is said of programs that cannot be held, and of starts that miss them."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -151,14 +152,16 @@ def size(system: kn.System, q: list[float], v: list[float], vdot: list[float]) -
 
 
 def test_a_gradient_that_vanishes_on_the_way_ends_the_motion_there() -> None:
-    """Theory R.5: near t = 0.1895 by the kineta law, where the motion itself is continuous and the program stays met."""
+    """Theory R.5: near t = 0.1895 by the kineta law, where the motion itself is continuous and the program stays met. What
+    steps within 1e-12 do not come near to is told as near.
+    """
     q, v, vdot = [1.1, 0.2], [0.3, 0.8], [0.4, -0.2]
     system = sphere("kineta")
     start = {"q": q, "v": v, "levels": [vdot], "p": {"A": size(system, q, v, vdot)}}
     for rtol in (1e-6, 1e-9, 1e-12):
         run = kn.simulate(system, 0.5, rtol=rtol, **start)
         assert run.status == -1
-        assert "the gradient of the program 'a' vanishes at t = 0.1894" in run.message
+        assert re.search("the gradient of the program 'a' vanishes (at|near) t = 0.1894", run.message)
         assert 0.18 < run.t[-1] < 0.18949
     run = kn.simulate(sphere("covariant"), 0.5, **start)
     assert run.success
