@@ -12,6 +12,7 @@ from dataclasses import replace
 from kineta.codegen.scalar_ir import Needs, core
 from kineta.codegen.sincos import real
 from kineta.codegen.spilling import spill_plan
+from kineta.codegen.target import Target
 from kineta.expr.loop_program import LoopProgram
 
 #: What ends the table: the results follow.
@@ -30,7 +31,7 @@ def pointers(program: LoopProgram) -> str:
     return "".join(f"@{program.name}.{pointer} = global ptr null\n" for pointer in POINTERS)
 
 
-def loop_core(program: LoopProgram, width: int, registers: int, packed: int, needs: Needs) -> str:
+def loop_core(program: LoopProgram, width: int, target: Target, packed: int, needs: Needs) -> str:
     """Definition of ``@name.core.W(ptr in_0, ..., ptr out)`` for the width W, and of its steps."""
     parts, cases, loops = [], [], []
     ends = ["[%first, %entry]"]
@@ -38,7 +39,8 @@ def loop_core(program: LoopProgram, width: int, registers: int, packed: int, nee
     for k, step in enumerate(program.steps):
         own = replace(step.program, name=f"{program.name}.step{k}")
         shared = [j for j, memory in enumerate(step.memories) if memory == numbers]
-        parts.append(core(spill_plan(own, registers), own.results, width, packed, needs, shared))
+        plan = spill_plan(own, target.registers)
+        parts.append(core(plan, own.results, width, packed, needs, shared, fused=target.fuses))
         cases.append(f"i32 {k}, label %loop{k}")
         ends.append(f"[%row{k}.next, %loop{k}]")
         loops.append(_loop(program, k, step.memories, width))

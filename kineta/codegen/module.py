@@ -25,21 +25,21 @@ def module(programs: Sequence[StraightLineProgram], target: Target, *, batch: bo
     parts = []
     for program in programs:
         if isinstance(program, LoopProgram):
-            parts += [pointers(program), loop_core(program, 1, target.registers, width, needs)]
+            parts += [pointers(program), loop_core(program, 1, target, width, needs)]
             parts += [_scalar(program), _each(program)]
             if batch:
-                parts += [loop_core(program, width, target.registers, 1, needs), loop_batch(program, width)]
+                parts += [loop_core(program, width, target, 1, needs), loop_batch(program, width)]
             continue
         steps = spill_plan(program, target.registers)
-        parts += [core(steps, program.results, 1, width, needs), _scalar(program), _each(program)]
+        parts += [core(steps, program.results, 1, width, needs, fused=target.fuses), _scalar(program), _each(program)]
         if batch:
             parts += [
-                core(steps, distinct(program), width, 1, needs),
+                core(steps, distinct(program), width, 1, needs, fused=target.fuses),
                 batch_entry(program, width),
                 lanes_entry(program, width),
             ]
     for w in sorted(needs.sincos):
-        parts.append(sincos(w))
+        parts.append(sincos(w, fused=target.fuses))
         needs.lanes |= {("sin", w, 1), ("cos", w, 1)}
     parts += [lanes(name, w, n) for name, w, n in sorted(needs.lanes)]
     if any(isinstance(program, LoopProgram) for program in programs):
@@ -56,6 +56,7 @@ def _declarations(width: int) -> str:
         T = real(w)
         lines += [f"declare {T} @llvm.{name}.{suffix(w)}({T})" for name in ("sqrt", "fabs", "floor")]
         lines += [f"declare {T} @llvm.{name}.{suffix(w)}({T}, {T})" for name in ("minimum", "maximum")]
+        lines.append(f"declare {T} @llvm.fma.{suffix(w)}({T}, {T}, {T})")
         if w > 1:
             lines.append(f"declare i1 @llvm.vector.reduce.or.v{w}i1(<{w} x i1>)")
             lines.append(f"declare {T} @llvm.masked.load.v{w}f64.p0(ptr, i32 immarg, <{w} x i1>, {T})")

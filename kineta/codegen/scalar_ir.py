@@ -2,6 +2,9 @@
 
 Writing text is several times faster than building a module object by object. A program becomes a *core* function, for one
 state (width 1) or one state per SIMD lane, split into as many functions as its spill plan has chunks.
+
+What is rounded is told by the text, not chosen by LLVM, whose choice may be another one for vectors than for numbers: a product
+that the schedule has put together with a sum is fused with it where the processor fuses, and nothing else is.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from kineta.expr.program import StraightLineProgram
 from kineta.records import dataclass
 
 #: Binary operations with an instruction of their own.
-_INSTRUCTION = {Op.ADD: "fadd contract", Op.MUL: "fmul contract", Op.DIV: "fdiv"}
+_INSTRUCTION = {Op.ADD: "fadd", Op.MUL: "fmul", Op.DIV: "fdiv"}
 #: Operations with an LLVM intrinsic.
 _INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.FLOOR: "floor", Op.MIN: "minimum", Op.MAX: "maximum"}
 #: Operations of the C library.
@@ -50,17 +53,20 @@ def core(
     packed: int,
     needs: Needs,
     shared: Container[int] = (),
+    *,
+    fused: bool,
 ) -> str:
     """Definition of the core functions of a program with the output operands *results*.
 
     They are ``@name.core.W(ptr in_0, ..., ptr out)`` for the width W, of numbers or vectors. *packed* is the largest number of
-    angles whose sines a scalar core computes in one vector; the input blocks *shared*, by index, are numbers at any width.
+    angles whose sines a scalar core computes in one vector; the input blocks *shared*, by index, are numbers at any width. With
+    *fused* sums take in the products that are scheduled with them.
     """
     program = plan.program
     pointers = [*(f"%in{i}" for i in range(len(program.inputs))), "%out"]
     parameters, arguments = (", ".join(f"{kind} {p}" for p in pointers) for kind in ("ptr noalias", "ptr"))
     name = f"@{program.name}.core.{width}"
-    writer = ScalarWriter(program, results, width, packed, needs, shared)
+    writer = ScalarWriter(program, results, width, packed, needs, shared, fused=fused)
     bodies = [writer.body(chunk) for chunk in plan.chunks]
     if len(bodies) == 1:
         return f"define internal void {name}({parameters}) nounwind {{\n{bodies[0]}  ret void\n}}\n"
@@ -88,12 +94,15 @@ class ScalarWriter:
         packed: int,
         needs: Needs,
         shared: Container[int] = (),
+        *,
+        fused: bool,
     ) -> None:
         self.program = program
         self.width = width
         self.packed = packed
         self.needs = needs
         self.shared = shared
+        self.fused = fused
         self.T = real(width)
         self.sources = [(b, offset) for b, block in enumerate(program.inputs) for offset in range(block.size)]
         self.results: dict[int, list[tuple[int, Ref]]] = {}
@@ -149,6 +158,8 @@ class ScalarWriter:
     def _step(self, operations: Sequence[int]) -> None:
         if self.program.op[operations[0]] in TRIG:
             self._trig(operations)
+        elif self.fused and len(operations) == 2:
+            self._fused(*operations)
         else:
             for k in operations:
                 self._operation(k)
@@ -211,13 +222,28 @@ class ScalarWriter:
         op, a, b = program.op[k], program.lhs[k], program.rhs[k]
         name = f"%v{program.first_operation + k}"
         if op == Op.ADD and b & 1:
-            self._put(f"{name} = fsub contract {T} {self._signed(a)}, {self._value(b >> 1)}")
+            self._put(f"{name} = fsub {T} {self._signed(a)}, {self._value(b >> 1)}")
         elif op in _INSTRUCTION:
             self._put(f"{name} = {_INSTRUCTION[Op(op)]} {T} {self._signed(a)}, {self._signed(b)}")
         else:
             operands = [self._signed(a)] if op in UNARY else [self._signed(a), self._signed(b)]
             self._function(name, Op(op), operands)
         self.names[program.first_operation + k] = name
+
+    def _fused(self, product: int, total: int) -> None:
+        """The sum *total* of a *product*, which has no other user, and something else, rounded once."""
+        program, first = self.program, self.program.first_operation
+        a, b = program.lhs[total], program.rhs[total]
+        own, other = (a, b) if a >> 1 == first + product else (b, a)
+        x, y = program.lhs[product], program.rhs[product]
+        if first > x >> 1 >= program.n_inputs:
+            x, y = y, x  # the sign is put on what is no constant
+        sign = (own ^ x ^ y) & 1
+        factors = self._signed(x & ~1 | sign), self._value(y >> 1)
+        arguments = ", ".join(f"{self.T} {z}" for z in (*factors, self._signed(other)))
+        name = f"%v{first + total}"
+        self._put(f"{name} = call {self.T} @llvm.fma.{suffix(self.width)}({arguments})")
+        self.names[first + total] = name
 
     def _function(self, name: str, op: Op, operands: Sequence[str]) -> None:
         T = self.T

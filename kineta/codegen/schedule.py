@@ -19,7 +19,7 @@ def dependencies(program: StraightLineProgram) -> list[list[int]]:
 
 def schedule(program: StraightLineProgram, needs: Sequence[Sequence[int]]) -> list[list[int]]:
     """All operations in a topological order, in groups: sines and cosines together, a product with its only user if this is a
-    sum (one fused instruction), or a single operation. *needs* are the :func:`dependencies`.
+    sum (one fused operation), or a single operation. *needs* are the :func:`dependencies`.
 
     Only operations needed by its arguments come before a group; the others keep the order of the program.
     """
@@ -56,7 +56,7 @@ def trig_levels(program: StraightLineProgram, needs: Sequence[Sequence[int]]) ->
 
 
 def _fused(program: StraightLineProgram, needs: Sequence[Sequence[int]]) -> dict[int, int]:
-    """For sums, the product without other users, if there is one."""
+    """For sums, the first product without other users, if there is one."""
     uses = [0] * len(program.op)
     results = (r >> 1 for r in program.results)
     for i in (*(i for operands in needs for i in operands), *(v - program.first_operation for v in results)):
@@ -67,7 +67,7 @@ def _fused(program: StraightLineProgram, needs: Sequence[Sequence[int]]) -> dict
         if op == Op.ADD:
             for i in needs[k]:
                 if program.op[i] == Op.MUL and uses[i] == 1:
-                    fused[k] = i
+                    fused.setdefault(k, i)
     return fused
 
 

@@ -52,16 +52,28 @@ def suffix(width: int) -> str:
 
 
 class _Angles:
-    """Writer of instructions on *width* angles."""
+    """Writer of instructions on *width* angles; with *fused* a b + c is rounded once."""
 
-    def __init__(self, width: int) -> None:
-        self.width = width
+    def __init__(self, width: int, *, fused: bool = False) -> None:
+        self.width, self.fused = width, fused
         self.T, self.I = real(width), "i64" if width == 1 else f"<{width} x i64>"
         self.B = "i1" if width == 1 else f"<{width} x i1>"
         self.lines: list[str] = []
 
     def put(self, name: str, operation: str, a: str, b: str, kind: str = "") -> str:
         self.lines.append(f"  %{name} = {operation} {kind or self.T} {a}, {b}\n")
+        return f"%{name}"
+
+    def minus(self, name: str, a: str) -> str:
+        self.lines.append(f"  %{name} = fneg {self.T} {a}\n")
+        return f"%{name}"
+
+    def multiply_add(self, name: str, a: str, b: str, c: str) -> str:
+        """A b + c."""
+        if not self.fused:
+            return self.put(name, "fadd", self.put(f"{name}p", "fmul", a, b), c)
+        arguments = ", ".join(f"{self.T} {x}" for x in (a, b, c))
+        self.lines.append(f"  %{name} = call {self.T} @llvm.fma.{suffix(self.width)}({arguments})\n")
         return f"%{name}"
 
     def real(self, value: float) -> str:
@@ -95,16 +107,15 @@ def reduction(width: int, suffix: str = "") -> str:
     return "".join(w.lines)
 
 
-def series(width: int) -> str:
+def series(width: int, *, fused: bool) -> str:
     """Instructions from what :func:`reduction` gives to the sines ``%sin`` and the cosines ``%cos``."""
-    w = _Angles(width)
-    put, c, T, I = w.put, w.real, w.T, w.I
+    w = _Angles(width, fused=fused)
+    put, add, c, T, I = w.put, w.multiply_add, w.real, w.T, w.I
 
     def polynomial(name: str, coefficients: tuple[float, ...]) -> str:
         total = c(coefficients[-1])
         for k, coefficient in enumerate(reversed(coefficients[:-1])):
-            product = put(f"{name}p{k}", "fmul contract", total, "%z")
-            total = put(f"{name}{k}", "fadd contract", product, c(coefficient))
+            total = add(f"{name}{k}", total, "%z", c(coefficient))
         return total
 
     put("z", "fmul", "%y", "%y")
@@ -112,13 +123,10 @@ def series(width: int) -> str:
     put("v", "fmul", "%z", "%y")
     r = polynomial("s", SIN[1:])
     put("half", "fmul", "%tail", c(0.5))
-    put("vr", "fmul contract", "%v", r)
-    put("s_a", "fsub contract", "%half", "%vr")
-    put("s_b", "fmul contract", "%z", "%s_a")
-    put("s_c", "fsub contract", "%s_b", "%tail")
-    put("s_d", "fmul contract", "%v", c(SIN[0]))
-    put("s_e", "fsub contract", "%s_c", "%s_d")
-    put("sin0", "fsub", "%y", "%s_e")
+    add("s_a", w.minus("vm", "%v"), r, "%half")
+    add("s_b", "%z", "%s_a", w.minus("tailm", "%tail"))
+    add("s_c", "%vm", c(SIN[0]), "%s_b")
+    put("sin0", "fsub", "%y", "%s_c")
     # cos = w + (((1 - w) - z/2) + (z z r - y tail)), w = 1 - z/2
     q = polynomial("c", COS)
     put("hz", "fmul", "%z", c(0.5))
@@ -126,11 +134,10 @@ def series(width: int) -> str:
     put("c_a", "fsub", c(1.0), "%w")
     put("c_b", "fsub", "%c_a", "%hz")
     put("zz", "fmul", "%z", "%z")
-    put("c_c", "fmul contract", "%zz", q)
-    put("yt", "fmul contract", "%y", "%tail")
-    put("c_d", "fsub contract", "%c_c", "%yt")
-    put("c_e", "fadd", "%c_b", "%c_d")
-    put("cos0", "fadd", "%w", "%c_e")
+    put("yt", "fmul", "%y", "%tail")
+    add("c_c", "%zz", q, w.minus("ytm", "%yt"))
+    put("c_d", "fadd", "%c_b", "%c_c")
+    put("cos0", "fadd", "%w", "%c_d")
     # Quadrants: odd ones swap; the second bit of k (of k + 1 for the cosine) is the sign.
     put("odd", "and", "%k", w.integer(1), I)
     put("swap", "icmp ne", "%odd", w.integer(0), I)
@@ -146,8 +153,10 @@ def series(width: int) -> str:
     return "".join(w.lines)
 
 
-def sincos(width: int) -> str:
-    """Definition of ``{T, T} @sincos.W(T)``: the sines and the cosines of *width* angles."""
+def sincos(width: int, *, fused: bool) -> str:
+    """Definition of ``{T, T} @sincos.W(T)``: the sines and the cosines of *width* angles; with *fused* on a processor that rounds
+    a b + c once.
+    """
     T, B = real(width), "i1" if width == 1 else f"<{width} x i1>"
     any_large = "%large" if width == 1 else "%any"
     reduce = "" if width == 1 else f"  %any = call i1 @llvm.vector.reduce.or.v{width}i1({B} %large)\n"
@@ -155,7 +164,7 @@ def sincos(width: int) -> str:
 define internal {{{T}, {T}}} @sincos.{width}({T} %a) nounwind noinline {{
   %size = call {T} @llvm.fabs.{suffix(width)}({T} %a)
   %large = fcmp ugt {T} %size, {constant(LARGE, width)}
-{reduce}{reduction(width)}{series(width)}  br i1 {any_large}, label %slow, label %fast, !prof !0
+{reduce}{reduction(width)}{series(width, fused=fused)}  br i1 {any_large}, label %slow, label %fast, !prof !0
 fast:
   %p = insertvalue {{{T}, {T}}} poison, {T} %sin, 0
   %pair = insertvalue {{{T}, {T}}} %p, {T} %cos, 1

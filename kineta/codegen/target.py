@@ -34,6 +34,11 @@ class Target:
         return 32 if self.width == 8 or self.triple.startswith(("aarch64", "arm64")) else 16
 
     @property
+    def fuses(self) -> bool:
+        """Whether the processor rounds a b + c once."""
+        return "+fma" in self.features or "+neon" in self.features
+
+    @property
     def signature(self) -> str:
         """Text that identifies the target in keys of the cache."""
         import llvmlite

@@ -45,7 +45,7 @@ def loop_ptx(tableau: Tableau, rate: StraightLineProgram) -> str:
     loop = llvm_ir.source(translate_unit((integrate_cases, method)), direct={"rate": f"{rate.name}.core.1"})
     needs = Needs()
     plan = SpillPlan(rate, [[Bundle(group) for group in schedule(rate, dependencies(rate))]], 0)
-    function = core(plan, rate.results, 1, 1, needs)
+    function = core(plan, rate.results, 1, 1, needs, fused=True)
     calls = "".join(lanes(*known) for known in sorted(needs.lanes))
     called = {name for name, *_ in needs.lanes} | {"pow"} | {"sincos" for _ in needs.sincos}
     place = RunData.layout.position("allowed")

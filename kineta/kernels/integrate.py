@@ -63,8 +63,7 @@ def transition(tableau: Tableau, *, projecting: bool, touching: bool) -> Callabl
 
 def is_fused() -> bool:
     """Whether this machine rounds a b + c once."""
-    features = host().features
-    return "+fma" in features or "+neon" in features
+    return host().fuses
 
 
 @kernel

@@ -118,6 +118,45 @@ def test_one_state_in_every_lane(p: StraightLineProgram, width: int) -> None:
     assert not found.T[1::2].any()
 
 
+def differences() -> StraightLineProgram:
+    """Sums and differences of products, and of products and choices, with all signs."""
+    g = Graph()
+    a, b, c, d, e = inputs = [g.symbol(name) for name in "abcde"]
+    found = []
+    for i in range(32):
+        # Each has no other users.
+        product, own = g.mul(g.add(a, g.const(0.1 + i)), b), g.add(c, g.const(0.1 * i))
+        step = g.call(Op.STEP, own)
+        match i // 4:
+            case 0:
+                other = g.call(Op.WHERE, d, own)
+            case 1:
+                other = step
+            case 2:
+                other = g.mul(step, e)
+            case 3:
+                other = g.call(Op.SIGN, own)
+            case 4:
+                other = g.call(Op.GUARD, d, g.add(ONE, own))
+            case 5:
+                other = g.mul(own, d)
+            case 6:
+                other = g.call(Op.MAX, ZERO, own)
+            case _:
+                other = g.call(Op.IF, step, g.call(Op.PAIR, d, e))
+        found.append(g.add(product ^ (i & 1), other ^ (i >> 1 & 1)))
+    return program(g, {"x": inputs}, {"out": ((len(found),), found)}, "f")
+
+
+@pytest.mark.parametrize("width", [2, 4, 8])
+@pytest.mark.parametrize("p", [*PROGRAMS.values(), differences()], ids=[*PROGRAMS, "differences"])
+def test_vectors_of_every_width_have_the_bits_of_numbers(p: StraightLineProgram, width: int) -> None:
+    """The code says what is rounded: LLVM does not choose for a vector what to fuse."""
+    f, alone, rows = native(p, width), native(p, 1), blocks(p, 64)
+    one_by_one = np.array([alone(*row) for row in zip(*rows, strict=True)])
+    assert np.array_equal(f.batch(*rows), one_by_one, equal_nan=True)
+
+
 def test_rows_without_vectors_agree_too() -> None:
     p = random_program(3, 150)
     rows = blocks(p, 5)

@@ -9,6 +9,7 @@ import pytest
 
 import kineta as kn
 from kineta.equations.initial_values import initial_state
+from tests.simulation.switching_systems import switching_system
 from tests.support import EXAMPLES
 
 #: Models and their spans: an arm, pendulums, a top, a free body in quaternions, closed and rolling ones, one that bounces.
@@ -92,3 +93,30 @@ def test_closed_mechanisms_are_the_same_to_the_bit_where_they_fold(method: str) 
         for a, b in zip((*alone.t_events, *alone.y_events), (*among.t_events, *among.y_events), strict=True):
             assert len(a) == 1
             assert (a == b).all()
+
+
+#: Seeds of random systems. In the first ones vectors had rounded products from which choices are subtracted, and numbers not.
+SEEDS = [8, 26, 33, 55, 59, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(60, 100))]
+
+
+@pytest.mark.parametrize("method", ["dop853", "dopri5"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_cases_of_systems_that_switch_are_the_same_to_the_bit(seed: int, method: str) -> None:
+    """Choices, steps, tables, states, limits, dry friction and switches: ends, times and samples."""
+    system, rng, cases = switching_system(seed), np.random.default_rng(seed), 7
+    q = rng.uniform(-0.15, 0.15, (cases, system.nq))
+    v = rng.uniform(-1, 1, (cases, system.nv))
+    p = {"m": rng.uniform(1, 2, cases), "a": rng.uniform(1, 4, cases)}
+    for options in OPTIONS.values():
+        given = {**options, "method": method} | ({"t_eval": np.linspace(0, 1, 8)} if "t_eval" in options else {})
+        many = kn.simulate(system, 1.0, q=q, v=v, p=p, **given)
+        assert many.cases is not None
+        for i in range(cases):
+            own = {name: values[i] for name, values in p.items()}
+            alone, among = kn.simulate(system, 1.0, q=q[i], v=v[i], p=own, **given), many.case(i)
+            assert [alone[n][-1] for n in alone.q_names] == [many.cases.end[n][i] for n in alone.q_names]
+            told = ((r.status, r.steps, r.rejected, r.changes, r.impacts, r.notes) for r in (alone, among))
+            assert next(told) == next(told)
+            if options:
+                for name, values in alone.series.items():
+                    assert np.array_equal(values, among[name], equal_nan=True), name

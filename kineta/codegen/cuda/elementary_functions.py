@@ -156,7 +156,7 @@ beyond:
   %far = call {three} @far.angle({REAL} %a)
 {far}  br label %all
 all:
-{phi}{series(1)}  %p = insertvalue {{{REAL}, {REAL}}} poison, {REAL} %sin, 0
+{phi}{series(1, fused=True)}  %p = insertvalue {{{REAL}, {REAL}}} poison, {REAL} %sin, 0
   %pair = insertvalue {{{REAL}, {REAL}}} %p, {REAL} %cos, 1
   ret {{{REAL}, {REAL}}} %pair
 }}

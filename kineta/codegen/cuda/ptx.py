@@ -136,7 +136,7 @@ class _DeviceWriter(ScalarWriter):
     pointer, loaded = GLOBAL, ", !invariant.load !0"
 
     def __init__(self, program: StraightLineProgram) -> None:
-        super().__init__(program, program.results, 1, 1, Needs())
+        super().__init__(program, program.results, 1, 1, Needs(), fused=True)
         self.wait = False  # results that wait for the end would be held in registers
         self.called: set[str] = set()
         self.targets = [(f"%out{i}", k) for i, block in enumerate(program.outputs) for k in range(block.size)]
