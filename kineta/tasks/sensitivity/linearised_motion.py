@@ -347,8 +347,8 @@ def linearised_motion(
     if (places := len({name for own in system.expanded.impacts.values() for name in own})) > MOST_PLACES:
         raise SimulationError(
             f"Model '{system.name}': sensitivities derive the equations with all {places} places that may touch, as those of"
-            f" boxes on boxes; expected {MOST_PLACES} at most, since more take hours. Use balls, capsules, points on faces or"
-            " compliant contact, or differences of runs."
+            f" boxes on boxes; expected {MOST_PLACES} at most, since more do not end in minutes. Use balls, capsules, points on"
+            " faces or compliant contact, or differences of runs."
         )
     kept = bytes_per_step(system.nq + system.nv, every=True, keep=True)
     problem = simulation_problem(
