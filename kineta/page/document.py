@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from html import escape
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,6 @@ from kineta.simulation.simulate import simulate
 from kineta.tasks.export.exported_run import exported_problem, touching_run
 from kineta.tasks.export.touching_record import MOST_SHAPES, over
 from kineta.tasks.posture import Posture, posture
-from kineta.tasks.servo.servo import servo
 
 #: Files of the page beside this one.
 _HERE = Path(__file__).parent
@@ -102,6 +102,7 @@ def _held(equations: Equations, found: Posture, span: tuple[float, float], sampl
     """The motion in which actuators hold programs of motion through the rest of the system; None where they do not."""
     if not equations.system.programs:
         return None
+    servo = import_module("kineta.tasks.servo.servo").servo  # needs SciPy, which browsers load late
     try:
         return recorded_series(servo(equations, span, q=found.q, v=found.v, p=found.p, samples=samples))
     except KinetaError:
