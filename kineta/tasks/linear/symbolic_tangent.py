@@ -29,6 +29,8 @@ from kineta.tasks.linear.operating_point import check_names, named
 
 #: Most nodes of readable entries.
 LARGE = 20_000
+#: Most nodes of all that elimination writes on its way there: entries that are read take 60 000, those that are too long 600 000.
+WORK = 200_000
 #: Threshold of pivots, relative to the largest entry at the state.
 SMALL = 1e-3
 #: Largest factor of the perturbed parameters for which a state has to remain consistent.
@@ -193,7 +195,9 @@ class Elimination:
         return {name: matrix([next(placed) for _ in block.flat], block.shape) for name, block in blocks.items()}
 
     def _solved(self, rows: Matrix, right: Matrix) -> Matrix:
-        """The solution X of rows X = right, by pivots that are short, and not small at the state."""
+        """The solution X of rows X = right, by pivots that are short, and not small at the state. Raises :class:`ArgumentError`
+        for one that is too long to read.
+        """
         g, n = self.graph, len(rows)
         work = [[*a, *b] for a, b in zip(rows.tolist(), right.tolist(), strict=True)]
         place: dict[int, int] = {}
@@ -209,6 +213,8 @@ class Elimination:
                         for x, y in zip(row, work[i], strict=True)
                     ]
                     work[j][k] = ZERO
+            if len(g) > WORK:
+                raise ArgumentError(f"Model '{self.model}': the entries take more than {WORK} parts; ask for numbers.")
         found = {k: work[i][n:] for i, k in place.items()}
         return matrix([found[k] for k in range(n)], right.shape)
 
