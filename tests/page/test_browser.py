@@ -619,6 +619,7 @@ def test_less_detail_is_drawn_while_frames_come_late_and_all_of_it_at_rest(chrom
     }"""
     with opened(chromium, shown(tmp_path, "thrown_box", 1.0)) as tab:
         tab.computed()
+        tab.page.wait_for_function("() => kineta.detail === 0", timeout=20000)
         tab.drawn()
         whole, pixels = tab.do(drawn), tab.pixels()
         tab.do(
