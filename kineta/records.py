@@ -116,7 +116,8 @@ def _record(
     bases = [vars(base).get("__dataclass_fields__", {}) for base in cls.__mro__[:0:-1]]
     cls.__dataclass_fields__ = {n: f for known in (*bases, own["__dataclass_fields__"]) for n, f in known.items()}
     cls.__dataclass_params__ = _parameters(frozen)
-    cls.__match_args__ = tuple(f.name for f in fields(cls) if f.init and not f.kw_only)  # type: ignore[misc]
+    positional = tuple(f.name for f in fields(cls) if f.init and not f.kw_only)
+    cls.__match_args__ = positional  # type: ignore[misc]  # mypy lets nobody set this name
     names = [f.name for f in fields(cls)]
     if slots:
         cls = _with_slots(cls, names)

@@ -114,7 +114,7 @@ def test_fields_of_frozen_records_cannot_be_set(name: str) -> None:
 
 
 def test_classes_derived_from_frozen_records_have_attributes_of_their_own() -> None:
-    class Wider(OURS["Base"]):  # type: ignore[misc]
+    class Wider(OURS["Base"]):  # type: ignore[misc]  # a base that is found in a table
         pass
 
     wider = Wider(1)
@@ -126,7 +126,7 @@ def test_classes_derived_from_frozen_records_have_attributes_of_their_own() -> N
 
 def test_dataclasses_of_the_standard_library_can_be_derived_from_records() -> None:
     @dataclasses.dataclass(frozen=True)
-    class Wider(OURS["Base"]):  # type: ignore[misc]
+    class Wider(OURS["Base"]):  # type: ignore[misc]  # a base that is found in a table
         e: int = 0
 
     assert repr(Wider(1, e=2)).endswith("Wider(a=1, b=(1, 2), e=2)")
@@ -149,7 +149,7 @@ def test_records_are_copied_and_pickled() -> None:
 
 def test_wrong_arguments_are_told_as_always() -> None:
     with pytest.raises(TypeError, match=r"Pair.__init__\(\) missing 1 required positional argument: 'y'"):
-        Pair(1.0)  # type: ignore[call-arg]
+        Pair(1.0)  # type: ignore[call-arg]  # refused by the type checker as well
 
 
 def test_methods_are_written_at_the_first_look() -> None:

@@ -238,6 +238,20 @@ def aligned(lines: Iterable[str], environment: str) -> str:
     return f"\\begin{{{environment}}}\n{body}\n\\end{{{environment}}}"
 
 
+def above(shown: str, lines: Sequence[tuple[str, str]]) -> str:
+    """*shown* above named *lines*."""
+    return "\n".join([shown, *([""] if lines else []), *(f"{name} = {value}" for name, value in lines)])
+
+
+def gathered(shown: str, lines: Sequence[tuple[str, str]]) -> str:
+    """LaTeX: *shown* above named *lines*."""
+    if not lines:
+        return shown
+    return (
+        f"\\begin{{gathered}}\n{shown} \\\\\n{aligned((f'{n} = {v}' for n, v in lines), 'aligned')}\n\\end{{gathered}}"
+    )
+
+
 def _names(formulas: Formulas) -> list[str]:
     """Names of the entries, part by part."""
     array = formulas.array

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from kineta.equations.formulas import aligned, kinds, simplified
+from kineta.equations.formulas import above, gathered, kinds, simplified
 from kineta.errors import ArgumentError
 from kineta.expr.graph import Ref
 from kineta.mechanics.derivation import Derivation
@@ -54,7 +54,7 @@ class MatrixForm:
             for sign, column in zip(signs, columns[1:], strict=False):
                 row += (sign if k == middle else " " * len(sign)) + (column[k] if sign else " " + column[k])
             lines.append(row.rstrip())
-        return "\n".join([*lines, *([""] if below else []), *(f"{name} = {value}" for name, value in below)])
+        return above("\n".join(lines), below)
 
     def latex(self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False) -> str:
         """:meth:`text` in LaTeX, for use within ``$$``."""
@@ -64,9 +64,7 @@ class MatrixForm:
         sides = [right[0]] if len(right) % 2 else []
         sides += [" ".join(right[-2:])] if len(right) > 1 else []
         whole = f"{M} {z} + {h} = {' + '.join(sides)}"
-        if not below:
-            return whole
-        return f"\\begin{{gathered}}\n{whole} \\\\\n{aligned((f'{n} = {v}' for n, v in below), 'aligned')}\n\\end{{gathered}}"
+        return gathered(whole, below)
 
     def as_dict(
         self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False, typeset: bool = False

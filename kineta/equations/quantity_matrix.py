@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from kineta.equations.formulas import Formulas, aligned, kinds
+from kineta.equations.formulas import Formulas, above, gathered, kinds
 from kineta.equations.matrix_form import boxed
 from kineta.errors import ArgumentError
 from kineta.mechanics.quantities import QUANTITIES
@@ -34,16 +34,14 @@ class QuantityMatrix:
             f"{side.ljust(width)}{' = ' if k == middle else '   '}{row}".rstrip()
             for k, (side, row) in enumerate(zip(sides, boxed(rows, height), strict=True))
         ]
-        return "\n".join([*lines, *([""] if below else []), *(f"{name} = {value}" for name, value in below)])
+        return above("\n".join(lines), below)
 
     def latex(self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False) -> str:
         """:meth:`text` in LaTeX, for use within ``$$``."""
         left, rows, below = self._cells(latex.Latex(rising=flag("rising", rising)), latex.label, parts, order, ROW)
         side = latex.matrix([x for row in left for x in row], 1) if len(left) > 1 else left[0][0]
         whole = f"{side} = {latex.matrix([x for row in rows for x in row], len(rows[0]))}"
-        if not below:
-            return whole
-        return f"\\begin{{gathered}}\n{whole} \\\\\n{aligned((f'{n} = {v}' for n, v in below), 'aligned')}\n\\end{{gathered}}"
+        return gathered(whole, below)
 
     def as_dict(
         self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False, typeset: bool = False

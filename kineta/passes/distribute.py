@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.expr.op import Op
-from kineta.expr.walk import reachable, users
-from kineta.passes.linear_forms import Constants
+from kineta.passes.linear_forms import Rebuilding
 from kineta.passes.substitute import signed
 
 #: Terms of a sum at most: the bound that keeps the pass linear.
@@ -26,28 +25,19 @@ _Sum = dict[int, Ref]
 
 def distribute(source: Graph, roots: Sequence[Ref], parameters: Collection[str], target: Graph) -> list[Ref]:
     """The *roots* of *source* rebuilt in *target* with the same values and no more operations on variables."""
-    order = reachable(source, roots)
-    sweep = _Distribution(source, target, users(source, order, roots), parameters)
-    for i in order:
-        sweep.visit(i)
-    return [signed(sweep.copy[r >> 1], r) for r in roots]
+    return _Distribution.rebuilt(source, roots, parameters, target)
 
 
-class _Distribution:
-    """The state of the sweep: copies of nodes, and sums whose terms a sum around them may take over."""
+class _Distribution(Rebuilding):
+    """The sweep, with sums whose terms a sum around them may take over."""
 
     def __init__(self, source: Graph, target: Graph, user: dict[int, int], parameters: Collection[str]) -> None:
-        self.source, self.target, self.user = source, target, user
-        self.constants = Constants(source, target, parameters)
-        self.copy = self.constants.copy
+        super().__init__(source, target, user, parameters)
         self.sums: dict[int, _Sum] = {}
 
     def visit(self, i: int) -> None:
-        """Process node *i*, after its operands."""
-        if self.constants.copied(i):
-            return
         op, a, b = self.source.op[i], self.source.lhs[i], self.source.rhs[i]
-        self.copy[i] = self.target.call(op, signed(self.copy[a >> 1], a), signed(self.copy[b >> 1], b))
+        self.copy[i] = self.copied_call(op, a, b)
         if op != _ADD:
             return
         terms = self._added([*self._terms(a), *self._terms(b)])

@@ -11,8 +11,7 @@ from collections.abc import Collection, Sequence
 
 from kineta.expr.graph import ONE, Graph, Ref
 from kineta.expr.op import Op
-from kineta.expr.walk import reachable, users
-from kineta.passes.linear_forms import Constants
+from kineta.passes.linear_forms import Rebuilding
 from kineta.passes.substitute import signed
 
 #: Terms of a sum and factors of a product at most: the bound that keeps the pass linear.
@@ -26,37 +25,25 @@ _ADD, _MUL = int(Op.ADD), int(Op.MUL)
 
 def factor(source: Graph, roots: Sequence[Ref], parameters: Collection[str], target: Graph) -> list[Ref]:
     """The *roots* of *source* factorised into *target*, in the same order, with the same values and no more operations."""
-    order = reachable(source, roots)
-    sweep = _Factoring(source, target, users(source, order, roots), parameters)
-    for i in order:
-        sweep.visit(i)
-    return [signed(sweep.copy[r >> 1], r) for r in roots]
+    return _Factoring.rebuilt(source, roots, parameters, target)
 
 
-class _Factoring:
-    """The state of the sweep: copies of nodes, products and sums nested in another one, and constants."""
+class _Factoring(Rebuilding):
+    """The sweep, with products and sums that are nested in another one."""
 
     def __init__(self, source: Graph, target: Graph, user: dict[int, int], parameters: Collection[str]) -> None:
-        self.source = source
-        self.target = target
-        self.user = user
-        self.constants = Constants(source, target, parameters)
-        self.copy = self.constants.copy
+        super().__init__(source, target, user, parameters)
         self.products: dict[int, _Product] = {}
         self.sums: dict[int, list[_Product]] = {}
 
     def visit(self, i: int) -> None:
-        """Process node *i*, after its operands."""
-        if self.constants.copied(i):
-            return
-        source, copy = self.source, self.copy
-        op, a, b = source.op[i], source.lhs[i], source.rhs[i]
+        op, a, b = self.source.op[i], self.source.lhs[i], self.source.rhs[i]
         if op == _MUL:
             self._visit_product(i, a, b)
         elif op == _ADD:
             self._visit_sum(i, a, b)
         else:
-            copy[i] = self.target.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b))
+            self.copy[i] = self.copied_call(op, a, b)
 
     def _visit_product(self, i: int, a: Ref, b: Ref) -> None:
         (c, x), (d, y) = self._product(a, _MUL), self._product(b, _MUL)

@@ -5,11 +5,13 @@ Derivations split moments of inertia and recombine them; the linear form restore
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.expr.op import UNARY, Op
+from kineta.expr.walk import reachable, users
 from kineta.passes.substitute import signed
 
 #: Neutral elements.
@@ -108,6 +110,33 @@ class Constants:
         if ref != ZERO:
             self._forms[ref >> 1] = {n: -f for n, f in form.items()} if ref & 1 else form
         return ref
+
+
+class Rebuilding(ABC):
+    """A sweep over a graph, operands first, that rebuilds it in a *target*. ``user`` is as of :func:`~kineta.expr.walk.users`."""
+
+    def __init__(self, source: Graph, target: Graph, user: dict[int, int], parameters: Collection[str]) -> None:
+        self.source, self.target, self.user = source, target, user
+        self.constants = Constants(source, target, parameters)
+        self.copy = self.constants.copy
+
+    @classmethod
+    def rebuilt(cls, source: Graph, roots: Sequence[Ref], parameters: Collection[str], target: Graph) -> list[Ref]:
+        """The *roots* of *source* in *target*."""
+        order = reachable(source, roots)
+        sweep = cls(source, target, users(source, order, roots), parameters)
+        for i in order:
+            if not sweep.constants.copied(i):
+                sweep.visit(i)
+        return [signed(sweep.copy[r >> 1], r) for r in roots]
+
+    @abstractmethod
+    def visit(self, i: int) -> None:
+        """Copy node *i*, an operation that is no constant, after its operands; or keep what its user takes over."""
+
+    def copied_call(self, op: int, a: Ref, b: Ref) -> Ref:
+        """The operation *op* of copies of operands of the source."""
+        return self.target.call(op, signed(self.copy[a >> 1], a), signed(self.copy[b >> 1], b))
 
 
 def _exact(value: float) -> Exact:

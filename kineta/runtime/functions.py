@@ -263,7 +263,9 @@ def _stored(d: Derivation, kinetic: Ref, potential: Ref) -> list[Ref]:
     """
     g, s = d.graph, d.symbols
     constant = [g.symbol(n) for n in s.system.parameter_names]
-    placing = [x for x in d.expression(*_placing(s.system.expanded)) if leaps_in_time(g, [x], s.t, constant)]
+    placing = d.expression(*_placing(s.system.expanded))
+    leaping = leaps_in_time(g, placing, s.t, constant)
+    placing = [x for x in placing if leaping and leaps_in_time(g, [x], s.t, constant)]
     if not (s.q and (placing or leaps_in_time(g, [kinetic, potential], s.t, constant))):
         return []
     moving = leaps_in_time(g, [kinetic], s.t, constant)
@@ -273,16 +275,15 @@ def _stored(d: Derivation, kinetic: Ref, potential: Ref) -> list[Ref]:
 
 def _placing(system: System) -> list[Expr]:
     """The arguments of the motions on which something with inertia is placed that coordinates move."""
-    body, carrying, moved = {b.name: b for b in system.bodies}, set(), {*system.q_names}
-    for last in system.bodies:
-        way, name = [], last.name
-        while name in body:
-            way.append(name)
-            name = body[name].base
-        names = {n for one in way for m in body[one].motions for x in m.arguments for n in x.symbols()}
-        if last.inertia != Inertia() and names & moved:
-            carrying.update(way)
-    return [x for name in body if name in carrying for m in body[name].motions for x in m.arguments]
+    moving, moved, carrying = {*system.q_names}, set[str](), set[str]()
+    for body in system.tree:
+        names = (n for m in body.motions for x in m.arguments for n in x.symbols())
+        if body.base in moved or not moving.isdisjoint(names):
+            moved.add(body.name)
+    for body in reversed(system.tree):
+        if body.name in carrying or (body.inertia != Inertia() and body.name in moved):
+            carrying |= {body.name, body.base}
+    return [x for body in system.tree if body.name in carrying for m in body.motions for x in m.arguments]
 
 
 def kinks_of(layout: StateLayout, addresses: Sequence[int]) -> Kinks:

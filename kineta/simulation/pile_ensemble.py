@@ -10,7 +10,6 @@ import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError
-from kineta.hybrid.automaton import DEEPEST_START
 from kineta.integration.stepping_records import CaseStepping, SteppingData
 from kineta.integration.time_stepping import largest_step, number_of_steps, step_notes
 from kineta.model.contacts.mutual_contact import mutual_contacts
@@ -19,16 +18,15 @@ from kineta.model.system import System
 from kineta.results.impacts import Impact
 from kineta.results.outcomes import FAILED, INTERRUPTED
 from kineta.runtime.problem import SimulationProblem
-from kineta.simulation.hybrid_ensemble import CaseSequence
 from kineta.simulation.independent_components import Parts
 from kineta.simulation.inputs import RunInputs
 from kineta.simulation.pair_forces import PairForces
 from kineta.simulation.pile import PairNames, SteppedPile, check_apart, impacts_of, shapes_of, step_pile
 from kineta.simulation.pile_memory import PileMemory
 from kineta.simulation.progress import Progress
-from kineta.simulation.run import check_steps, start_refusal
+from kineta.simulation.run import check_steps
 from kineta.simulation.solution import Solution, unmoved
-from kineta.simulation.stepping_ensemble import SteppedCases
+from kineta.simulation.stepping_ensemble import SteppedCases, able_to_start
 
 
 def step_pile_cases(
@@ -40,9 +38,9 @@ def step_pile_cases(
     check_steps(tasks[0])
     found, cases = [unmoved(task) for task in tasks], len(tasks[0].y0)
     left, first, names = [*range(cases)], tasks[0], cast(Mapping[int, str], {})
-    size = (first.t1 - first.t0) / number_of_steps(first.t0, first.t1, first.control.max_step)
-    forces = [PairForces(first.t0, size, first.grid) for _ in range(cases)]
-    if first.t1 > first.t0 and number_of_steps(first.t0, first.t1, first.control.max_step) <= first.control.max_steps:
+    steps = number_of_steps(first.t0, first.t1, first.control.max_step)
+    forces = [PairForces(first.t0, (first.t1 - first.t0) / steps, first.grid) for _ in range(cases)]
+    if first.t1 > first.t0 and steps <= first.control.max_steps:
         left, names = _step_natively(system, given, parts, tasks, found, forces, bar)
     quiet, refused = Progress(first.t0, first.t1, shown=False), list[SimulationError]()
     with suppress(KeyboardInterrupt):
@@ -78,7 +76,7 @@ def _step_natively(
     names of pairs by their keys.
     """
     cases, first = len(tasks[0].y0), tasks[0]
-    able = _able(tasks)
+    able = able_to_start(tasks)
     if not able:
         return [*range(cases)], {}
     values = [named_values(system.parameters, p.tolist()) for p in np.atleast_2d(given.p)]
@@ -125,28 +123,7 @@ def _step_natively(
     for own_task, solution, place in zip(tasks, found, places, strict=True):
         many.put(own_task, solution, place)
     told = PileTold(first, many, names, [*memory.names, (mutual_contacts(system)[0].name, "m")], said)
-    of_all = found[0]
-    of_all.changes, of_all.impacts, of_all.notes = (
-        CaseSequence(cases, x) for x in (told.changes, told.impacts, told.notes)
-    )
-    left: list[int] = np.flatnonzero(~many.stays).tolist()
-    for i in left:
-        of_all.changes[i], of_all.impacts[i], of_all.notes[i] = (), (), ()
-    return [] if many.interrupted else left, names.pairs
-
-
-def _able(tasks: Sequence[SimulationProblem]) -> list[int]:
-    """The cases in which all components can start."""
-    able = np.ones(len(tasks[0].y0), dtype=np.bool_)
-    for task in tasks:
-        code, h = task.made.code, task.made.h
-        if code.contacts is not None and task.system.contacts:
-            gaps = code.contacts.gaps(task.t0, task.y0[:, : code.contacts.n], h)
-            able &= gaps.min(axis=1, initial=np.inf) >= -DEEPEST_START
-        rates = code.rate.batch(np.full((len(able), 1), task.t0), task.y0, h)
-        for i in np.flatnonzero(able).tolist():
-            able[i] = not start_refusal(task.case(i), rates[i])
-    return np.flatnonzero(able).tolist()
+    return many.tell(found[0], told), names.pairs
 
 
 class PileTold:

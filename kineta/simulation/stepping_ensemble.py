@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from threading import Event as Flag
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -42,17 +42,10 @@ def may_step_natively(task: SimulationProblem) -> bool:
 
 def step_natively(task: SimulationProblem, found: Solution, bar: Progress) -> list[int]:
     """Step all cases of *task* on all cores; returns those that are left, to be run as single motions."""
-    code, made, cases = task.made.code, task.made, len(task.y0)
-    contacts = code.contacts
+    made, contacts = task.made, task.made.code.contacts
     assert contacts is not None
-    gaps = contacts.gaps(task.t0, task.y0[:, : contacts.n], made.h)
-    rates = code.rate.batch(np.full((cases, 1), task.t0), task.y0, made.h)
-    able = [
-        i
-        for i in np.flatnonzero(gaps.min(axis=1) >= -DEEPEST_START).tolist()
-        if not start_refusal(task.case(i), rates[i])
-    ]
-    many = SteppedCases(task, task.y0, np.atleast_2d(made.h), made.h.shape[-1], able, gaps.shape[1])
+    able = able_to_start([task])
+    many = SteppedCases(task, task.y0, np.atleast_2d(made.h), made.h.shape[-1], able, len(contacts.touches))
 
     def memory() -> tuple[SteppingData, FloatArray]:
         first = task.case(0)
@@ -61,14 +54,34 @@ def step_natively(task: SimulationProblem, found: Solution, bar: Progress) -> li
 
     many.step(memory, bar)
     many.put(task, found, np.s_[:])
-    told = Told(task, found, many)
-    found.changes, found.impacts, found.notes = (
-        CaseSequence(cases, x) for x in (told.changes, told.impacts, told.notes)
-    )
-    left: list[int] = np.flatnonzero(~many.stays).tolist()
-    for i in left:
-        found.changes[i], found.impacts[i], found.notes[i] = (), (), ()
-    return [] if many.interrupted else left
+    return many.tell(found, Told(task, found, many))
+
+
+def able_to_start(tasks: Sequence[SimulationProblem]) -> list[int]:
+    """The cases in which all components *tasks* can start."""
+    able = np.ones(len(tasks[0].y0), dtype=np.bool_)
+    for task in tasks:
+        code, h = task.made.code, task.made.h
+        if code.contacts is not None and task.system.contacts:
+            gaps = code.contacts.gaps(task.t0, task.y0[:, : code.contacts.n], h)
+            able &= gaps.min(axis=1, initial=np.inf) >= -DEEPEST_START
+        rates = code.rate.batch(np.full((len(able), 1), task.t0), task.y0, h)
+        for i in np.flatnonzero(able).tolist():
+            able[i] = not start_refusal(task.case(i), rates[i])
+    return np.flatnonzero(able).tolist()
+
+
+class CaseWords(Protocol):
+    """What is told of each case."""
+
+    def changes(self, i: int) -> tuple[tuple[float, str], ...]:
+        """Changes of case *i*."""
+
+    def impacts(self, i: int) -> tuple[Any, ...]:
+        """Impacts of case *i*."""
+
+    def notes(self, i: int) -> tuple[str, ...]:
+        """Notes on case *i*."""
 
 
 class SteppedCases:
@@ -196,6 +209,19 @@ class SteppedCases:
             ended = self.status[i] == AT_END
             found.status[i] = DONE if ended else INTERRUPTED
             found.messages[i] = (outcomes.done if ended else outcomes.interrupted)(float(self.t[i]))
+
+    def tell(self, found: Solution, told: CaseWords) -> list[int]:
+        """Put what is *told* of the cases that have been stepped into *found*; returns those that are left, to be run as single
+        motions.
+        """
+        cases = len(self.y)
+        found.changes, found.impacts, found.notes = (
+            CaseSequence(cases, x) for x in (told.changes, told.impacts, told.notes)
+        )
+        left: list[int] = np.flatnonzero(~self.stays).tolist()
+        for i in left:
+            found.changes[i], found.impacts[i], found.notes[i] = (), (), ()
+        return [] if self.interrupted else left
 
 
 class Told:

@@ -6,12 +6,29 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+import kineta as kn
+from tests.support import EXAMPLES
 
 #: The browser, and how it draws without a screen.
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
+
+#: Marks of tests that open pages.
+OPENS_PAGES = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine, in which pages are opened"),
+    pytest.mark.skipif(
+        find_spec("playwright") is None, reason="the package playwright, which steers Chromium, is not installed"
+    ),
+]
+#: The last state, by name.
+LAST = "() => Object.fromEntries(kineta.track.names.map((n) => [n, kineta.track.column(n).at(-1)]))"
 
 
 @dataclass
@@ -62,3 +79,8 @@ def opened(browser: Any, path: Path, width: int = 900, height: int = 560) -> Ite
     own.wait_for_function("() => window.kineta?.ready", timeout=20000)
     yield tab
     own.close()
+
+
+def shown(folder: Path, name: str, to: float) -> Path:
+    """The page of an example, for so many seconds."""
+    return kn.load(EXAMPLES / f"{name}.kin").show(folder / f"{name}.html", to=to)

@@ -44,7 +44,7 @@ def ignorable(d: Derivation) -> dict[int, Ref]:
     forces = nonpotential_forces(d, d.elements)
     vary = [gradient(g, Q, set(s.q)) for Q in forces]
     found: dict[int, Ref] = {}
-    inside, within, driven = list[str](), list[str](), list[str]()
+    inside, within, driven = list[str](), list[str](), dict[int, str]()
     for q, rate in zip(s.coordinates, s.motion_rates, strict=False):
         if rate not in s.v:
             continue
@@ -54,13 +54,18 @@ def ignorable(d: Derivation) -> dict[int, Ref]:
         elif any(opened.shorter(by.get(q, ZERO)) != ZERO for by in vary):
             within.append(name)
         elif opened.shorter(forces[k]) != ZERO:
-            driven += [f"{e} acts on {name}" for e in acting(d, lambda Q, k=k: opened.shorter(Q[k]) != ZERO)]  # type: ignore[misc]
+            driven[k] = name
         else:
             found[k] = q
     if not found and s.q:
+
+        def push(k: int) -> Callable[[list[Ref]], bool]:
+            return lambda forces: opened.shorter(forces[k]) != ZERO
+
+        said = [f"{e} acts on {name}" for k, name in driven.items() for e in acting(d, push(k))]
         why = [f"{what} contains {excerpt(x)}" for what, x in (("the Lagrangian", inside), ("a force", within)) if x]
         raise ModelError(
-            f"Model '{system.name}' has no ignorable coordinate: {'; '.join((*why, *driven))}. Routh's function and "
+            f"Model '{system.name}' has no ignorable coordinate: {'; '.join((*why, *said))}. Routh's function and "
             "the effective potential need one whose momentum stays constant."
         )
     return found

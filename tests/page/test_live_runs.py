@@ -1,0 +1,280 @@
+"""Motions in pages: numbers are those of ``kn.simulate``, the hand pulls, what does not run live is replayed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import platform
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from tests.hybrid.test_classics import painleve
+from tests.page import unfused
+from tests.page.chromium import LAST, OPENS_PAGES, opened, shown
+from tests.support import EXAMPLES
+from tests.tasks.export.test_exported_steps import WALL
+
+pytestmark = OPENS_PAGES
+
+
+@pytest.fixture(scope="module")
+def plain() -> Iterator[Callable[..., tuple[dict[str, float], int]] | None]:
+    """The page and the end of a run, computed without fused operations; None where a processor cannot do without."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        yield None
+        return
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), unfused.begin) as other:
+        yield lambda *given: other.submit(unfused.page_and_end, *given).result()
+
+
+@pytest.mark.parametrize(
+    ("name", "to"),
+    [("fourbar", 1.0), ("bouncing_ball", 2.0), ("bicycle", 1.0), ("elevator", 1.0), ("tracking_arm", 1.0)],
+)
+def test_numbers_are_those_of_simulate(chromium: Any, tmp_path: Path, name: str, to: float) -> None:
+    run = kn.simulate(kn.load(EXAMPLES / f"{name}.kin"), to)
+    with opened(chromium, shown(tmp_path, name, to)) as tab:
+        tab.computed()
+        last, changes = tab.do(LAST), tab.do("() => kineta.track.changes.map((x) => [x.t, x.text])")
+        for state in (*run.q_names, *run.v_names, *run.level_names, "kinetic_energy"):
+            assert last[state] == pytest.approx(run[state][-1], rel=1e-9, abs=1e-9), state
+        assert [what for _, what in changes] == [what for _, what in run.changes]
+        np.testing.assert_allclose([t for t, _ in changes], [t for t, _ in run.changes], rtol=1e-9)
+        if not run.changes:
+            assert tab.do("() => kineta.run.steps") == run.steps
+        assert tab.said == []
+
+
+#: Examples whose control is found by ``kineta servo``: its motion is replayed.
+SERVO = {"car_chain", "crane_servo"}
+#: Tolerances of runs that are compared closely, and how far they may be apart: of a mechanism that amplifies rounding, of
+#: ground and flanges whose force has a kink, which steps find as rounding lets them, and of a rotor that begins on a knot of its
+#: table: there a change of the wind by 2e-16 moves the end of the run by 5e-11. A cam whose lift is a table and a
+#: machine that walks on four legs take a few steps more or less.
+CLOSE = 1e-12, 1e-14, 1e-11
+KINKED = 1e-12, 1e-14, 1e-9
+FAR = {
+    "andrews": (1e-9, 1e-12, 1e-4),
+    "yielding_ground": KINKED,
+    "wheelset": KINKED,
+    "wind_turbine": KINKED,
+    "cam_follower": CLOSE,
+    "walking_machine": CLOSE,
+}
+
+
+@pytest.mark.parametrize("name", sorted({p.stem for p in EXAMPLES.glob("*.kin")} - SERVO))
+def test_every_example_moves_as_in_simulate(
+    chromium: Any, plain: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """To the last bit where sums of products are rounded twice, as in a browser, and else within rounding."""
+    rtol, atol, apart = FAR.get(name, CLOSE)
+    monkeypatch.setattr("kineta.page.document.RTOL", rtol)
+    monkeypatch.setattr("kineta.page.document.ATOL", atol)
+    model, page, end = EXAMPLES / f"{name}.kin", tmp_path / f"{name}.html", None
+    run = kn.simulate(kn.load(model), 1.0, rtol=rtol, atol=atol)
+    if plain is None:
+        kn.load(model).show(page, to=1.0)
+    else:
+        end = plain(model, page, 1.0, rtol, atol)
+    with opened(chromium, page) as tab:
+        tab.computed()
+        last, steps = tab.do(LAST), tab.do("() => kineta.run.steps")
+        for state in (states := (*run.q_names, *run.v_names, *run.level_names)):
+            assert last[state] == pytest.approx(run[state][-1], abs=apart * max(np.abs(run[state]).max(), 0.01)), state
+        assert tab.do("() => kineta.track.changes.map((x) => x.text)") == [what for _, what in run.changes]
+        assert end in (None, ({n: last[n] for n in states}, steps))
+        # Fused operations make one step more or less of those that are cut at events, and of those at kinks some.
+        assert steps == pytest.approx(run.steps, rel=2e-2 if name in FAR else 4e-3, abs=2)
+        assert tab.said == []
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "method"),
+    [
+        ("double_pendulum", 1, "dop853"),
+        ("fourbar", 1, "dop853"),
+        ("thrown_box", 0, "dop853"),
+        ("thrown_box", 0, "moreau"),
+    ],
+)
+def test_a_body_that_is_pulled_follows(chromium: Any, tmp_path: Path, name: str, body: int, method: str) -> None:
+    pull = """async (body) => {
+        kineta.play(false);
+        const { machine, hand } = kineta, at = machine.box().getCenter(hand.target.clone());
+        hand.grasp(body, at);
+        const near = hand.held.local.clone(), target = at.clone();
+        target.setComponent(0, at.x + 0.3);
+        hand.target.copy(target);
+        const far = () => near.clone().applyMatrix4(hand.held.frame.matrix).distanceTo(target), before = far();
+        for (let k = 0; k < 120 && kineta.t < 0.6; k++) await new Promise(requestAnimationFrame);
+        const after = far(), end = kineta.t;
+        hand.drop();
+        const most = (name) => Math.max(...kineta.track.column(name).map(Math.abs));
+        const off = most("residual"), missed = most("balance");
+        return { before, after, end, off, missed, handed: kineta.run.handed };
+    }"""
+    path = shown(tmp_path, name, 2.0)
+    if method == "moreau":
+        path = kn.simulate(kn.load(EXAMPLES / f"{name}.kin"), 2.0, method=method).show(path)
+    with opened(chromium, path) as tab:
+        found = tab.do(pull, body)
+        if name == "fourbar":  # which goes only where its bars let it
+            assert found["off"] < 1e-10
+        else:
+            assert found["after"] < 0.8 * found["before"]
+        assert found["end"] > 0.3
+        # Steps of 1 ms have errors of second order.
+        assert found["missed"] < (1e-4 if method == "moreau" else 1e-6) * abs(found["handed"])
+        tab.computed()
+        assert all(map(np.isfinite, tab.do(LAST).values()))
+        assert tab.said == []
+
+
+def test_what_cannot_run_in_a_page_is_replayed_and_said(chromium: Any, tmp_path: Path) -> None:
+    run = kn.simulate(kn.load(EXAMPLES / "elevator.kin"), 1.0, method="Radau")
+    with opened(chromium, run.show(tmp_path / "elevator.html")) as tab:
+        assert "hand: the method Radau is not in the page." in tab.page.inner_text("#controls")
+        assert tab.do(LAST)["z"] == pytest.approx(run["z"][-1], rel=1e-9)
+        assert tab.said == []
+
+
+def test_a_machine_whose_contacts_pile_up_runs_live_by_time_stepping(chromium: Any, tmp_path: Path) -> None:
+    """A rod of which no forces obey the laws: the page steps it all the way, in the bits of ``moreau`` but for rounding."""
+    c, s = np.cos(1.0), np.sin(1.0)
+    system = painleve(1.1 * (1 + 3 * c * c) / (3 * s * c))
+    run = kn.simulate(system, 0.1, method="moreau")
+    with opened(chromium, system.show(tmp_path / "rod.html", to=0.1)) as tab:
+        tab.computed()
+        last = tab.do(LAST)
+        for state in (*run.q_names, *run.v_names):
+            assert last[state] == pytest.approx(run[state][-1], rel=1e-9, abs=1e-9), state
+        assert tab.do("() => kineta.run.steps") == run.steps
+        assert tab.do("() => kineta.track.changes.map((x) => x.text)") == [what for _, what in run.changes]
+        assert "all of the motion is found by time stepping" in tab.page.inner_text("#controls")
+        assert tab.said == []
+
+
+def test_bodies_that_touch_each_other_are_live(chromium: Any, tmp_path: Path) -> None:
+    """A wall that a ball strikes, and a brick that is pulled out of it; its parameters have sliders."""
+    system = kn.loads(WALL)
+    run = kn.simulate(system, 0.2)
+    pull = """async () => {
+        kineta.play(false);
+        const { machine, hand } = kineta, at = hand.target.clone().set(0.2, 0, 0.04);
+        hand.grasp(0, at);
+        hand.target.copy(at.clone().setComponent(1, -0.5));
+        for (let k = 0; k < 120 && kineta.t < 0.15; k++) await new Promise(requestAnimationFrame);
+        hand.drop();
+        return kineta.run.handed;
+    }"""
+    with opened(chromium, system.show(tmp_path / "wall.html", to=0.2)) as tab:
+        tab.computed()
+        last = tab.do(LAST)
+        for state in (*run.q_names, *run.v_names):
+            assert last[state] == pytest.approx(run[state][-1], rel=1e-6, abs=1e-6), state
+        assert last["work"] == pytest.approx(run.work[-1], abs=1e-6)
+        texts = tab.do("() => kineta.track.changes.map((x) => x.text)")
+        assert sorted(texts) == sorted(what for _, what in run.changes)
+        tab.do("() => kineta.sliders.all.find((s) => s.name === 'r').change(0.1)")
+        tab.computed()
+        live = kn.simulate(system, 0.2, p={"r": 0.1})
+        assert tab.do(LAST)["f.y"] == pytest.approx(live["f.y"][-1], abs=1e-6)
+        assert abs(tab.do(pull)) > 0
+        tab.computed()
+        assert all(map(np.isfinite, tab.do(LAST).values()))
+        assert tab.said == []
+
+
+def test_a_result_of_time_stepping_is_live_when_something_is_changed(chromium: Any, tmp_path: Path) -> None:
+    run = kn.simulate(kn.load(EXAMPLES / "thrown_box.kin"), 1.0, method="moreau", samples=50)
+    with opened(chromium, run.show(tmp_path / "box.html")) as tab:
+        assert tab.do("() => [...kineta.track.column('box.z')]") == pytest.approx(run["box.z"].tolist(), abs=1e-12)
+        tab.do("() => kineta.sliders.all.find((s) => s.name === 'box.vx').change(1.1)")
+        tab.computed()
+        assert run.system is not None
+        live = kn.simulate(run.system, 1.0, v={"box.vx": 1.1}, method="moreau")
+        assert tab.do(LAST)["box.x"] == pytest.approx(live["box.x"][-1], rel=1e-6)
+        assert tab.said == []
+
+
+def test_a_machine_under_a_program_runs_live(chromium: Any, tmp_path: Path) -> None:
+    """Its start is brought onto the program when values change, the energy has the work of control, and no hand pulls it."""
+    with opened(chromium, shown(tmp_path, "satellite_turn", 2.0)) as tab:
+        tab.computed()
+        first = tab.do(LAST)
+        tab.do("() => kineta.sliders.all.find((s) => s.name === 'b.wx').change(0.2)")
+        tab.computed()
+        last = tab.do(LAST)
+        assert abs(last["b.wy"] - first["b.wy"]) > 1e-6
+        assert max(abs(x["balance"]) for x in (first, last)) < 1e-8
+        assert last["residual"] < 1e-12
+        assert "No hand pulls here" in tab.page.inner_text("#controls")
+        assert tab.said == []
+
+
+def test_what_is_refused_is_said_and_mended_by_another_value(chromium: Any, tmp_path: Path) -> None:
+    change = "([name, x]) => kineta.sliders.all.find((s) => s.name === name).change(x)"
+    told = "() => [document.getElementById('told').textContent, kineta.panes.map((x) => x.values[0].length)]"
+    with opened(chromium, shown(tmp_path, "double_pendulum", 1.0)) as tab:
+        found = []
+        for value in (-1.0, 0.0, 2.0):
+            tab.do(change, ["m1", value])
+            tab.computed()
+            tab.page.wait_for_timeout(50)
+            found.append(tab.do(told))
+        (refused, empty), (failed, part), (well, whole) = found
+        assert refused == "Body 'first': mass is \u22121.000 kg; expected zero or more."
+        assert (tab.do("() => kineta.t"), empty) == (0, [0, 0])
+        assert "the mass matrix becomes singular there: a force on q1' meets no inertia." in failed
+        assert 0 < part[0] < whole[0]
+        assert "energy balance" in well
+        assert tab.said == []
+
+
+def test_attitudes_have_sliders(chromium: Any, tmp_path: Path) -> None:
+    with opened(chromium, shown(tmp_path, "thrown_box", 0.3)) as tab:
+        tab.do("() => kineta.sliders.all.find((s) => s.name === 'box.roll').change(0.5)")
+        tab.computed()
+        w, x, y, z = tab.do("() => [...kineta.track.state(0).q]")[3:]
+        assert w**2 + x**2 + y**2 + z**2 == pytest.approx(1.0, abs=1e-15)
+        assert np.arctan2(2 * (w * x + y * z), 1 - 2 * (x**2 + y**2)) == pytest.approx(0.5, abs=1e-12)
+
+
+def test_a_machine_that_the_time_alone_moves_has_a_page(chromium: Any, tmp_path: Path) -> None:
+    clock = kn.loads("model clock;\nHand | Rz(2*t), Sx(1) = 1;\nWall | Sx(2) = 1;\n")
+    with opened(chromium, clock.show(tmp_path / "clock.html", to=2.0)) as tab:
+        before = tab.pixels()
+        tab.do("() => kineta.seek(0.5)")
+        tab.page.wait_for_timeout(100)
+        assert tab.pixels() != before
+        assert tab.page.inner_text("#controls") == "It moves with the time alone."
+        assert tab.said == []
+
+
+def test_bodies_that_fly_apart_are_shown_while_they_are_together(chromium: Any, tmp_path: Path) -> None:
+    system = kn.load(EXAMPLES / "soft_landing.kin")
+    with opened(chromium, system.show(tmp_path / "landing.html")) as tab:
+        assert tab.do("() => kineta.end") == pytest.approx(2.0, abs=0.02)
+        assert tab.page.inner_text("#told").endswith("2.0 s of it, while its bodies are together")
+    with opened(chromium, system.show(tmp_path / "longer.html", to=5.0)) as tab:
+        assert tab.do("() => kineta.end") == 5.0
+
+
+def test_a_result_is_replayed_until_something_is_changed(chromium: Any, tmp_path: Path) -> None:
+    run = kn.simulate(kn.load(EXAMPLES / "double_pendulum.kin"), 1.0, p={"m1": 2.0}, samples=50)
+    with opened(chromium, run.show(tmp_path / "run.html")) as tab:
+        q1 = run["q1"]
+        assert tab.do("() => [...kineta.track.column('q1')]") == pytest.approx(q1, rel=0, abs=6e-13 * np.ptp(q1))
+        tab.page.locator("#controls input[type=range]").first.evaluate(
+            "(x) => { x.value = 2.5; x.dispatchEvent(new Event('input')); }"
+        )
+        tab.computed()
+        live = kn.simulate(run.system, 1.0, p={"m1": 2.5})  # type: ignore[arg-type]
+        assert tab.do(LAST)["q1"] == pytest.approx(live["q1"][-1], rel=1e-9)
+        assert tab.said == []
