@@ -12,7 +12,7 @@ import pytest
 import kineta as kn
 from kineta.cli.main import app
 from tests.cli.conftest import CART, HOPPER, Command
-from tests.support import EXAMPLES
+from tests.support import EXAMPLES, slow
 
 MODELS = sorted(EXAMPLES.glob("*.kin"))
 COUNTED = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward")
@@ -35,7 +35,7 @@ PENDULA = """model pendula; gravity (0, -g, 0); parameters m1, m2, g, l1, l2; co
 Upper | Rz(theta1), Sy(-l1) = m1; Lower ~ Upper | Rz(theta2 - theta1), Sy(-l2) = m2;"""
 
 
-@pytest.mark.parametrize("quantity", ["equations", "mass_matrix", "canonical"])
+@pytest.mark.parametrize("quantity", ["equations", "mass_matrix", *slow(["canonical"])])
 def test_matrices_are_data(kineta: Command, here: Path, quantity: str) -> None:
     (here / "pendula.kin").write_text(PENDULA)
     told = json.loads(kineta("derive", "pendula.kin", "--matrix", "--json", "--quantity", quantity).out)["matrices"]

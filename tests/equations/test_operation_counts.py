@@ -5,6 +5,7 @@ A change that alters a count alters the table here, and says why. Parameter-only
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import pytest
@@ -14,7 +15,7 @@ from benchmarks import programs
 from benchmarks.chains import chain
 from kineta.expr.count import Operations
 from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
-from tests.support import EXAMPLES
+from tests.support import EXAMPLES, ROOT
 
 QUANTITIES = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward")
 
@@ -47,6 +48,24 @@ COUNTS: dict[str, tuple[Operations, ...]] = {
         n(246, 308, 4, 8),
     ),
 }
+
+#: Rows of the README's table: their first words, the model, and the quantity.
+TOLD = {
+    "hopping robot: kinetic energy": ("hopping_robot", "kinetic_energy"),
+    "inverse dynamics": ("hopping_robot", "inverse"),
+    "mass matrix and bias": ("hopping_robot", "mass_and_bias"),
+    "forward dynamics": ("hopping_robot", "forward"),
+    "PUMA arm of the paper": ("puma_andreev", "inverse"),
+}
+
+
+@pytest.mark.parametrize("row", TOLD)
+def test_the_readme_tells_the_counts(row: str) -> None:
+    model, quantity = TOLD[row]
+    count = COUNTS[model][QUANTITIES.index(quantity)]
+    told = " + ".join(str(x) for x in (count.add, count.mul, count.div) if x)
+    assert re.search(rf"^\| {row}[^|]*\| {re.escape(told)} \|", (ROOT / "README.md").read_text(encoding="utf-8"), re.M)
+
 
 #: Andreev's paper: the two ways it compares, Lagrange's equations and its own; energies. Without gravity, as the models here.
 #: The PUMA 560 with measured parameters, best known: inverse 147 + 180, mass matrix 80 + 127, mass and bias 203 + 310,

@@ -81,6 +81,7 @@ def test_a_machine_whose_run_cannot_be_computed_stands_at_its_start() -> None:
         assert set(told["recorded"]["samples"]["columns"]) == {"t", *told["q"], *told["v"]}
 
 
+@pytest.mark.slow
 def test_programs_that_are_held_through_the_rest_of_the_system_are_replayed() -> None:
     told = data(kn.posture(kn.load(EXAMPLES / "car_chain.kin")).page())
     assert "kineta servo" in told["why"]
