@@ -30,10 +30,6 @@ ENOUGH_OF_MANY = 1e6
 #: slip by turns.
 HALVINGS, DESCENT = 5, 1e-4
 
-#: Newton steps in which the residuals of an island whose factors have a pattern fall to a part at least: what does not is left to
-#: sweeps.
-WATCHED, FALLS = 8, 0.1
-
 
 @kernel
 def linearise_law(x: Reals, u: Reals, mu: float, has_normal: int, r: float, R: float, f: Reals, H: Reals) -> float:
@@ -287,8 +283,7 @@ def solve_laws(
     enough = ENOUGH_OF_MANY if work.sparse > 0 else ENOUGH
     while turns < REPETITIONS and moved > tolerance and found and not wanders:
         before, steps, off = moved, 0, linearise(problem, terms, solution, work, active, count, v, smooth)
-        watched, stalls = work.norm, False
-        while steps < STEPS and off > tolerance and not stalls:
+        while steps < STEPS and off > tolerance:
             if over_impulses:
                 step_over_impulses(solution, work, active, count)
             else:
@@ -296,9 +291,6 @@ def solve_laws(
                 change_impulses(problem, terms, solution, work, active, count)
             off = search_along(problem, terms, solution, work, active, count, v, smooth)
             steps += 1
-            if work.sparse > 0 and steps % WATCHED == 0:
-                stalls = not work.norm < FALLS * watched
-                watched = work.norm
         found = off <= tolerance
         moved = 0.0
         for a in range(count):

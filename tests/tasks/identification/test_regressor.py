@@ -93,7 +93,7 @@ def test_formulas_say_what_is_moved_where() -> None:
 def test_coefficients_in_formulas_are_simplified() -> None:
     bicycle = kn.base_parameters(kn.load(EXAMPLES / "bicycle.kin").replace(contacts=()))
     turned = (
-        "sin(lam)^2 Fork.Ixx + 2*sin(lam)*cos(lam) Fork.Ixy + cos(lam)^2 Fork.Iyy + (rF*sin(lam) - c*cos(lam))^2 Fr"
+        "sin(lam)^2 Fork.Ixx + 2*sin(lam)*cos(lam) Fork.Ixy + cos(lam)^2 Fork.Iyy + (c*cos(lam) - rF*sin(lam))^2 Fr"
     )
     assert sum(formula.startswith(turned) for formula in bicycle.formulas) == 1
     ball = kn.base_parameters(kn.load(EXAMPLES / "ball_in_cylinder.kin"))
