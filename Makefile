@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PEERS := $(VENV)/.peers
+# Commands that tests start do not compile all sources anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test test-slow test-all lint bench playground clean
 

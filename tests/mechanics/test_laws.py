@@ -61,7 +61,8 @@ def test_forward_undoes_inverse(seed: int) -> None:
     assert np.abs(values(equations, "forward", state) - vdot).max() < 1e-14 * condition * max(np.abs(tau).max(), 10)
 
 
-RELATIVE = [n for n in range(60) if derive(random_system(n, elements=True)).derivation.mechanism.leading is not None]
+#: Random systems whose bodies, one by one, have speeds of their own.
+RELATIVE = [4, 8, 12, 16, 17, 19, 26, 27, 28, 31, 32, 33, 35, 36, 39, 46, 47, 50, 52, 54, 55, 57]
 
 
 @pytest.mark.parametrize("seed", RELATIVE)

@@ -6,6 +6,7 @@ import json
 import os
 import random
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,18 @@ import kineta as kn
 from tests.models import PENDULUM
 
 q = kn.symbol("q")
-WHOLE = kn.simulate(PENDULUM, 0.5, samples=5, events=[kn.event(q, name="low")], q=[0.1])
+
+
+@cache
+def whole() -> kn.Result:
+    return kn.simulate(PENDULUM, 0.5, samples=5, events=[kn.event(q, name="low")], q=[0.1])
 
 
 @pytest.fixture(scope="module")
 def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The file of a run."""
     file = tmp_path_factory.mktemp("whole") / "run.nc"
-    WHOLE.save(file)
+    whole().save(file)
     return file.read_bytes()
 
 
@@ -164,8 +169,12 @@ def test_a_damaged_file_is_the_same_run_or_is_refused(content: bytes, tmp_path: 
         except kn.ModelError:
             refused += 1
         else:
-            assert all(np.array_equal(found[name], WHOLE[name]) for name in ("t", *WHOLE.series))
-            assert (found.units, found.message, found.parameters) == (WHOLE.units, WHOLE.message, WHOLE.parameters)
+            assert all(np.array_equal(found[name], whole()[name]) for name in ("t", *whole().series))
+            assert (found.units, found.message, found.parameters) == (
+                whole().units,
+                whole().message,
+                whole().parameters,
+            )
     assert 0 < refused < 100
 
 

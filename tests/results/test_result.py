@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,17 @@ from tests.support import EXAMPLES
 mpl.use("agg")
 
 x = kn.symbol("x")
-ROBOT = kn.simulate(
-    kn.load(EXAMPLES / "hopping_robot_stance.kin"),
-    0.5,
-    samples=21,
-    events=[kn.event(kn.symbol("q3'"), name="turns"), kn.symbol("q3") - 5],
-    dense_output=True,
-)
+
+
+@cache
+def robot() -> kn.Result:
+    return kn.simulate(
+        kn.load(EXAMPLES / "hopping_robot_stance.kin"),
+        0.5,
+        samples=21,
+        events=[kn.event(kn.symbol("q3'"), name="turns"), kn.symbol("q3") - 5],
+        dense_output=True,
+    )
 
 
 def test_fields_and_values_are_those_of_scipy() -> None:
@@ -55,13 +60,13 @@ def test_fields_and_values_are_those_of_scipy() -> None:
 
 
 def test_series_by_name() -> None:
-    assert np.array_equal(ROBOT["q3"], ROBOT.q[:, 2])
-    assert np.array_equal(ROBOT["q3'"], ROBOT.v[:, 2])
-    assert np.array_equal(ROBOT["energy"], ROBOT.kinetic_energy + ROBOT.potential_energy)
-    assert np.array_equal(ROBOT["Корпус.z"], ROBOT.outputs["Корпус.z"])
-    assert np.array_equal(ROBOT["t"], ROBOT.t)
+    assert np.array_equal(robot()["q3"], robot().q[:, 2])
+    assert np.array_equal(robot()["q3'"], robot().v[:, 2])
+    assert np.array_equal(robot()["energy"], robot().kinetic_energy + robot().potential_energy)
+    assert np.array_equal(robot()["Корпус.z"], robot().outputs["Корпус.z"])
+    assert np.array_equal(robot()["t"], robot().t)
     with pytest.raises(kn.ArgumentError) as caught:
-        ROBOT["Корпус.Z"]
+        robot()["Корпус.Z"]
     assert str(caught.value) == (
         "Run of 'hopping_robot_stance': there is no series 'Корпус.Z'. Did you mean 'Корпус.z'?"
     )
@@ -79,45 +84,45 @@ def test_the_solution_is_known_where_the_run_has_been(end: float) -> None:
 
 
 def test_units_follow_the_motions() -> None:
-    shown = {n: ROBOT.units[n] for n in ("q1", "q3", "q1'", "q3'", "Корпус.z", "energy", "work")}
+    shown = {n: robot().units[n] for n in ("q1", "q3", "q1'", "q3'", "Корпус.z", "energy", "work")}
     assert shown == {"q1": "rad", "q3": "m", "q1'": "rad/s", "q3'": "m/s", "Корпус.z": "m", "energy": "J", "work": "J"}
-    assert ROBOT.to_xarray()["output.Корпус.z"].attrs["units"] == "m"
+    assert robot().to_xarray()["output.Корпус.z"].attrs["units"] == "m"
 
 
 def test_a_result_shows_itself_in_a_line() -> None:
-    assert repr(ROBOT).startswith("<Result of 'hopping_robot_stance': reached t = 0.5 s; energy balance ")
-    assert f"<td>{ROBOT.message}</td>" in ROBOT._repr_html_()
-    assert ROBOT.summary()["t"] == [0.0, 0.5]
+    assert repr(robot()).startswith("<Result of 'hopping_robot_stance': reached t = 0.5 s; energy balance ")
+    assert f"<td>{robot().message}</td>" in robot()._repr_html_()
+    assert robot().summary()["t"] == [0.0, 0.5]
 
 
 def test_a_result_is_equal_to_itself_only_and_can_be_a_key() -> None:
-    other = replace(ROBOT)
-    assert ROBOT == ROBOT
-    assert other != ROBOT
-    assert len({ROBOT, ROBOT, other}) == 2
+    other = replace(robot())
+    assert robot() == robot()
+    assert other != robot()
+    assert len({robot(), robot(), other}) == 2
 
 
 # -- xarray, pandas, files ---------------------------------------------------------------------------------------------
 
 
 def test_data_set() -> None:
-    data = ROBOT.to_xarray()
+    data = robot().to_xarray()
     assert dict(data.sizes) == {
         "time": 21,
         "coordinate": 6,
         "speed": 6,
-        "event0": len(ROBOT.t_events[0]),
+        "event0": len(robot().t_events[0]),
         "state": 12,
         "event1": 0,
     }
-    assert np.array_equal(data["q"].sel(coordinate="q3"), ROBOT["q3"])
-    assert np.array_equal(data["v"].sel(speed="q5'"), ROBOT["q5'"])
+    assert np.array_equal(data["q"].sel(coordinate="q3"), robot()["q3"])
+    assert np.array_equal(data["v"].sel(speed="q5'"), robot()["q5'"])
     assert data["time"].attrs["units"] == "s"
     assert data["kinetic_energy"].attrs["units"] == "J"
     assert str(data["unit_of_coordinate"].sel(coordinate="q3").item()) == "m"
     assert data["q"].sel(time=0.2, method="nearest").shape == (6,)
-    table = ROBOT.to_pandas()
-    assert np.array_equal(table["Корпус.z"].to_numpy(), ROBOT["Корпус.z"])
+    table = robot().to_pandas()
+    assert np.array_equal(table["Корпус.z"].to_numpy(), robot()["Корпус.z"])
     assert table.index.name == "t"
 
 
@@ -131,7 +136,7 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-@pytest.mark.parametrize("result", [ROBOT, kn.simulate(PENDULUM, 1.0), kn.simulate(OSCILLATOR, 1.0, events=[x])])
+@pytest.mark.parametrize("result", [robot(), kn.simulate(PENDULUM, 1.0), kn.simulate(OSCILLATOR, 1.0, events=[x])])
 def test_a_file_holds_everything_but_the_solution_and_the_model(result: kn.Result, tmp_path: Path) -> None:
     result.save(tmp_path / "run.nc")
     again = kn.load_result(tmp_path / "run.nc")
@@ -145,18 +150,18 @@ def test_a_file_holds_everything_but_the_solution_and_the_model(result: kn.Resul
 
 
 def test_a_table_of_numbers(tmp_path: Path) -> None:
-    ROBOT.save(tmp_path / "run.csv")
+    robot().save(tmp_path / "run.csv")
     with (tmp_path / "run.csv").open(encoding="utf-8") as file:
-        assert file.readline().rstrip("\n").split(",") == ["t", *ROBOT.series]
+        assert file.readline().rstrip("\n").split(",") == ["t", *robot().series]
         rows = [line.rstrip("\n").split(",") for line in file]
-    for row, values in zip(rows, np.column_stack([ROBOT.t, *ROBOT.series.values()]).tolist(), strict=True):
+    for row, values in zip(rows, np.column_stack([robot().t, *robot().series.values()]).tolist(), strict=True):
         assert [float(cell) for cell in row] == values
         assert row == [repr(x) for x in values]
 
 
 def test_a_write_that_fails_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "run.nc"
-    ROBOT.save(target)
+    robot().save(target)
     before = target.read_bytes()
 
     def fails(self: Path, target: Path) -> None:
@@ -164,16 +169,16 @@ def test_a_write_that_fails_keeps_the_old_file(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(Path, "replace", fails)
     with pytest.raises(kn.ArgumentError, match=r"run\.nc: the file cannot be written \(No space left on device\)\."):
-        ROBOT.save(target)
+        robot().save(target)
     assert target.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["run.nc"]
 
 
 def test_where_a_run_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(kn.ArgumentError, match=r"Expected a file '\.nc' or '\.csv', found 'run\.xls'\."):
-        ROBOT.save(tmp_path / "run.xls")
+        robot().save(tmp_path / "run.xls")
     with pytest.raises(kn.ArgumentError, match=r"run\.nc: there is no folder '.*nowhere'\."):
-        ROBOT.save(tmp_path / "nowhere" / "run.nc")
+        robot().save(tmp_path / "nowhere" / "run.nc")
 
 
 @pytest.mark.parametrize(
@@ -189,7 +194,7 @@ def test_a_missing_package_names_the_extra(package: str, use: Any, monkeypatch: 
     monkeypatch.setitem(sys.modules, package, None)
     extra = "plot" if "matplotlib" in package else "xarray"
     with pytest.raises(MissingPackageError, match=rf"'{package.partition('.')[0]}': pip install 'kineta\[{extra}\]'"):
-        use(ROBOT)
+        use(robot())
 
 
 # -- pictures ----------------------------------------------------------------------------------------------------------
@@ -198,14 +203,14 @@ def test_a_missing_package_names_the_extra(package: str, use: Any, monkeypatch: 
 def test_plot_draws_what_it_is_asked_for() -> None:
     import matplotlib.pyplot as plt
 
-    ax = ROBOT.plot("q1", "q3'")
+    ax = robot().plot("q1", "q3'")
     assert [line.get_label() for line in ax.lines] == ["q1", "q3'"]
-    assert np.array_equal(ax.lines[1].get_ydata(), ROBOT["q3'"])
+    assert np.array_equal(ax.lines[1].get_ydata(), robot()["q3'"])
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("t [s]", "[m/s, rad]")
-    assert ROBOT.plot("q1", ax=ax) is ax
-    assert [line.get_label() for line in ROBOT.plot().lines] == list(ROBOT.q_names)
+    assert robot().plot("q1", ax=ax) is ax
+    assert [line.get_label() for line in robot().plot().lines] == list(robot().q_names)
     with pytest.raises(kn.ArgumentError, match=r"there is no series 'q11'\. Did you mean 'q1'\?"):
-        ROBOT.plot("q11")
+        robot().plot("q11")
     plt.close("all")
 
 
@@ -250,7 +255,7 @@ def shown(axes: Any) -> tuple[str, str, list[str]]:
 
 
 def test_a_picture_has_one_panel_per_unit() -> None:
-    assert [shown(a) for a in drawn(ROBOT)] == [
+    assert [shown(a) for a in drawn(robot())] == [
         ("angles", "[rad]", ["q1", "q2", "q4", "q5", "q6"]),
         ("angular velocities", "[rad/s]", ["q1'", "q2'", "q4'", "q5'", "q6'"]),
         ("positions", "[m]", ["q3"]),
@@ -271,22 +276,22 @@ def test_every_panel_has_a_title_of_its_own(model: str) -> None:
 
 
 def test_a_picture_of_chosen_series() -> None:
-    panels = drawn(ROBOT, "Корпус.x", "q1", "energy", "q3", "q2")
+    panels = drawn(robot(), "Корпус.x", "q1", "energy", "q3", "q2")
     assert [shown(a) for a in panels] == [
         ("q1, q2", "[rad]", ["q1", "q2"]),
         ("Корпус.x, q3", "[m]", ["Корпус.x", "q3"]),
         ("energy", "[J]", []),
     ]
-    assert np.array_equal(panels[1].lines[0].get_ydata(), ROBOT["Корпус.x"])
+    assert np.array_equal(panels[1].lines[0].get_ydata(), robot()["Корпус.x"])
     with pytest.raises(kn.ArgumentError, match=r"there is no series 'q11'\. Did you mean 'q1'\?"):
-        figure(ROBOT, "run.png", "q11")
+        figure(robot(), "run.png", "q11")
 
 
 @pytest.mark.slow
 def test_legends_cover_nothing() -> None:
     import matplotlib.pyplot as plt
 
-    for axes in (ROBOT.plot(), *drawn(ROBOT), *drawn(ROBOT, *ROBOT.series)):
+    for axes in (robot().plot(), *drawn(robot()), *drawn(robot(), *robot().series)):
         if axes.get_legend() is not None:
             axes.figure.draw_without_rendering()
             box = axes.get_legend().get_window_extent()
@@ -303,12 +308,12 @@ def test_a_picture_of_a_run(tmp_path: Path) -> None:
 
     own = plt.figure()
     for kind, head in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
-        figure(ROBOT, tmp_path / f"run.{kind}")
+        figure(robot(), tmp_path / f"run.{kind}")
         assert (tmp_path / f"run.{kind}").read_bytes().startswith(head)
     with pytest.raises(kn.ArgumentError, match=r"Expected a picture file \(.*png.*\), found 'run\.txt'\."):
-        figure(ROBOT, tmp_path / "run.txt")
+        figure(robot(), tmp_path / "run.txt")
     with pytest.raises(kn.ArgumentError, match=r"run\.png: there is no folder '.*nowhere'\."):
-        figure(ROBOT, tmp_path / "nowhere" / "run.png")
+        figure(robot(), tmp_path / "nowhere" / "run.png")
     assert plt.get_fignums() == [own.number]
     plt.close(own)
 
@@ -320,7 +325,7 @@ def test_a_picture_that_fails_keeps_the_old_one(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "run.png").write_text("old")
     monkeypatch.setattr(Path, "replace", fails)
     with pytest.raises(kn.ArgumentError, match=r"run\.png: the file cannot be written \(No space left on device\)\."):
-        figure(ROBOT, tmp_path / "run.png")
+        figure(robot(), tmp_path / "run.png")
     assert [p.read_text() for p in tmp_path.iterdir()] == ["old"]
 
 

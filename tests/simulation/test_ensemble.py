@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,11 @@ x, q = kn.symbols("x q")
 #: Oscillators that reach the end, or x = -0.99 on their way down, or cannot start: one has no mass.
 MASSES = [8.0, 1.0, 0.0, 9.0, 2.0]
 LEFT = kn.event(x + 0.99, direction=-1, terminal=True, name="left")
-MIXED = kn.simulate(OSCILLATOR, 2.0, p={"m": MASSES}, events=[LEFT, x], samples=9)
+
+
+@cache
+def mixed() -> kn.Result:
+    return kn.simulate(OSCILLATOR, 2.0, p={"m": MASSES}, events=[LEFT, x], samples=9)
 
 
 def agree(one: kn.Result, other: kn.Result, tolerance: float = 1e-12) -> None:
@@ -152,35 +157,35 @@ def test_a_wrong_axis_is_named(wrong: dict[str, Any], sentence: str) -> None:
 
 
 def test_every_case_says_how_it_ended() -> None:
-    cases = MIXED.cases
+    cases = mixed().cases
     assert cases is not None
     assert cases.status.tolist() == [0, 1, -1, 0, 0]
     assert cases.success.tolist() == [True, True, False, True, True]
     assert cases.messages[1].startswith("stopped at t = 1.5")
     assert cases.messages[2].startswith("Model 'oscillator': the mass matrix is singular at t = 0 s: the speed 'x''")
-    assert (MIXED.status, MIXED.success) == (-1, False)
-    assert MIXED.message.startswith("5 cases: 3 reached t = 2 s, 1 stopped by an event, 1 failed; energy balance ")
-    assert repr(MIXED) == f"<Result of 'oscillator': {MIXED.message}>"
-    assert MIXED.summary()["outcome"] == MIXED.message
-    assert np.isfinite(MIXED["x"][1, :7]).all()
-    assert np.isnan(MIXED["x"][[1, 2], 7:]).all()
+    assert (mixed().status, mixed().success) == (-1, False)
+    assert mixed().message.startswith("5 cases: 3 reached t = 2 s, 1 stopped by an event, 1 failed; energy balance ")
+    assert repr(mixed()) == f"<Result of 'oscillator': {mixed().message}>"
+    assert mixed().summary()["outcome"] == mixed().message
+    assert np.isfinite(mixed()["x"][1, :7]).all()
+    assert np.isnan(mixed()["x"][[1, 2], 7:]).all()
     assert cases.recorded.tolist() == [9, 7, 1, 9, 9]
     assert cases.t[[0, 2]].tolist() == [2, 0]
     assert cases.end["x"][1] == pytest.approx(-0.99, abs=1e-12)
-    assert (len(MIXED.case(2).t), MIXED.case(2).status) == (1, -1)
+    assert (len(mixed().case(2).t), mixed().case(2).status) == (1, -1)
 
 
 def test_zeros_belong_to_cases() -> None:
-    assert MIXED.cases is not None
+    assert mixed().cases is not None
     w = np.sqrt(4 / np.array(MASSES)[[0, 1, 3, 4]])
-    of_left, of_zero = MIXED.cases.events
+    of_left, of_zero = mixed().cases.events
     assert of_left.tolist() == [1]
     assert of_zero.tolist() == [1, 4]
-    assert MIXED.t_events[1] == pytest.approx(np.pi / 2 / w[[1, 3]], abs=1e-8)
-    assert MIXED.t_events[0] == pytest.approx(np.arccos(-0.99) / 2, abs=1e-8)
-    assert MIXED.case(1).t[-1] == MIXED.t_events[0][0]
-    assert MIXED.case(1)["x"][-1] == pytest.approx(-0.99, abs=1e-12)
-    assert [len(t) for t in MIXED.case(3).t_events] == [0, 0]
+    assert mixed().t_events[1] == pytest.approx(np.pi / 2 / w[[1, 3]], abs=1e-8)
+    assert mixed().t_events[0] == pytest.approx(np.arccos(-0.99) / 2, abs=1e-8)
+    assert mixed().case(1).t[-1] == mixed().t_events[0][0]
+    assert mixed().case(1)["x"][-1] == pytest.approx(-0.99, abs=1e-12)
+    assert [len(t) for t in mixed().case(3).t_events] == [0, 0]
 
 
 def test_events_at_the_start_and_at_the_edge_of_their_domain() -> None:
@@ -251,26 +256,26 @@ def test_an_interruption_keeps_the_cases(method: str, monkeypatch: pytest.Monkey
 
 
 def test_a_case_is_one_of_several() -> None:
-    assert MIXED.case(-1).parameters == {"m": 2.0, "k": 4.0}
+    assert mixed().case(-1).parameters == {"m": 2.0, "k": 4.0}
     for wrong in (5, -6, 1.0, True):
         with pytest.raises(kn.ArgumentError, match="Run of 'oscillator': expected a case from 0 to 4, found"):
-            MIXED.case(wrong)  # type: ignore[arg-type]
+            mixed().case(wrong)  # type: ignore[arg-type]
     with pytest.raises(kn.ArgumentError, match="Expected a run of several cases, found <Result of 'oscillator'"):
-        MIXED.case(0).case(0)
+        mixed().case(0).case(0)
 
 
 # -- elsewhere ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_file_holds_all_cases(tmp_path: Path) -> None:
-    MIXED.save(tmp_path / "run.nc")
+    mixed().save(tmp_path / "run.nc")
     again = kn.load_result(tmp_path / "run.nc")
     assert again.cases is not None
-    for one, other, skip in ((MIXED, again, ("sol", "cases", "system")), (MIXED.cases, again.cases, ())):
+    for one, other, skip in ((mixed(), again, ("sol", "cases", "system")), (mixed().cases, again.cases, ())):
         for f in fields(other):
             a, b = getattr(one, f.name), getattr(other, f.name)
             assert f.name in skip or same_or_missing(a, b), f.name
-    agree(again.case(1), MIXED.case(1))
+    agree(again.case(1), mixed().case(1))
 
 
 def same_or_missing(a: Any, b: Any) -> bool:
@@ -297,7 +302,7 @@ def same_or_missing(a: Any, b: Any) -> bool:
     ],
 )
 def test_cases_of_a_damaged_file_get_a_sentence(name: str, values: Any, why: str, tmp_path: Path) -> None:
-    MIXED.save(tmp_path / "run.nc")
+    mixed().save(tmp_path / "run.nc")
     with h5py.File(tmp_path / "run.nc", "r+") as data:
         del data[name]
         data[name] = values
@@ -328,25 +333,25 @@ def test_a_switch_may_stop_cases() -> None:
 
 
 def test_data_sets_and_tables_name_the_cases(tmp_path: Path) -> None:
-    data = MIXED.to_xarray()
+    data = mixed().to_xarray()
     assert data["q"].dims == ("case", "time", "coordinate")
-    assert np.array_equal(data["q"].sel(case=3, coordinate="x"), MIXED["x"][3])
+    assert np.array_equal(data["q"].sel(case=3, coordinate="x"), mixed()["x"][3])
     assert data["parameter.m"].values.tolist() == MASSES
     assert float(data["case.end"].sel(case=1, series="x")) == pytest.approx(-0.99, abs=1e-12)
-    table = MIXED.to_pandas()
+    table = mixed().to_pandas()
     assert table.index.names == ["case", "t"]
-    assert table.loc[1, "x"].tolist() == MIXED["x"][1, :7].tolist()
-    MIXED.save(tmp_path / "run.csv")
+    assert table.loc[1, "x"].tolist() == mixed()["x"][1, :7].tolist()
+    mixed().save(tmp_path / "run.csv")
     lines = (tmp_path / "run.csv").read_text().splitlines()
-    assert lines[0].split(",") == ["case", "t", *MIXED.series]
+    assert lines[0].split(",") == ["case", "t", *mixed().series]
     assert len(lines) == 1 + 9 + 7 + 1 + 9 + 9
 
 
 def test_pictures_draw_all_cases() -> None:
     import matplotlib.pyplot as plt
 
-    ax = MIXED.plot("x", "x'")
+    ax = mixed().plot("x", "x'")
     drawn = ax.lines[0].get_ydata()
     assert [line.get_label() for line in ax.lines] == ["x", "x'"]
-    assert np.array_equal(drawn[np.isfinite(drawn)], MIXED["x"][np.isfinite(MIXED["x"])])
+    assert np.array_equal(drawn[np.isfinite(drawn)], mixed()["x"][np.isfinite(mixed()["x"])])
     plt.close("all")
