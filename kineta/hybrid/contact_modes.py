@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -24,7 +25,7 @@ from kineta.kernels.contact import state_terms as kernels
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System
-from kineta.runtime.compiled import BoundSystem
+from kineta.runtime.compiled import NO_FLAGS, BoundSystem
 from kineta.runtime.contact_problem import CompiledContacts, contact_kernel
 
 #: What is wrong with a contact or limit that is passed, also where no more is known of it.
@@ -184,27 +185,36 @@ class LastSteps:
     """The last steps of a motion in its last contact mode."""
 
     def __init__(self) -> None:
-        self._t, self._y = np.empty(0), np.empty((0, 0))
+        self._parts: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=GROWS)  # put together where something jams
         self._made: Callable[[], BoundSystem | None] = lambda: None
+        self._flags, self._closed = NO_FLAGS, False
 
     def add(self, segment: Segment) -> None:
         """Add the steps of a *segment*."""
+        flags = segment.mode.flags
+        if flags is not self._flags:  # those of many samples are one array
+            self._flags, self._closed = flags, any(flags.tolist())
+        if not (self._closed or segment.later):
+            self._parts.clear()
+            return
         if not len(segment.t):
             return
         first, made = segment.later[-1] if segment.later else (0, lambda: segment.mode)
-        t, y = segment.t[first:], segment.y[first:]
-        if not segment.later and not segment.jumped and len(self._t) and y.shape[1] == self._y.shape[1]:
-            t, y = np.append(self._t, t), np.vstack([self._y, y])
-        if len(t):
-            self._t, self._y, self._made = t[-GROWS:], y[-GROWS:], made
+        if segment.later or segment.jumped or (self._parts and self._parts[-1][1].shape[1] != segment.y.shape[1]):
+            self._parts.clear()
+        first = max(first, len(segment.t) - GROWS)
+        if first < len(segment.t):
+            self._parts.append((segment.t[first:], segment.y[first:]))
+            self._made = made
 
     def jam(self, system: System) -> str:
         """Sentence on the contact whose force grew without bound in these steps of *system*; ``''`` for none."""
         made = self._made()
-        if made is None or not made.flags.any():
+        if made is None or not self._parts or not made.flags.any():
             return ""
         names = made.observed_names(system)
-        forces = made.code.observe(self._t[:, None], self._y, made.h)[:, 2 : 2 + len(names)]
+        t, y = (np.concatenate(rows)[-GROWS:] for rows in zip(*self._parts, strict=True))
+        forces = made.code.observe(t[:, None], y, made.h)[:, 2 : 2 + len(names)]
         normal = [k for k, name in enumerate(names) if name.startswith(MULTIPLIER) and name.endswith(".n")]
         found = {names[k]: forces[-1, k] for k in normal if forces[-1, k] > GROWN * forces[:, k].min() > 0}
         if not found:
