@@ -14,8 +14,10 @@ commutative operation, and pull signs out. Every simplification with a choice is
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from hashlib import sha256
 
 from kineta import tolerances
 from kineta.errors import ExpressionError
@@ -83,6 +85,14 @@ class Graph:
     def nodes(self) -> Nodes:
         """Operations and operands, numbers and names: what the references of a graph mean."""
         return tuple(self.op), tuple(self.lhs), tuple(self.rhs), tuple(self.constants), tuple(self.names)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the nodes: references mean the same in graphs with equal ones."""
+        found = sha256(repr((self.exact, self.names, array("d", self.constants).tobytes())).encode())
+        for part in (self.op, self.lhs, self.rhs):
+            found.update(array("q", part).tobytes())
+        return found.hexdigest()
 
     def copy_from(self, other: Graph) -> None:
         """Hold what *other* holds: its references are then references into this graph."""

@@ -6,7 +6,7 @@ import ctypes
 import sys
 import typing
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import lru_cache, partial, wraps
+from functools import cache, lru_cache, partial, wraps
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -208,6 +208,7 @@ def _parameter(kind: MemoryType, what: str = "An argument") -> Callable[[Any], A
     return number
 
 
+@cache
 def _neighbours(module: str) -> str:
     """The sources of the package in which a kernel stands."""
     folder = Path(sys.modules[module].__file__ or "").parent

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
@@ -56,9 +57,9 @@ STEP_FUNCTIONS = ("slopes", "coordinate_rate")
 IMPACTS = 4096
 
 
-def contact_kernel(name: str) -> CompiledKernel:
-    """The compiled kernel *name* of motions with contacts; all are compiled together."""
-    return machine_unit(
+#: Kernels that are compiled together: of motions by events, and of time stepping, which most motions never need.
+UNITS: Sequence[Sequence[Callable[..., Any]]] = (
+    (
         contact_rate,
         contact_events,
         contact_observed,
@@ -67,11 +68,14 @@ def contact_kernel(name: str) -> CompiledKernel:
         contact_velocity,
         evaluate_rows,
         transit,
-        march,
-        march_case,
-        list_features,
-        size_shapes,
-    )[name]
+    ),
+    (march, march_case, list_features, size_shapes),
+)
+
+
+def contact_kernel(name: str) -> CompiledKernel:
+    """The compiled kernel *name* of motions with contacts, with those of its unit."""
+    return next(machine_unit(*unit)[name] for unit in UNITS if any(made.__name__ == name for made in unit))
 
 
 #: Numbers of the factors of a large island at most, and its blocks; of each of them those that are eliminated later.

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from hashlib import sha256
 
 from kineta import tolerances
 from kineta.algebra.expression import Expr, symbol
+from kineta.cache import stored
+from kineta.codegen.llvm import generator
 from kineta.equations.formulas import simplified
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.op import Op
@@ -24,6 +28,7 @@ from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Derivation, vector
 from kineta.mechanics.loops_over_links import LARGE, LinkLoops, accelerations, energies
 from kineta.mechanics.programs import dynamics
+from kineta.mechanics.variables import symbols
 from kineta.model.axis import LONGEST
 from kineta.model.body import Inertia
 from kineta.model.checks.inertia_check import inertia_margins
@@ -42,6 +47,8 @@ from kineta.runtime.applied_forces import AppliedForces
 SETUP, SWITCHES = "run_setup", "switches"
 #: Names of the functions that tell of kinks and steps of the rate.
 GUARDS, CLOCKS, STORED = "guards", "clocks", "stored"
+#: Nodes of a graph from which on programs are kept in the cache: simplification takes longer than the disk.
+KEPT = 1000
 #: Periodic operations.
 PERIODIC = frozenset({Op.SIN, Op.COS, Op.TAN})
 
@@ -429,11 +436,26 @@ def state_programs(
     constant: Sequence[str],
     name: str,
 ) -> tuple[StraightLineProgram, dict[str, StraightLineProgram]]:
-    """Setup program of the symbols *constant*, and simplified programs of *functions* of t and the *inputs*, by name."""
-    own, simple = simplified(d, functions, constant)
-    symbols = {block: [own.graph.symbol(str(d.graph.name(x))) for x in refs] for block, refs in inputs.items()}
-    outputs = {n: {n: ((len(refs),), refs)} for n, refs in simple.items()}
-    return hoist(own.graph, {"t": (own.t,), **symbols}, outputs, [own.graph.symbol(n) for n in constant], name)
+    """Setup program of the symbols *constant*, and simplified programs of *functions* of t and the *inputs*, by name; those of a
+    large graph are kept in the cache, under its nodes.
+    """
+
+    def made() -> tuple[StraightLineProgram, dict[str, StraightLineProgram]]:
+        own, simple = simplified(d, functions, constant)
+        inner = {block: [own.graph.symbol(n) for n in names] for block, names in symbols_of.items()}
+        outputs = {n: {n: ((len(refs),), refs)} for n, refs in simple.items()}
+        return hoist(own.graph, {"t": (own.t,), **inner}, outputs, [own.graph.symbol(n) for n in constant], name)
+
+    symbols_of = {block: [str(d.graph.name(x)) for x in refs] for block, refs in inputs.items()}
+    if len(d.graph) < KEPT:
+        return made()
+    variables = symbols(d.symbols.system, Graph()).graph.digest
+    said = repr((variables, {n: tuple(refs) for n, refs in functions.items()}, symbols_of, tuple(constant), name))
+    key = sha256(" ".join([generator("passes", "equations", "runtime"), d.graph.digest, said]).encode()).hexdigest()
+    found: tuple[StraightLineProgram, dict[str, StraightLineProgram]] = pickle.loads(
+        stored(key, lambda: pickle.dumps(made()))
+    )
+    return found
 
 
 def _quadrature_symbols(graph: Graph, layout: StateLayout) -> list[Ref]:
