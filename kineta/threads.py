@@ -2,16 +2,19 @@
 
 A process forked while another thread holds a lock inherits a lock that is never released. Values are therefore memoised without
 locks (:class:`once`) or under locks that a forked process discards (:func:`computed_once`), and a fork waits for changes in place
-(:func:`hold_forks`) and for imports, during which Python locks each module.
+(:func:`hold_forks`) and for imports, during which Python locks each module. The collector of garbage, one for all threads, waits
+while much is built (:func:`collector_paused`).
 """
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import sys
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from threading import RLock
 from typing import Any, Generic, TypeVar, cast, overload
 
@@ -40,6 +43,18 @@ class once(Generic[T]):  # noqa: N801  a decorator, as property is
         if instance is None:
             return self
         return instance.__dict__.setdefault(self.name, self.work(instance))
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Garbage collection paused: it would traverse growing trees and lists without cycles again and again."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
 
 
 #: Locks of values under computation, by store and key.

@@ -35,7 +35,7 @@ from kineta.model.transformations.isomorphism import named_as
 from kineta.passes.hoist import hoist
 from kineta.passes.simplify import stages
 from kineta.records import dataclass
-from kineta.threads import bounded_memo, memo, once
+from kineta.threads import bounded_memo, collector_paused, memo, once
 from kineta.values import flag
 
 if TYPE_CHECKING:
@@ -263,6 +263,7 @@ class Equations:
         """
         name = self._known(quantity)
 
+        @collector_paused()
         def made() -> tuple[StraightLineProgram, StraightLineProgram]:
             if (
                 self.method.loops_suit(self.system, name)

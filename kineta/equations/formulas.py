@@ -21,6 +21,7 @@ from kineta.notation.text import Text
 from kineta.notation.typesetting import FactorKind, Kinds, Notation
 from kineta.passes.simplify import simplify
 from kineta.records import dataclass
+from kineta.threads import collector_paused
 from kineta.values import flag
 
 #: What is printed as a whole: the equations of motion with their constraints.
@@ -213,6 +214,7 @@ def printed_equations(derivation: Derivation, *, unforced: bool = False) -> Form
     return Formulas(own, EQUATIONS, array, tuple(sides))
 
 
+@collector_paused()
 def simplified(
     derivation: Derivation, functions: Mapping[str, Sequence[Ref]], given: Collection[str]
 ) -> tuple[Symbols, dict[str, list[Ref]]]:

@@ -14,6 +14,8 @@ from kineta.expr.walk import reachable
 
 def lowered(graph: Graph, roots: Sequence[Ref], given: Container[int] = ()) -> list[Ref]:
     """The *roots* without composed operations, in the same graph; nothing below the ids *given* is changed."""
+    if COMPOSED.isdisjoint(graph.op):
+        return list(roots)
     roots = replaced_tables(graph, roots, given)
     order = reachable(graph, roots, given)
     if not any(graph.op[i] in COMPOSED for i in order):
@@ -45,7 +47,7 @@ def replaced_tables(
     opening: Callable[[Graph, Ref, Table], Ref] = opened,
 ) -> list[Ref]:
     """The *roots* with what *opening* makes of tables in their place, in the same graph."""
-    order = reachable(graph, roots, given)
+    order = reachable(graph, roots, given) if Op.TABLE in graph.op else ()
     copy: dict[int, Ref] = {}
 
     def of(r: Ref) -> Ref:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import LEAVES, UNARY, Op
@@ -11,7 +11,12 @@ from kineta.expr.op import LEAVES, UNARY, Op
 _LEAF = [int(op in LEAVES) for op in Op]
 _UNARY = [int(op in UNARY) for op in Op]
 _LENGTHS = [4 if op == Op.DIV else 0 if op in LEAVES or op == Op.GUARD else 1 for op in Op]
+_ONES = [1 for _ in Op]
+_COUNTED = [int(op in (Op.ADD, Op.MUL, Op.DIV)) for op in Op]
 _VALUE = [int(op in UNARY or op == Op.GUARD) for op in Op]
+
+#: What stands in the place of a user's operation for roots and for nodes with several uses.
+SEVERAL = 255
 
 
 def reachable(graph: Graph, roots: Iterable[Ref], given: Container[int] = (), *, guarding: bool = True) -> list[int]:
@@ -38,21 +43,36 @@ def reachable(graph: Graph, roots: Iterable[Ref], given: Container[int] = (), *,
     return sorted(seen)
 
 
+def exceeds(graph: Graph, roots: Iterable[Ref], number: int) -> bool:
+    """Whether more than *number* nodes are below *roots*."""
+    return _weighed(graph, roots, number, _ONES, _UNARY) > number
+
+
+def operations(graph: Graph, roots: Iterable[Ref], limit: float = math.inf) -> int:
+    """Sums, products and quotients below *roots*, without conditions of guards; from *limit* on some number not below it."""
+    return _weighed(graph, roots, limit - 1, _COUNTED, _VALUE)
+
+
 def length(graph: Graph, roots: Iterable[Ref], limit: float = math.inf) -> int:
     """Operations below *roots*, with quotients counted as four; beyond *limit* some number above it."""
+    return _weighed(graph, roots, limit, _LENGTHS, _UNARY)
+
+
+def _weighed(graph: Graph, roots: Iterable[Ref], limit: float, weights: Sequence[int], one: Sequence[int]) -> int:
+    """The sum of *weights* of nodes below *roots*, of which some lead to *one* operand only; counting ends beyond *limit*."""
     op, lhs, rhs = graph.op, graph.lhs, graph.rhs
     stack = list({r >> 1 for r in roots})
     seen, total = set(stack), 0
     while stack and total <= limit:
         i = stack.pop()
         kind = op[i]
+        total += weights[kind]
         if not _LEAF[kind]:
-            total += _LENGTHS[kind]
             a = lhs[i] >> 1
             if a not in seen:
                 seen.add(a)
                 stack.append(a)
-            if not _UNARY[kind]:
+            if not one[kind]:
                 b = rhs[i] >> 1
                 if b not in seen:
                     seen.add(b)
@@ -73,17 +93,27 @@ def reachable_below(graph: Graph, root: Ref, given: Container[int]) -> list[int]
     return [*reachable(graph, operands(graph, root >> 1), given), root >> 1]
 
 
-def users(graph: Graph, order: Iterable[int], roots: Iterable[Ref]) -> dict[int, int]:
-    """For every node of *order* with a single use, the operation of its user; -1 for roots and for nodes with several uses."""
+def uses(graph: Graph, roots: Iterable[Ref]) -> tuple[list[int], bytearray]:
+    """Ids of the nodes below *roots*, operands first; and by id, up to the greatest, for nodes with a single use the operation of
+    their user, else ``SEVERAL``, as for roots.
+    """
     op, lhs, rhs = graph.op, graph.lhs, graph.rhs
-    user = {r >> 1: -1 for r in roots}
-    for i in order:
+    known = {r >> 1 for r in roots}
+    i = max(known, default=-1) + 1
+    seen, user = bytearray(i), bytearray(i)
+    for root in known:
+        seen[root], user[root] = 1, SEVERAL
+    order = []
+    while (i := seen.rfind(1, 0, i)) >= 0:
+        order.append(i)
         kind = op[i]
-        if _LEAF[kind]:
-            continue
-        a = lhs[i] >> 1
-        user[a] = -1 if a in user else kind
-        if not _UNARY[kind]:
-            b = rhs[i] >> 1
-            user[b] = -1 if b in user else kind
-    return user
+        if not _LEAF[kind]:
+            a = lhs[i] >> 1
+            user[a] = SEVERAL if seen[a] else kind
+            seen[a] = 1
+            if not _UNARY[kind]:
+                b = rhs[i] >> 1
+                user[b] = SEVERAL if seen[b] else kind
+                seen[b] = 1
+    order.reverse()
+    return order, user

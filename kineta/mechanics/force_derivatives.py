@@ -25,8 +25,8 @@ from kineta.mechanics.from_residual import less_applied, moving
 from kineta.mechanics.kinematics.common_frames import Sharing
 from kineta.mechanics.kinematics.sweeps import accelerated, carried, generalized, rate_forces
 from kineta.mechanics.kinematics.tree import At, rates_below
-from kineta.mechanics.tangent import DIRECTIONS, Direction, derivatives
-from kineta.passes.differentiate import forward
+from kineta.mechanics.tangent import DIRECTIONS, derivatives
+from kineta.passes.differentiate import forwards
 from kineta.records import dataclass
 from kineta.spatial.vector import Vector
 from kineta.spatial.wrench import Wrench
@@ -90,8 +90,9 @@ def swept(d: Derivation, sharing: Sharing, free: Collection[At] = ()) -> Mapping
     found = {"mass_matrix": matrix([[g.add(x, y) for x, y in zip(*row, strict=True)] for row in own], n)}
     for block in ("q", "v"):
         forces, taken, applied = [], [], iter(applied_changes(d, block))
-        for direction, change in zip(DIRECTIONS[block](d), _rate_changes(d, m, block), strict=True):
-            parts = _on_speeds(m, by_rates, change), forward(g, inertia, direction), next(applied)
+        changing = forwards(g, inertia, DIRECTIONS[block](d))
+        for change, by_inertia in zip(_rate_changes(d, m, block), changing, strict=True):
+            parts = _on_speeds(m, by_rates, change), by_inertia, next(applied)
             forces.append([g.sub(g.add(x, y), z) for x, y, z in zip(*parts, strict=True)])
             taken.append(_taken(m, by_rates, change))
         for name, columns in ((f"inverse_by_{block}", forces), (f"taken_by_{block}", taken)):
@@ -113,19 +114,26 @@ def applied_changes(d: Derivation, block: str) -> list[list[Ref]]:
     """The changes of the forces of elements on the speeds in the directions of a *block*, as seen from the links on which they
     act.
     """
-    return memo(d, (applied_changes, block), lambda: [_applied_change(d, x) for x in DIRECTIONS[block](d)])
+    acting = sorted(d.elements.wrenches)
+    refs = [x for i in acting for x in (*d.elements.wrenches[i].f.refs, *d.elements.wrenches[i].n.refs)]
+
+    def found() -> list[list[Ref]]:
+        columns = forwards(d.graph, [*refs, *d.elements.forces], DIRECTIONS[block](d))
+        return [_swept(d, acting, column[: len(refs)], column[len(refs) :]) for column in columns]
+
+    return memo(d, (applied_changes, block), found)
 
 
-def _applied_change(d: Derivation, direction: Direction) -> list[Ref]:
-    g, elements = d.graph, d.elements
-    acting = sorted(elements.wrenches)
-    refs = [x for i in acting for x in (*elements.wrenches[i].f.refs, *elements.wrenches[i].n.refs)]
-    changes = iter(forward(g, [*refs, *elements.forces], direction))
-    wrenches = [Wrench.zero(g)] * len(d.mechanism.links)
+def _swept(d: Derivation, acting: Sequence[int], wrenches: Sequence[Ref], forces: Sequence[Ref]) -> list[Ref]:
+    """The *forces* on the speeds with those of *wrenches*, six numbers each, on the links *acting*."""
+    g = d.graph
+    if not any(wrenches):
+        return list(forces)
+    on_links, numbers = [Wrench.zero(g)] * len(d.mechanism.links), iter(wrenches)
     for i in acting:
-        wrenches[i] = Wrench(*(Vector(g, *(next(changes) for _ in range(3))) for _ in range(2)))
-    swept = generalized(d.mechanism, rate_forces(d.mechanism, wrenches))
-    return [g.add(x, y) for x, y in zip(changes, swept, strict=True)]
+        on_links[i] = Wrench(*(Vector(g, *(next(numbers) for _ in range(3))) for _ in range(2)))
+    swept = generalized(d.mechanism, rate_forces(d.mechanism, on_links))
+    return [g.add(x, y) for x, y in zip(forces, swept, strict=True)]
 
 
 def _rate_changes(d: Derivation, m: MotionChanges, block: str) -> list[RateChange]:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from kineta.expr.count import count
 from kineta.expr.graph import ZERO, Graph, Ref, neg
-from kineta.expr.walk import reachable
+from kineta.expr.walk import operations
 from kineta.mechanics.algorithms.composite_bodies import component, composites, momentum_of_rate
 from kineta.mechanics.algorithms.energy import kineta
 from kineta.mechanics.constraints import joint_reactions
@@ -189,9 +188,12 @@ def recursion(d: Derivation, vdot: Sequence[Ref]) -> list[Ref]:
 
 def cheapest(graph: Graph, ways: Sequence[R]) -> R:
     """The references with the fewest operations (add + mul + div) of several *ways* to write the same."""
-    if len(ways) == 1:
-        return ways[0]
-    return min(ways, key=lambda refs: count(graph.op[i] for i in reachable(graph, refs, guarding=False)).total)
+    best, *others = ways
+    least = operations(graph, best) if others else 0
+    for way in others:
+        if (found := operations(graph, way, least)) < least:
+            best, least = way, found
+    return best
 
 
 def check_regular(d: Derivation) -> None:

@@ -18,12 +18,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import product
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
-from kineta.expr.walk import reachable
 from kineta.mechanics.constraints.kkt import KKTFactors, kkt_factors
 from kineta.mechanics.constraints.rows import check_independent
 from kineta.mechanics.derivation import Array, Derivation, Rule, matrix, vector
 from kineta.mechanics.from_residual import check_regular, orders
-from kineta.passes.differentiate import forward, gradient
+from kineta.passes.differentiate import forward, forwards, gradient
 from kineta.passes.substitute import substitute
 from kineta.spatial.vector import skew
 
@@ -34,7 +33,7 @@ Direction = Mapping[Ref, Ref]
 def displacements(d: Derivation) -> list[Direction]:
     """Unit displacements, one for every speed of the motions."""
     base = d.unconstrained.symbols
-    columns = (forward(d.graph, base.motion_rates, {u: ONE}) for u in base.v)
+    columns = forwards(d.graph, base.motion_rates, [{u: ONE} for u in base.v])
     return [{q: x for q, x in zip(base.q, column, strict=True) if x != ZERO} for column in columns]
 
 
@@ -45,10 +44,7 @@ def changes_at_rest(d: Derivation) -> list[Direction]:
 
 def derivatives(graph: Graph, roots: Sequence[Ref], directions: Sequence[Direction]) -> list[list[Ref]]:
     """Derivatives of *roots* in each of the *directions*, (roots, directions), by one forward sweep each."""
-    present = set(reachable(graph, roots))
-    still = [ZERO] * len(roots)
-    columns = [forward(graph, roots, x) if any(ref >> 1 in present for ref in x) else still for x in directions]
-    return [[column[i] for column in columns] for i in range(len(roots))]
+    return [list(row) for row in zip(*forwards(graph, roots, directions), strict=True)] or [[] for _ in roots]
 
 
 def along(graph: Graph, roots: Sequence[Ref], variables: Sequence[Ref]) -> tuple[list[Ref], list[Ref]]:
@@ -114,7 +110,7 @@ def accelerations_along(d: Derivation, directions: Sequence[Direction]) -> tuple
     g, n = d.graph, len(d.symbols.v)
     factors, values = solved(d)
     F, G = residuals(d)
-    changes = [r for direction in directions for r in forward(g, [*F, *G], direction)]
+    changes = [r for column in forwards(g, [*F, *G], directions) for r in column]
     changes = substitute(g, changes, values)
     m = n + len(G)
     rows = (changes[k * m : (k + 1) * m] for k in range(len(directions)))

@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.op import LEAVES, UNARY, Op
-from kineta.expr.walk import reachable, users
+from kineta.expr.walk import reachable, uses
 from kineta.passes.substitute import signed
 from kineta.records import dataclass
 
@@ -33,14 +33,13 @@ class _Term:
 
 def cancel(graph: Graph, roots: Sequence[Ref]) -> list[Ref]:
     """The *roots* with the same values and no more operations, cancelling terms removed."""
-    order = reachable(graph, roots)
-    found = _cancelled(graph, roots, order)
+    order, user = uses(graph, roots)
+    found = _cancelled(graph, roots, order, user)
     return found if len(reachable(graph, found)) <= len(order) else list(roots)
 
 
-def _cancelled(graph: Graph, roots: Sequence[Ref], order: Sequence[int]) -> list[Ref]:
+def _cancelled(graph: Graph, roots: Sequence[Ref], order: Sequence[int], user: Sequence[int]) -> list[Ref]:
     """The *roots* with every sum rebuilt; more operations are possible where a nested sum was rebuilt before."""
-    user = users(graph, order, roots)
     copy: dict[int, Ref] = {}
     for i in order:
         op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
@@ -53,7 +52,7 @@ def _cancelled(graph: Graph, roots: Sequence[Ref], order: Sequence[int]) -> list
     return [signed(copy[r >> 1], r) for r in roots]
 
 
-def _sum(graph: Graph, i: int, copy: dict[int, Ref], user: dict[int, int]) -> Ref:
+def _sum(graph: Graph, i: int, copy: dict[int, Ref], user: Sequence[int]) -> Ref:
     """The sum *i* rebuilt from copies, with cancelling terms removed unless this costs operations."""
     root = _Term(i, 0, None)
     _open(graph, root)
@@ -95,7 +94,7 @@ def _mark(term: _Term) -> None:
         above = above.parent
 
 
-def _cost(root: _Term, user: dict[int, int]) -> tuple[int, int]:
+def _cost(root: _Term, user: Sequence[int]) -> tuple[int, int]:
     """Additions saved (flattened sums without other users) and additions spent (on the remaining terms)."""
     saved = spent = 0
     stack = [(root, True)]

@@ -12,6 +12,10 @@ from kineta.passes.substitute import signed
 
 _LEAF = [op in LEAVES for op in Op]
 _BINARY = [op in BINARY for op in Op]
+_ADD, _MUL = int(Op.ADD), int(Op.MUL)
+
+#: Directions that are followed together.
+GROUP = 64
 
 
 def _pow(g: Graph, y: Ref, a: Ref, b: Ref) -> tuple[Ref, Ref]:
@@ -91,23 +95,68 @@ def forward(graph: Graph, roots: Sequence[Ref], seeds: Mapping[Ref, Ref]) -> lis
 
     With seeds q -> qdot, v -> vdot, t -> 1 this is the time derivative; with one seed of 1, a partial derivative.
     """
-    add, mul = graph.add, graph.mul
+    (found,) = forwards(graph, roots, [seeds])
+    return found
+
+
+def forwards(graph: Graph, roots: Sequence[Ref], directions: Sequence[Mapping[Ref, Ref]]) -> Iterator[list[Ref]]:
+    """Derivatives of *roots* in each of the *directions*, by one sweep each over the nodes that it changes."""
+    order = reachable(graph, roots)
+    for first in range(0, len(directions), GROUP):
+        group = directions[first : first + GROUP]
+        changing = _changing(graph, order, group)
+        for k, seeds in enumerate(group):
+            d = _derivatives(graph, [i for i, bits in changing.items() if bits >> k & 1], seeds)
+            yield [signed(d.get(r >> 1, ZERO), r) for r in roots]
+
+
+def _changing(graph: Graph, order: Sequence[int], directions: Sequence[Mapping[Ref, Ref]]) -> dict[int, int]:
+    """The nodes of *order* that change in some of the *directions*, whose numbers are bits."""
+    op, lhs, rhs = graph.op, graph.lhs, graph.rhs
+    seeded: dict[int, int] = {}
+    for k, seeds in enumerate(directions):
+        for ref, x in seeds.items():
+            if x != ZERO:
+                seeded[ref >> 1] = seeded.get(ref >> 1, 0) | 1 << k
+    found: dict[int, int] = {}
+    bits_of = found.get
+    for i in order:
+        kind = op[i]
+        if _LEAF[kind]:
+            bits = seeded.get(i, 0)
+        elif _BINARY[kind]:
+            bits = bits_of(lhs[i] >> 1, 0) | bits_of(rhs[i] >> 1, 0)
+        else:
+            bits = bits_of(lhs[i] >> 1, 0)
+        if bits:
+            found[i] = bits
+    return found
+
+
+def _derivatives(graph: Graph, nodes: Sequence[int], seeds: Mapping[Ref, Ref]) -> dict[int, Ref]:
+    """The derivatives of *nodes* in the direction *seeds*, in which no others below them change."""
+    op, lhs, rhs, add, mul = graph.op, graph.lhs, graph.rhs, graph.add, graph.mul
     d: dict[int, Ref] = {}
-    for i in reachable(graph, roots):
-        op = graph.op[i]
-        if _LEAF[op]:
-            d[i] = seeds.get(2 * i, ZERO)
+    known = d.get
+    for i in nodes:
+        kind, a, b = op[i], lhs[i], rhs[i]
+        if _LEAF[kind]:
+            d[i] = seeds[2 * i]
             continue
-        a, b = graph.lhs[i], graph.rhs[i]
-        da, db = d[a >> 1], d[b >> 1] if _BINARY[op] else ZERO
-        total = ZERO
-        if op in BRANCHWISE:
-            total = BRANCHWISE[op](graph, a, b, signed(da, a), signed(db, b))
+        da = known(a >> 1, ZERO)
+        db = known(b >> 1, ZERO) if _BINARY[kind] else ZERO
+        da = da ^ (a & 1) if da else ZERO
+        db = db ^ (b & 1) if db else ZERO
+        if kind == _ADD:
+            d[i] = add(da, db)
+        elif kind == _MUL:
+            d[i] = mul(a, db) if da == ZERO else mul(b, da) if db == ZERO else add(mul(b, da), mul(a, db))
+        elif kind in BRANCHWISE:
+            d[i] = BRANCHWISE[kind](graph, a, b, da, db)
         elif da != ZERO or db != ZERO:
-            by_a, by_b = PARTIALS[op](graph, 2 * i, a, b)
-            total = add(mul(by_a, signed(da, a)), mul(by_b, signed(db, b)))
-        d[i] = total
-    return [signed(d[r >> 1], r) for r in roots]
+            by_a, by_b = PARTIALS[kind](graph, 2 * i, a, b)
+            d[i] = add(mul(by_a, da), mul(by_b, db))
+    return d
 
 
 def gradient(graph: Graph, root: Ref, symbols: Collection[Ref], weight: Ref = ONE) -> dict[Ref, Ref]:

@@ -25,47 +25,47 @@ _Sum = dict[int, Ref]
 
 def distribute(source: Graph, roots: Sequence[Ref], parameters: Collection[str], target: Graph) -> list[Ref]:
     """The *roots* of *source* rebuilt in *target* with the same values and no more operations on variables."""
-    return _Distribution.rebuilt(source, roots, parameters, target)
+    sweep = _Distribution(source, roots, parameters, target)
+    for i, op, a, b in sweep.operations():
+        sweep.copy[i] = sweep.call(op, a, b)
+        if op == _ADD:
+            sweep.visit(i, a, b)
+    return sweep.rebuilt()
 
 
 class _Distribution(Rebuilding):
     """The sweep, with sums whose terms a sum around them may take over."""
 
-    def __init__(self, source: Graph, target: Graph, user: dict[int, int], parameters: Collection[str]) -> None:
-        super().__init__(source, target, user, parameters)
+    def __init__(self, source: Graph, roots: Sequence[Ref], parameters: Collection[str], target: Graph) -> None:
+        super().__init__(source, roots, parameters, target)
         self.sums: dict[int, _Sum] = {}
 
-    def visit(self, i: int) -> None:
-        op, a, b = self.source.op[i], self.source.lhs[i], self.source.rhs[i]
-        self.copy[i] = self.copied_call(op, a, b)
-        if op != _ADD:
-            return
+    def visit(self, i: int, a: Ref, b: Ref) -> None:
+        """Keep the terms of the sum *i*; copy it anew where it is shorter with sums in it opened."""
         terms = self._added([*self._terms(a), *self._terms(b)])
         if len(terms) > TERMS:
             return
         if self.user[i] != _ADD and (better := self._opened(terms)) is not None:
             terms = better
-            self.copy[i] = self.target.sum(self.target.mul(c, self.copy.get(n, ONE)) for n, c in terms.items())
+            self.copy[i] = self.target.sum(self.target.mul(c, self.copy[n]) for n, c in terms.items())
         self.sums[i] = terms
 
-    def _terms(self, ref: Ref) -> Iterator[tuple[int, Ref]]:
+    def _terms(self, ref: Ref) -> Iterable[tuple[int, Ref]]:
         """The terms of a summand: those of a sum that is used nowhere else, or one."""
         i = ref >> 1
-        if i in self.constants.nodes:
-            yield ONE >> 1, signed(self.copy[i], ref)
-        elif self.user[i] == _ADD and i in self.sums:
-            yield from ((n, signed(c, ref)) for n, c in self.sums[i].items())
-        else:
-            yield self._product(ref)
-
-    def _product(self, ref: Ref) -> tuple[int, Ref]:
-        """A summand as a node and its coefficient."""
-        i = ref >> 1
-        if self.source.op[i] == _MUL and self.user[i] == _ADD:
-            for x, y in ((self.source.lhs[i], self.source.rhs[i]), (self.source.rhs[i], self.source.lhs[i])):
-                if x >> 1 in self.constants.nodes:
-                    return y >> 1, signed(signed(self.copy[x >> 1], x), ref ^ (y & 1))
-        return i, signed(ONE, ref)
+        if self.constant[i]:
+            return ((ONE >> 1, signed(self.copy[i], ref)),)
+        if self.user[i] == _ADD:
+            if i in self.sums:
+                terms = self.sums[i].items()
+                return [(n, c ^ 1) for n, c in terms] if ref & 1 else terms
+            if self.source.op[i] == _MUL:
+                a, b = self.source.lhs[i], self.source.rhs[i]
+                if self.constant[a >> 1]:
+                    return ((b >> 1, signed(self.copy[a >> 1], a ^ ref ^ b)),)
+                if self.constant[b >> 1]:
+                    return ((a >> 1, signed(self.copy[b >> 1], b ^ ref ^ a)),)
+        return ((i, ONE ^ (ref & 1)),)
 
     def _added(self, terms: Iterable[tuple[int, Ref]]) -> _Sum:
         total: _Sum = {}
@@ -75,6 +75,8 @@ class _Distribution(Rebuilding):
 
     def _opened(self, terms: _Sum) -> _Sum | None:
         """*terms* with sums among them replaced by their terms; None where this saves nothing."""
+        if self.sums.keys().isdisjoint(terms):
+            return None
         best, cost = None, _cost(terms)
         changed = True
         while changed:

@@ -25,65 +25,56 @@ _ADD, _MUL = int(Op.ADD), int(Op.MUL)
 
 def factor(source: Graph, roots: Sequence[Ref], parameters: Collection[str], target: Graph) -> list[Ref]:
     """The *roots* of *source* factorised into *target*, in the same order, with the same values and no more operations."""
-    return _Factoring.rebuilt(source, roots, parameters, target)
-
-
-class _Factoring(Rebuilding):
-    """The sweep, with products and sums that are nested in another one."""
-
-    def __init__(self, source: Graph, target: Graph, user: dict[int, int], parameters: Collection[str]) -> None:
-        super().__init__(source, target, user, parameters)
-        self.products: dict[int, _Product] = {}
-        self.sums: dict[int, list[_Product]] = {}
-
-    def visit(self, i: int) -> None:
-        op, a, b = self.source.op[i], self.source.lhs[i], self.source.rhs[i]
+    sweep = Rebuilding(source, roots, parameters, target)
+    copy, constant, user, mul = sweep.copy, sweep.constant, sweep.user, target.mul
+    products: dict[int, _Product] = {}  # nested in another product or in a sum
+    sums: dict[int, list[_Product]] = {}  # nested in another sum
+    for i, op, a, b in sweep.operations():
         if op == _MUL:
-            self._visit_product(i, a, b)
-        elif op == _ADD:
-            self._visit_sum(i, a, b)
-        else:
-            self.copy[i] = self.copied_call(op, a, b)
-
-    def _visit_product(self, i: int, a: Ref, b: Ref) -> None:
-        (c, x), (d, y) = self._product(a, _MUL), self._product(b, _MUL)
-        product = self.target.mul(c, d), x + y
-        if self.user[i] == _ADD or (self.user[i] == _MUL and len(product[1]) < TERMS):
-            self.products[i] = product
-        else:
-            self.copy[i] = _multiplied(self.target, product)
-
-    def _visit_sum(self, i: int, a: Ref, b: Ref) -> None:
-        terms: list[_Product] = []
-        for ref in (a, b):
-            inner = self.sums.pop(ref >> 1, None)
-            if inner is None:
-                terms.append(self._product(ref, _ADD))
-            elif ref & 1:
-                terms += [(c ^ 1, x) for c, x in inner]
-            elif len(inner) > len(terms):  # the longer list is extended, so that long sums stay linear
-                terms = terms + inner if terms else inner
+            c, x = _factors(a, products, copy, constant)
+            d, y = _factors(b, products, copy, constant)
+            product = d if c == ONE else c if d == ONE else mul(c, d), x + y
+            if user[i] == _ADD or (user[i] == _MUL and len(product[1]) < TERMS):
+                products[i] = product
             else:
-                terms += inner
-        if self.user[i] == _ADD and len(terms) < TERMS:
-            self.sums[i] = terms
+                copy[i] = _multiplied(target, product)
+        elif op == _ADD:
+            terms: list[_Product] = []
+            for ref in (a, b):
+                inner = sums.pop(ref >> 1, None)
+                if inner is None:
+                    terms.append(_factors(ref, products, copy, constant))
+                elif ref & 1:
+                    terms += [(c ^ 1, x) for c, x in inner]
+                elif len(inner) > len(terms):  # the longer list is extended, so that long sums stay linear
+                    terms = terms + inner if terms else inner
+                else:
+                    terms += inner
+            if user[i] == _ADD and len(terms) < TERMS:
+                sums[i] = terms
+            else:
+                copy[i] = _added(target, terms)
         else:
-            self.copy[i] = _added(self.target, terms)
+            copy[i] = sweep.call(op, a, b)
+    return sweep.rebuilt()
 
-    def _product(self, ref: Ref, user: int) -> _Product:
-        """*ref*, an operand of a *user*, as a product."""
-        i = ref >> 1
-        if i in self.constants.nodes:
-            return signed(self.copy[i], ref), []
-        if self.user[i] == user and i in self.products:
-            c, x = self.products.pop(i)
-            return c ^ (ref & 1), x
-        other = self.copy[i]
-        return ONE ^ ((other ^ ref) & 1), [other & -2]
+
+def _factors(ref: Ref, products: dict[int, _Product], copy: Sequence[Ref], constant: Sequence[int]) -> _Product:
+    """*ref*, an operand, as a product."""
+    i = ref >> 1
+    if constant[i]:
+        return signed(copy[i], ref), []
+    if i in products:
+        c, x = products.pop(i)
+        return c ^ (ref & 1), x
+    other = copy[i]
+    return ONE ^ ((other ^ ref) & 1), [other & -2]
 
 
 def _multiplied(graph: Graph, product: _Product) -> Ref:
     total, factors = product
+    if len(factors) == 1:
+        return factors[0] ^ total & 1 if total & -2 == ONE else graph.mul(total, factors[0])
     if len(set(factors)) < len(factors):  # squares first: other products may share them
         powers = Counter(factors)
         factors = [graph.call(Op.POW, x, graph.const(float(n))) for x, n in powers.items()]
@@ -96,7 +87,7 @@ def _added(graph: Graph, terms: list[_Product]) -> Ref:
     """The sum of *terms* with common factors taken out."""
     shared = _most_shared(terms)
     if shared is None:
-        return graph.sum([_multiplied(graph, t) for t in terms])
+        return graph.sum([_multiplied(graph, term) for term in terms])
     inside: list[_Product] = []
     rest: list[_Product] = []
     for c, factors in terms:
@@ -114,9 +105,15 @@ def _added(graph: Graph, terms: list[_Product]) -> Ref:
 
 def _most_shared(terms: list[_Product]) -> Ref | None:
     """The most frequent factor of *terms*, or else constant part; None without repetition."""
-    found = [x for _, factors in terms for x in factors]
-    found += [c & -2 for c, factors in terms if factors and c & -2 != ONE]
-    if len(set(found)) == len(found):
+    seen: set[Ref] = set()
+    number = 0
+    for c, factors in terms:
+        seen.update(factors)
+        number += len(factors)
+        if c & -2 != ONE and factors:
+            seen.add(c & -2)
+            number += 1
+    if len(seen) == number:
         return None
     counts: dict[Ref, int] = {}
     for c, factors in terms:

@@ -13,39 +13,40 @@ from kineta.expr.op import Op
 from kineta.passes.linear_forms import Rebuilding
 from kineta.passes.substitute import signed
 
-_NEUTRAL = {int(Op.ADD): ZERO, int(Op.MUL): ONE}
+_ADD, _MUL = int(Op.ADD), int(Op.MUL)
 
 
 def fold_constants(source: Graph, roots: Sequence[Ref], parameters: Collection[str], target: Graph) -> list[Ref]:
     """The *roots* of *source* rebuilt in *target* with the same values and no more operations on variables."""
-    return _Folding.rebuilt(source, roots, parameters, target)
-
-
-class _Folding(Rebuilding):
-    """The sweep, with the constant part and the rest of sums and products that are nested in another one."""
-
-    def __init__(self, source: Graph, target: Graph, user: dict[int, int], parameters: Collection[str]) -> None:
-        super().__init__(source, target, user, parameters)
-        self.parts: dict[int, tuple[Ref, Ref]] = {}
-
-    def visit(self, i: int) -> None:
-        op, a, b = self.source.op[i], self.source.lhs[i], self.source.rhs[i]
-        if op not in _NEUTRAL:
-            self.copy[i] = self.copied_call(op, a, b)
-            return
-        (c, x), (d, y) = self._split(a, op), self._split(b, op)
-        together = self.constants.call(op, c, d), self.target.call(op, x, y)
-        if self.user[i] == op:
-            self.parts[i] = together
+    sweep = Rebuilding(source, roots, parameters, target)
+    copy, constant, user, grouped = sweep.copy, sweep.constant, sweep.user, sweep.constants.call
+    parts: dict[int, tuple[Ref, Ref]] = {}  # of sums and products nested in another one: the constant part and the rest
+    for i, op, a, b in sweep.operations():
+        if op == _ADD:
+            joined, neutral = target.add, ZERO
+        elif op == _MUL:
+            joined, neutral = target.mul, ONE
         else:
-            self.copy[i] = self.target.call(op, *together)
-
-    def _split(self, ref: Ref, op: int) -> tuple[Ref, Ref]:
-        """The constant part of a term (or factor), and the rest."""
-        i, neutral = ref >> 1, _NEUTRAL[op]
-        if i in self.constants.nodes:
-            return signed(self.copy[i], ref), neutral
-        if i in self.parts:
-            c, x = self.parts[i]
-            return (signed(c, ref), signed(x, ref)) if op == Op.ADD else (c, signed(x, ref))
-        return neutral, signed(self.copy[i], ref)
+            copy[i] = sweep.call(op, a, b)
+            continue
+        if a >> 1 in parts:
+            c, x = parts[a >> 1]
+            c, x = signed(c, a) if op == _ADD else c, signed(x, a)
+        elif constant[a >> 1]:
+            c, x = signed(copy[a >> 1], a), neutral
+        else:
+            c, x = neutral, signed(copy[a >> 1], a)
+        if b >> 1 in parts:
+            d, y = parts[b >> 1]
+            d, y = signed(d, b) if op == _ADD else d, signed(y, b)
+        elif constant[b >> 1]:
+            d, y = signed(copy[b >> 1], b), neutral
+        else:
+            d, y = neutral, signed(copy[b >> 1], b)
+        together = d if c == neutral else c if d == neutral else grouped(op, c, d)
+        rest = joined(x, y)
+        if user[i] == op:
+            parts[i] = together, rest
+        else:
+            copy[i] = rest if together == neutral else joined(together, rest)
+    return sweep.rebuilt()

@@ -5,14 +5,16 @@ Derivations split moments of inertia and recombine them; the linear form restore
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.expr.op import UNARY, Op
-from kineta.expr.walk import reachable, users
+from kineta.expr.walk import uses
 from kineta.passes.substitute import signed
+
+_CONST, _SYMBOL = int(Op.CONST), int(Op.SYMBOL)
+_UNARY = [op in UNARY for op in Op]
 
 #: Neutral elements.
 _NEUTRAL = {int(Op.ADD): ZERO, int(Op.MUL): ONE}
@@ -33,35 +35,11 @@ LinearForm = dict[Ref, Exact]
 
 
 class Constants:
-    """Constant expressions, of numbers and *parameters* alone, in a copy *graph* of the nodes of *source*, built in linear form.
+    """Constant expressions of a *graph*, of numbers and parameters alone, built in linear form."""
 
-    copy : nodes of the copy by those of the source
-    nodes : constant nodes of the source
-    """
-
-    def __init__(self, source: Graph, graph: Graph, parameters: Collection[str]) -> None:
-        self.source, self.graph, self.parameters = source, graph, parameters
-        self.copy: dict[int, Ref] = {}
-        self.nodes: set[int] = set()
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
         self._forms: dict[int, LinearForm] = {}
-
-    def copied(self, i: int) -> bool:
-        """Copy node *i*, whose operands are copied, if it is a leaf, a function of one operand, or constant; whether it is."""
-        source, copy = self.source, self.copy
-        op, a, b = source.op[i], source.lhs[i], source.rhs[i]
-        if op == Op.CONST:
-            copy[i], constant = self.graph.const(source.constants[a]), True
-        elif op == Op.SYMBOL:
-            copy[i], constant = self.graph.symbol(source.names[a]), source.names[a] in self.parameters
-        elif op in UNARY:
-            copy[i], constant = self.graph.call(op, signed(copy[a >> 1], a)), a >> 1 in self.nodes
-        elif a >> 1 in self.nodes and b >> 1 in self.nodes:
-            copy[i], constant = self.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b)), True
-        else:
-            return False
-        if constant:
-            self.nodes.add(i)
-        return True
 
     def call(self, op: int, a: Ref, b: Ref) -> Ref:
         """The operation *op* of two constant expressions."""
@@ -112,31 +90,55 @@ class Constants:
         return ref
 
 
-class Rebuilding(ABC):
-    """A sweep over a graph, operands first, that rebuilds it in a *target*. ``user`` is as of :func:`~kineta.expr.walk.users`."""
+class Rebuilding:
+    """A sweep over the nodes of *source* below *roots*, operands first, that rebuilds these in *target*.
 
-    def __init__(self, source: Graph, target: Graph, user: dict[int, int], parameters: Collection[str]) -> None:
-        self.source, self.target, self.user = source, target, user
-        self.constants = Constants(source, target, parameters)
-        self.copy = self.constants.copy
+    user : by node, the operation of its only user, as of :func:`~kineta.expr.walk.uses`
+    copy : by node, its copy
+    constant : by node, whether it depends on numbers and *parameters* alone
+    constants : of the copy
+    """
 
-    @classmethod
-    def rebuilt(cls, source: Graph, roots: Sequence[Ref], parameters: Collection[str], target: Graph) -> list[Ref]:
-        """The *roots* of *source* in *target*."""
-        order = reachable(source, roots)
-        sweep = cls(source, target, users(source, order, roots), parameters)
-        for i in order:
-            if not sweep.constants.copied(i):
-                sweep.visit(i)
-        return [signed(sweep.copy[r >> 1], r) for r in roots]
+    def __init__(self, source: Graph, roots: Sequence[Ref], parameters: Collection[str], target: Graph) -> None:
+        self.source, self.roots, self.parameters, self.target = source, roots, parameters, target
+        self._order, self.user = uses(source, roots)
+        self.copy: list[Ref] = [ZERO] * max(len(self.user), 2)
+        self.copy[ONE >> 1] = ONE
+        self.constant = bytearray(len(self.copy))
+        self.constants = Constants(target)
 
-    @abstractmethod
-    def visit(self, i: int) -> None:
-        """Copy node *i*, an operation that is no constant, after its operands; or keep what its user takes over."""
+    def operations(self) -> Iterator[tuple[int, int, Ref, Ref]]:
+        """Operations of two operands that are not constant, for whose copies the caller sees: node, operation, operands. Leaves,
+        functions of one operand and constants are copied on the way.
+        """
+        source, target, copy, constant, parameters = self.source, self.target, self.copy, self.constant, self.parameters
+        kinds, lhs, rhs = source.op, source.lhs, source.rhs
+        for i in self._order:
+            op, a = kinds[i], lhs[i]
+            if op == _CONST:
+                copy[i] = target.const(source.constants[a])
+                constant[i] = True
+            elif op == _SYMBOL:
+                copy[i] = target.symbol(source.names[a])
+                constant[i] = source.names[a] in parameters
+            elif _UNARY[op]:
+                copy[i] = target.call(op, signed(copy[a >> 1], a))
+                constant[i] = constant[a >> 1]
+            else:
+                b = rhs[i]
+                if constant[a >> 1] and constant[b >> 1]:
+                    copy[i] = self.constants.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b))
+                    constant[i] = True
+                else:
+                    yield i, op, a, b
 
-    def copied_call(self, op: int, a: Ref, b: Ref) -> Ref:
+    def call(self, op: int, a: Ref, b: Ref) -> Ref:
         """The operation *op* of copies of operands of the source."""
         return self.target.call(op, signed(self.copy[a >> 1], a), signed(self.copy[b >> 1], b))
+
+    def rebuilt(self) -> list[Ref]:
+        """The copies of the roots."""
+        return [signed(self.copy[r >> 1], r) for r in self.roots]
 
 
 def _exact(value: float) -> Exact:

@@ -7,19 +7,19 @@ operation is added.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 
-from kineta.expr.graph import ONE, Graph, Ref
-from kineta.expr.op import LEAVES, UNARY, Op
-from kineta.expr.walk import reachable, users
-from kineta.passes.substitute import signed
+from kineta.expr.graph import Graph, Ref
+from kineta.expr.op import UNARY, Op
+from kineta.expr.walk import uses
 
 #: Terms of a sum, or factors of a product, at most; longer ones are left as they are.
 TERMS = 24
 
-_ADD, _MUL = int(Op.ADD), int(Op.MUL)
+_CONST, _SYMBOL, _ADD, _MUL = int(Op.CONST), int(Op.SYMBOL), int(Op.ADD), int(Op.MUL)
+_UNARY = [op in UNARY for op in Op]
+_MISSING = -1
 
 #: A pair: sum or product, and its operands in order, the first without sign.
 _Pair = tuple[int, Ref, Ref]
@@ -27,8 +27,8 @@ _Pair = tuple[int, Ref, Ref]
 
 def share(source: Graph, roots: Sequence[Ref], parameters: Collection[str], target: Graph) -> list[Ref]:
     """The *roots* of *source* rebuilt in *target* with the same values and no more operations."""
-    order = reachable(source, roots)
-    pairs = _Pairs(source, order, users(source, order, roots), parameters)
+    order, user = uses(source, roots)
+    pairs = _Pairs(source, order, user, parameters)
     pairs.find()
     return pairs.copied(order, roots, target)
 
@@ -37,48 +37,51 @@ class _Pairs:
     """Sums and products as lists of operands, and the pairs in them; those of numbers and *parameters* alone are apart.
 
     lists : operands by node; factors have no sign
-    signs : signs of products
-    constant : nodes that depend on parameters only
+    signs : nodes of products with a sign
     inner : nodes that are part of the list of their user
     found : new nodes, beyond those of the source
     """
 
-    def __init__(self, source: Graph, order: Sequence[int], user: dict[int, int], parameters: Collection[str]) -> None:
+    def __init__(self, source: Graph, order: Sequence[int], user: Sequence[int], parameters: Collection[str]) -> None:
         self.source = source
         self.lists: dict[int, list[Ref]] = {}
-        self.signs: dict[int, int] = {}
+        self.signs: set[int] = set()
         self.inner: set[int] = set()
-        self.constant: set[int] = set()
         self.found: dict[int, _Pair] = {}
         self.next = len(source)
+        kinds, lhs, rhs, lists = source.op, source.lhs, source.rhs, self.lists
+        constant = bytearray(len(user))
         for i in order:
-            op, a, b = source.op[i], source.lhs[i], source.rhs[i]
-            if op in LEAVES:
-                constant = op == Op.CONST or source.names[a] in parameters
-            else:
-                constant = a >> 1 in self.constant and (op in UNARY or b >> 1 in self.constant)
-            if constant:
-                self.constant.add(i)
+            op, a = kinds[i], lhs[i]
+            if op <= _SYMBOL:
+                constant[i] = op == _CONST or source.names[a] in parameters
+                continue
+            if _UNARY[op]:
+                constant[i] = constant[a >> 1]
+                continue
+            b = rhs[i]
+            constant[i] = constant[a >> 1] and constant[b >> 1]
             if op in (_ADD, _MUL):
-                self._flatten(i, op, user)
-
-    def _flatten(self, i: int, op: int, user: dict[int, int]) -> None:
-        operands: list[Ref] = []
-        sign = 0
-        for ref in (self.source.lhs[i], self.source.rhs[i]):
-            j = ref >> 1
-            nested = j in self.lists and self.source.op[j] == op == user[j] and len(self.lists[j]) < TERMS
-            nested = nested and (i in self.constant) == (j in self.constant)
-            inner = self.lists.pop(j) if nested else [ref]
-            if nested:
-                self.inner.add(j)
-            if op == _ADD:
-                operands += [x ^ (ref & 1) for x in inner] if nested else inner
-            else:
-                operands += [x & -2 for x in inner]
-                sign ^= (ref & 1) ^ (self.signs[j] if nested else 0)
-        self.lists[i] = operands
-        self.signs[i] = sign
+                operands: list[Ref] = []
+                sign = 0
+                for ref in (a, b):
+                    j = ref >> 1
+                    if user[j] == op == kinds[j] and constant[i] == constant[j] and len(inner := lists[j]) < TERMS:
+                        del lists[j]
+                        self.inner.add(j)
+                        if op == _MUL:
+                            sign ^= ref & 1 ^ (j in self.signs)
+                            operands += inner
+                        else:
+                            operands += [x ^ 1 for x in inner] if ref & 1 else inner
+                    elif op == _MUL:
+                        sign ^= ref & 1
+                        operands.append(ref & -2)
+                    else:
+                        operands.append(ref)
+                lists[i] = operands
+                if sign:
+                    self.signs.add(i)
 
     def _pairs(self, i: int) -> Iterable[_Pair]:
         """The different pairs of a list."""
@@ -88,17 +91,18 @@ class _Pairs:
     def find(self) -> None:
         """Take out pairs until every pair is in one list alone."""
         own: dict[int, Iterable[_Pair]] = {}
-        owners: dict[_Pair, dict[int, None]] = defaultdict(dict)
-        short: dict[int, _Pair] = {}
+        owners: dict[_Pair, dict[int, None]] = {}
+        kinds = self.source.op
         for i, operands in self.lists.items():
             if len(operands) > 2:
-                own[i] = self._pairs(i)
-                for pair in own[i]:
-                    owners[pair][i] = None
-            else:
-                short[i] = _pair(self.source.op[i], *operands)
-        for i, pair in short.items():
-            if pair in owners:  # by itself it is a node already
+                own[i] = pairs = self._pairs(i)
+                for pair in pairs:
+                    if pair in owners:
+                        owners[pair][i] = None
+                    else:
+                        owners[pair] = {i: None}
+        for i, operands in self.lists.items():
+            if len(operands) == 2 and (pair := _pair(kinds[i], *operands)) in owners:  # by itself it is a node already
                 own[i] = (pair,)
                 owners[pair][i] = None
         heap = [(-len(lists), pair) for pair, lists in owners.items() if len(lists) > 1]
@@ -117,7 +121,7 @@ class _Pairs:
                     self._replace(i, pair)
                     own[i] = self._pairs(i)
                     for new in own[i]:
-                        owners[new][i] = changed[new] = None
+                        owners.setdefault(new, {})[i] = changed[new] = None
                 self.found[self.next] = pair
                 self.next += 1
                 for new in changed:
@@ -134,34 +138,31 @@ class _Pairs:
 
     def copied(self, order: Sequence[int], roots: Sequence[Ref], target: Graph) -> list[Ref]:
         """The *roots* in *target*."""
-        source, copy = self.source, dict[int, Ref]()
+        source, lists = self.source, self.lists
+        copy: list[Ref] = [_MISSING] * (self.next + 1)
 
         def of(ref: Ref) -> Ref:
-            i = ref >> 1
-            if i not in copy:
-                op, a, b = self.found[i]
-                copy[i] = target.call(op, of(a), of(b))
-            return signed(copy[i], ref)
+            found = copy[ref >> 1]
+            if found == _MISSING:
+                op, a, b = self.found[ref >> 1]
+                found = copy[ref >> 1] = target.call(op, of(a), of(b))
+            return found ^ 1 if ref & 1 and found else found
 
         for i in order:
             op, a, b = source.op[i], source.lhs[i], source.rhs[i]
-            if i in self.lists:
-                copy[i] = self._joined(i, op, [of(x) for x in self.lists[i]], target)
-            elif op == Op.CONST:
+            if i in lists:
+                joined = target.add if op == _ADD else target.mul
+                total, *more = [of(x) for x in lists[i]]
+                for x in more:
+                    total = joined(total, x)
+                copy[i] = total ^ 1 if i in self.signs and total else total
+            elif op == _CONST:
                 copy[i] = target.const(source.constants[a])
-            elif op == Op.SYMBOL:
+            elif op == _SYMBOL:
                 copy[i] = target.symbol(source.names[a])
             elif i not in self.inner:
-                copy[i] = target.call(op, of(a)) if op in UNARY else target.call(op, of(a), of(b))
+                copy[i] = target.call(op, of(a)) if _UNARY[op] else target.call(op, of(a), of(b))
         return [of(r) for r in roots]
-
-    def _joined(self, i: int, op: int, operands: Sequence[Ref], target: Graph) -> Ref:
-        if op == _ADD:
-            return target.sum(operands)
-        total = ONE
-        for x in operands:
-            total = target.mul(total, x)
-        return signed(total, self.signs[i])
 
 
 def _pair(op: int, a: Ref, b: Ref) -> _Pair:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from kineta.expr.count import count
 from kineta.expr.graph import Graph, Ref
-from kineta.expr.walk import reachable
+from kineta.expr.walk import exceeds, reachable
 from kineta.passes.distribute import distribute
 from kineta.passes.expand import expand
 from kineta.passes.factor import factor
@@ -44,7 +44,7 @@ def stages(graph: Graph, roots: Sequence[Ref], parameters: Collection[str]) -> l
     """After each pass: its name, the graph, and the *roots* in it."""
     parameters = frozenset(parameters)  # one membership test per symbol
     plain = list(_passed(graph, list(roots), parameters))
-    if len(reachable(graph, roots)) > SMALL:
+    if exceeds(graph, roots, SMALL):
         return plain
     opened = expand(graph, roots)
     written = [("expand", graph, opened), *_passed(graph, opened, parameters)]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
-from kineta.expr.graph import Graph, Ref, neg
+from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.expr.op import UNARY, Op
 from kineta.expr.tables import node, table_of
 from kineta.expr.walk import reachable
+
+_ADD, _RING = int(Op.ADD), (int(Op.ADD), int(Op.MUL))
 
 
 def substitute(
@@ -24,9 +26,16 @@ def substitute(
     into = source if target is None else target
     number = into.const if number is None else number
     copy: dict[int, Ref] = {}
+    kinds, lhs, rhs = source.op, source.lhs, source.rhs
+    add, mul = into.add, into.mul
     for i in reachable(source, roots):
-        op, a, b = source.op[i], source.lhs[i], source.rhs[i]
-        if op == Op.CONST:
+        op, a, b = kinds[i], lhs[i], rhs[i]
+        if op in _RING:
+            x, y = copy[a >> 1], copy[b >> 1]
+            x = x ^ (a & 1) if x else ZERO
+            y = y ^ (b & 1) if y else ZERO
+            copy[i] = add(x, y) if op == _ADD else mul(x, y)
+        elif op == Op.CONST:
             copy[i] = number(source.constants[a])
         elif op == Op.SYMBOL:
             name = source.names[a]

@@ -9,7 +9,7 @@ import pytest
 from kineta.expr.graph import ONE, Graph, Ref, neg
 from kineta.expr.op import BINARY, COMPOSED, FLOAT, Op
 from kineta.expr.program import program
-from kineta.passes.differentiate import PARTIALS, forward, gradient
+from kineta.passes.differentiate import GROUP, PARTIALS, forward, forwards, gradient
 from kineta.passes.evaluate import evaluate
 from tests.expr.random_graphs import random_graph, random_values
 from tests.passes.complex_step import COMPLEX, derivatives
@@ -23,6 +23,15 @@ def close(found: float, expected: float, tolerance: float = 1e-11) -> bool:
 
 def test_the_tables_are_complete() -> None:
     assert set(PARTIALS) - COMPOSED == set(FLOAT) == set(COMPLEX)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_directions_together_are_each_alone(seed: int) -> None:
+    g, refs = random_graph(seed, 40)
+    symbols = [g.symbol(n) for n in (*NAMES, "absent")]
+    directions = [{x: g.const(float(k)), symbols[k % 4]: ONE} for k in range(GROUP + 3) for x in symbols[k % 3 :]]
+    directions += [{symbols[0]: g.symbol("rate")}, {}]
+    assert list(forwards(g, refs, directions)) == [forward(g, refs, each) for each in directions]
 
 
 @pytest.mark.parametrize("op", list(FLOAT), ids=lambda op: Op(op).name)

@@ -21,7 +21,7 @@ def test_forms_have_the_values_of_exact_arithmetic(seed: int) -> None:
     """Random sums and products of decimals and parameters, many of which cancel: beside each its exact value."""
     rng = random.Random(seed)
     g = Graph()
-    constants = Constants(g, g, ())
+    constants = Constants(g)
     values = {"k": Fraction(3, 2), "m": Fraction(-7, 4), "J": Fraction(5, 8)}
     known: list[tuple[Ref, Fraction]] = [(g.symbol(n), x) for n, x in values.items()]
     known += [(g.const(x), Fraction(repr(x))) for x in NUMBERS]
@@ -41,7 +41,7 @@ def test_forms_have_the_values_of_exact_arithmetic(seed: int) -> None:
 
 def test_what_has_no_part_leaves_nothing() -> None:
     g = Graph()
-    constants = Constants(g, g, ())
+    constants = Constants(g)
     k, c = g.symbol("k"), g.symbol("c")
     tenths = [constants.call(Op.MUL, g.const(x), c) for x in (0.1, 0.2, -0.3)]
     nothing = constants.call(Op.ADD, constants.call(Op.ADD, tenths[0], tenths[1]), tenths[2])

@@ -9,7 +9,7 @@ from kineta.expr.graph import ONE, ZERO, Ref
 from kineta.mechanics.contact.contact_terms import ContactTermsArrays, contact_terms, net_forces
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Derivation
-from kineta.passes.differentiate import forward
+from kineta.passes.differentiate import forwards
 from kineta.passes.substitute import substitute
 
 
@@ -19,12 +19,14 @@ def step_terms(d: Derivation, acting: Mapping[str, Ref]) -> tuple[ContactTermsAr
     """
     s, nv = d.symbols, len(d.symbols.v)
     forces = substitute(d.graph, net_forces(d), acting)
+    rates = [{v: ONE} for v in s.v]
     displaced = [
-        {q: x for q, x in zip(s.q, forward(d.graph, s.motion_rates, {v: ONE}), strict=True) if x != ZERO} for v in s.v
+        {q: x for q, x in zip(s.q, column, strict=True) if x != ZERO}
+        for column in forwards(d.graph, s.motion_rates, rates)
     ]
     slopes = []
-    for directions in ([{v: ONE} for v in s.v], displaced):
-        columns = [forward(d.graph, forces, x) for x in directions]
+    for directions in (rates, displaced):
+        columns = list(forwards(d.graph, forces, directions))
         slopes.append({(i, j): columns[j][i] for i in range(nv) for j in range(nv) if columns[j][i] != ZERO})
     terms = contact_terms(d, [*slopes[0], *slopes[1]])
     dense = [

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -22,6 +20,7 @@ from kineta.model.io.statements.table import read_statements
 from kineta.model.io.text_file import read_text
 from kineta.model.system import System
 from kineta.model.units import Dimension
+from kineta.threads import collector_paused
 
 
 def read(
@@ -63,18 +62,6 @@ def _extended(text: str, file: str, error: UnexpectedInput) -> tuple[Grammar, Tr
         return grammar, grammar.parser.parse(text, start=STARTS[0])
     except UnexpectedInput as own:
         raise syntax_error(own, text, file) from None
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Garbage collection paused: it would traverse a growing tree without cycles again and again, as long as reading takes."""
-    on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if on:
-            gc.enable()
 
 
 def definitions(text: str, file: str, dimensions: Mapping[str, Dimension] = {}) -> dict[str, Expr]:

@@ -18,13 +18,14 @@ from kineta.errors import ModelError
 from kineta.model import units
 from kineta.model.io.kin_expressions import IF, OF_NUMBERS, OF_ONE_DIMENSION
 from kineta.model.io.kin_quantities import DimensionedExpr, Node, ReadCondition
-from kineta.model.io.kin_reader import collector_paused, parsed
+from kineta.model.io.kin_reader import parsed
 from kineta.model.io.kin_source import Source
 from kineta.model.io.kin_tables import ReadPoints
 from kineta.model.io.statements.model_text import ModelText
 from kineta.model.io.statements.table import read_statements
 from kineta.model.units import NUMBER, Dimension
 from kineta.records import dataclass
+from kineta.threads import collector_paused
 
 
 class Scale(NamedTuple):

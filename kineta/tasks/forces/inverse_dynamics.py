@@ -31,7 +31,7 @@ from kineta.model.name_inference import forced_speed
 from kineta.model.reserved_symbols import MULTIPLIER, added_force
 from kineta.model.system import System, a_system
 from kineta.numerics.linear_algebra import norm, null_space, pinv, svdvals
-from kineta.passes.differentiate import forward, gradient
+from kineta.passes.differentiate import forwards, gradient
 from kineta.records import dataclass
 from kineta.results.series import Series
 from kineta.runtime.applied_forces import NO_FORCES
@@ -340,7 +340,7 @@ def _by_parameters(unknown: Unknown, d: Derivation) -> Iterator[StraightLineProg
     """Yield the derivatives of inverse dynamics by the unknown parameters, (m, nv)."""
     g, s = d.graph, d.symbols
     own = [s.p[k] for k in unknown.free]
-    refs = [x for r in own for x in forward(g, d["inverse"].refs, {r: ONE})]
+    refs = [x for column in forwards(g, d["inverse"].refs, [{r: ONE} for r in own]) for x in column]
     for ref in refs:
         if found := gradient(g, ref, dict.fromkeys(own)):
             raise _no_force(s.system, g.names[g.lhs[next(iter(found)) >> 1]])

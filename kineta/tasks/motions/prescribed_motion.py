@@ -21,7 +21,7 @@ from kineta.model.parameters import named_values
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm, solve
-from kineta.passes.differentiate import forward
+from kineta.passes.differentiate import forward, forwards
 from kineta.passes.evaluate import evaluate
 from kineta.records import dataclass
 from kineta.values import numbers
@@ -123,7 +123,7 @@ def _by_rates(joint: Joint, x: FloatArray) -> FloatArray:
         for names, mark in ((joint.coordinates, ""), (joint.coordinates, "'"), (joint.speeds, ""))
     )
     found = joint.rates(g, q, *joint.vectors(g, v))
-    columns = [r for u in v for r in forward(g, found, {u: ONE})]
+    columns = [r for column in forwards(g, found, [{u: ONE} for u in v]) for r in column]
     known = dict(zip([g.names[g.lhs[r >> 1]] for r in (*q, *rates)], np.concatenate([x[:, 0], x[:, 1]]), strict=True))
 
     def values(refs: list[int]) -> FloatArray:

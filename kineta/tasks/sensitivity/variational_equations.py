@@ -19,7 +19,7 @@ from kineta.model.coercion import records
 from kineta.model.named_expressions import let_advice
 from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
-from kineta.passes.differentiate import forward
+from kineta.passes.differentiate import forwards
 from kineta.records import dataclass
 from kineta.runtime.compiled import CompiledSystem
 from kineta.runtime.constraint_treatment import FREE, PROJECTED
@@ -106,8 +106,8 @@ def _code(equations: Equations, by: Varied, goals: Sequence[Expr], shown: Sequen
     integrands, outputs = found[: len(goals)], found[len(goals) :]
     vdot, changes = accelerations_along(d, directions)
     rate = [*s.qdot, *vdot, *integrands]
-    for direction, change in zip(directions, changes, strict=True):
-        moved = forward(g, [*s.qdot, *integrands], direction)
+    moving = forwards(g, [*s.qdot, *integrands], directions)
+    for moved, change in zip(moving, changes, strict=True):
         rate += [*moved[: len(s.q)], *change, *moved[len(s.q) :]]
     switching, watching = switching_of(d, [*s.qdot, *vdot, *integrands])
     pivots = projection.pivots(d) if d.watched else []
@@ -135,4 +135,4 @@ def _direction(g: Graph, by: Varied, name: str, states: Sequence[Ref]) -> Direct
 
 def _with_changes(g: Graph, refs: Sequence[Ref], directions: Sequence[Direction]) -> list[Ref]:
     """Return *refs*, then their derivatives in each direction."""
-    return [*refs, *(x for direction in directions for x in forward(g, refs, direction))]
+    return [*refs, *(x for column in forwards(g, refs, directions) for x in column)]

@@ -9,7 +9,7 @@ from kineta.arrays import FloatArray
 from kineta.expr.graph import ONE
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
-from kineta.passes.differentiate import forward
+from kineta.passes.differentiate import forward, forwards
 from kineta.tasks.verification.laws.law import MechanicalLaw
 from kineta.tasks.verification.random_states import values
 from kineta.tasks.verification.sampled_equations import SampledEquations, relative_error
@@ -55,7 +55,7 @@ def _potential_gradient(case: SampledEquations) -> FloatArray:
     """Bias at rest = gradient of the potential."""
     s, g = case.d.symbols, case.d.graph
     (rate,) = s.rates(case.d["potential_energy"].refs)
-    slope = [forward(g, [rate], {v: ONE})[0] for v in s.v]
+    slope = [x for (x,) in forwards(g, [rate], [{v: ONE} for v in s.v])]
     still = {**case.states, **dict.fromkeys(case.system.v_names, np.zeros(len(case.states[TIME])))}
     return relative_error(case.at("bias", still), values(g, slope, still))
 

@@ -7,7 +7,7 @@ import numpy as np
 from kineta.arrays import FloatArray
 from kineta.expr.graph import ONE
 from kineta.numerics.linear_algebra import eigvalsh
-from kineta.passes.differentiate import forward
+from kineta.passes.differentiate import forwards
 from kineta.tasks.verification.laws.law import MechanicalLaw
 from kineta.tasks.verification.random_states import values
 from kineta.tasks.verification.sampled_equations import SampledEquations, doubles, relative_error
@@ -29,7 +29,7 @@ def _positive_definiteness(case: SampledEquations) -> FloatArray:
 def _momentum_derivatives(case: SampledEquations) -> FloatArray:
     """M = d(dT/dv)/dv."""
     s, g = case.d.symbols, case.d.graph
-    columns = [forward(g, case.d["momentum"].refs, {v: ONE}) for v in s.v]
+    columns = list(forwards(g, case.d["momentum"].refs, [{v: ONE} for v in s.v]))
     n = len(s.v)
     found = np.array([values(g, c, case.states) for c in columns]).reshape(n, -1, n).transpose(1, 2, 0)
     return relative_error(found, case.at("mass_matrix"))
