@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from kineta.integration.stepping_records import SteppingData
 from kineta.kernels.contact.alart_curnier import COMPLIANCE, SOFT, solve_laws
-from kineta.kernels.contact.block_inertia import push
+from kineta.kernels.contact.block_inertia import push, rate_along
 from kineta.kernels.contact.friction_cone import slide_all
 from kineta.kernels.contact.gauss_seidel import sweep
-from kineta.kernels.contact.impact import contacts_first, gains_energy
+from kineta.kernels.contact.impact import contacts_first, drift, gains_energy
 from kineta.kernels.contact.sparse_factors import order_blocks
 from kineta.kernels.language import kernel
 from kineta.kernels.vectors import copy
@@ -213,6 +213,28 @@ def gains(run: SteppingData, active: Integers, count: int) -> bool:
 
 
 @kernel
+def keep_energy(run: SteppingData, active: Integers, count: int) -> None:
+    """Reduce the impulses of an island that do not obey all laws by one factor, with which they do no work on the relative
+    velocities: they stay within their cones.
+    """
+    problem, terms, solution = run.motion.problem, run.motion.terms, run.motion.solution
+    linear, quadratic = 0.0, 0.0
+    for a in range(count):
+        c = active[a]
+        for i in range(3):
+            half, free = 0.5 * solution.impulse[3 * c + i], rate_along(problem, terms, c, i, run.free)
+            linear += half * (terms.velocity[3 * c + i] + free + drift(problem, terms, solution, c, i))
+            quadratic += half * (rate_along(problem, terms, c, i, run.tried) - free)
+    if linear + quadratic > 0.0:
+        kept = max(0.0, -linear / quadratic) if quadratic > 0.0 else 0.0
+        for a in range(count):
+            x = solution.impulse[3 * active[a] :]
+            push(problem, solution, active[a], (kept - 1.0) * x[0], (kept - 1.0) * x[1], (kept - 1.0) * x[2], run.tried)
+            for i in range(3):
+                x[i] *= kept
+
+
+@kernel
 def solve_sparsely(run: SteppingData, active: Integers, count: int, tolerance: float) -> bool:
     """Impulses of a large island by sweeps and Newton's method in turns; whether there are any. After a failure the next steps,
     one, then three and seven, leave Newton's method out: piles that roll and slide fail again.
@@ -273,7 +295,9 @@ def solve_many(run: SteppingData, active: Integers, count: int, tolerance: float
         gained = gains(run, active, count)
         turns += 1
     motion.island.sparse = 0
-    run.unsolved += 0 if found else 1
+    if not found:
+        keep_energy(run, active, count)
+        run.unsolved += 1
 
 
 @kernel
@@ -311,4 +335,6 @@ def solve_contacts(run: SteppingData, active: Integers, count: int, tolerance: f
     if not found:
         begin_cold(run, run.free, active, count)
         found = sweeps(run, active, count, LAST_SWEEPS, 1.0, tolerance)
-        run.unsolved += 0 if found else 1
+        if not found:
+            keep_energy(run, active, count)
+            run.unsolved += 1
