@@ -6,7 +6,7 @@ import sysconfig
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import cos, pi, sin, tau
+from math import atan2, cos, hypot, pi, sin, tau
 from pathlib import Path
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -477,6 +477,71 @@ def peer_wheel(step: float) -> str:
     return world(step, 0.9, body, start).replace('type="plane" size="99 99 1"', sloped)
 
 
+# A Stewart platform on three feet: six sprung legs, each closed by a ball joint, let fall with a tilt.
+TURNS = [tau / 6 * (k // 2 * 2) for k in range(6)]
+SIDEWAYS = [1 if k % 2 else -1 for k in range(6)]
+STRUTS = [
+    ((0.3 * cos(a), 0.3 * sin(a)), (0.2 * cos(b), 0.2 * sin(b), 0.4))
+    for t, s in zip(TURNS, SIDEWAYS, strict=True)
+    for a, b in [(t + 0.15 * s, t + s * (tau / 6 - 0.15))]
+]
+PLATFORM_FEET = [(0.35 * cos(tau * k / 3), 0.35 * sin(tau * k / 3), -0.03) for k in range(3)]
+TILT, LIFT, ACROSS_GROUND = 0.15, 0.25, 0.4
+
+
+def stewart() -> str:
+    said = f"{GRAVITY}Base | Free(base) = 4, 0.1, 0.1, 0.2; Top | Free(top) = 2, 0.03, 0.03, 0.06;\n"
+    said += "".join(f"point Foot{k} on Base = ({x}, {y}, {z});\n" for k, (x, y, z) in enumerate(PLATFORM_FEET))
+    posture = ""
+    for k, ((u, w), head) in enumerate(STRUTS):
+        x, y, z = head[0] - u, head[1] - w, head[2]
+        length = hypot(x, y, z)
+        said += (
+            f"Tube{k} ~ Base | Sx({u}), Sy({w}), Rx(a{k}), Ry(b{k}) = 0.3, 0.004, 0.004, 2e-4, com = (0, 0, 0.12);\n"
+        )
+        said += f"Rod{k} ~ Tube{k} | Sz(s{k}) = 0.2, 0.003, 0.003, 1e-4, com = (0, 0, -0.12);\n"
+        said += f"loop ball{k} : ball between Rod{k} and Top at ({head[0]}, {head[1]}, 0);\n"
+        said += f"spring c{k} = 4e3, {length} on s{k}; damper d{k} = 60 on s{k}';\n"
+        posture += f", a{k} = {atan2(-y, z)}, b{k} = {atan2(x, hypot(y, z))}, s{k} = {length}"
+    said += "contact floor : point between Foot0, Foot1, Foot2 and ground axis (0, 0, 1), friction = 0.6;\n"
+    turned = f"qw = {cos(TILT / 2)}, {{0}}.qy = {sin(TILT / 2)}, {{0}}.vx = {ACROSS_GROUND}"
+    said += f"initial base.z = {LIFT}, base.{turned.format('base')}{posture};\n"
+    return f"{said}initial top.x = {0.4 * sin(TILT)}, top.z = {LIFT + 0.4 * cos(TILT)}, top.{turned.format('top')};\n"
+
+
+def peer_stewart(step: float) -> str:
+    """Loops are equality constraints, as stiff as the step allows."""
+    stiff = f'solref="{2 * step} 1"'
+
+    def link(name: str, x: float, y: float, joint: str, inertia: str, inside: str) -> str:
+        return f'<body name="{name}" pos="{x} {y} 0">{joint}<inertial {inertia}/>{inside}</body>'
+
+    legs, heads, loops = "", "", ""
+    for k, ((u, w), head) in enumerate(STRUTS):
+        length = hypot(head[0] - u, head[1] - w, head[2])
+        slide = f'<joint type="slide" axis="0 0 1" stiffness="4e3" damping="60" springref="{length}"/>'
+        inertia = 'pos="0 0 -.12" mass=".2" diaginertia=".003 .003 .0001"'
+        rod = link(f"rod{k}", 0, 0, slide, inertia, f'<site name="r{k}"/>')
+        turns = '<joint type="hinge" axis="1 0 0"/><joint type="hinge" axis="0 1 0"/>'
+        legs += link(f"tube{k}", u, w, turns, 'pos="0 0 .12" mass=".3" diaginertia=".004 .004 .0002"', rod)
+        heads += f'<site name="h{k}" pos="{head[0]} {head[1]} 0"/>'
+        loops += f'<connect site1="r{k}" site2="h{k}" {stiff}/>'
+    feet = "".join(f'<geom type="sphere" size=".001" pos="{x} {y} {z}"/>' for x, y, z in PLATFORM_FEET)
+    base = 'pos="0 0 0" mass="4" diaginertia=".1 .1 .2"'
+    bodies = link("base", 0, 0, "<freejoint/>", base, feet + legs)
+    bodies += link("top", 0, 0, "<freejoint/>", 'pos="0 0 0" mass="2" diaginertia=".03 .03 .06"', heads)
+    turned = [cos(TILT / 2), 0, sin(TILT / 2), 0]
+    posture = [
+        x
+        for (u, w), (a, b, c) in STRUTS
+        for x in (atan2(w - b, c), atan2(a - u, hypot(b - w, c)), hypot(a - u, b - w, c))
+    ]
+    # speeds of free bodies are in axes of the ground there, and in those of the body in kineta
+    flung = [ACROSS_GROUND * cos(TILT), 0, -ACROSS_GROUND * sin(TILT), 0, 0, 0]
+    q = [0, 0, LIFT, *turned, *posture, 0.4 * sin(TILT), 0, LIFT + 0.4 * cos(TILT), *turned]
+    return world(step, 0.6, bodies, f"<equality>{loops}</equality>{key(q, [*flung, *[0.0] * 18, *flung])}")
+
+
 def gaps(*names: str) -> tuple[str, ...]:
     return tuple(f"{n}.z" for n in names)
 
@@ -504,6 +569,7 @@ SCENES = {
     "sprung table": Scene(4.0, table, gaps("F0", "F1", "F2", "F3"), peer_table, driven=True),
     "pushed table": Scene(2.0, standing(1, "(0, 2000*sin(3*t), 0)"), gaps("P0_0"), driven=True),
     "ten pushed tables": Scene(2.5, standing(10, "(0, 1000*t, 0)"), gaps("P0_0"), driven=True),
+    "Stewart platform": Scene(2.0, stewart, gaps("Foot0", "Foot1", "Foot2"), peer_stewart),
     "Talos on his feet": Scene(0.5, talos, gaps("L0", "L1", "L2", "L3", "R0", "R1", "R2", "R3"), peer_talos),
     "rimless wheel": Scene(
         3.0, wheel, tuple(f"S{k}.x*{sin(SLOPE)} + S{k}.z*{cos(SLOPE)}" for k in range(SPOKES)), peer_wheel
