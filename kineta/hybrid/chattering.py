@@ -7,6 +7,7 @@ from collections import deque
 import numpy as np
 
 from kineta.arrays import FloatArray, Mask
+from kineta.integration.contact_records import CLOSED, FLAGS
 from kineta.integration.segment import Segment
 from kineta.integration.time_stepping import STEP
 from kineta.runtime.compiled import NO_FLAGS
@@ -16,6 +17,9 @@ from kineta.runtime.problem import SimulationProblem
 PART = 1e-3
 #: Steps of the method by events within this part of one of time stepping that are too many.
 CROWD, CROWDED = 500, 0.5
+#: Closed contacts up to which so many steps are not too many, and the fewest that are: an evaluation by events takes a time that
+#: grows as the cube of the closed contacts, and one step of time stepping does not.
+SPARSE, FEWEST = 8, 10
 #: Changes without an impact within one step of time stepping that are too many.
 PILE = 100
 #: Steps, and changes, that may be too many in a motion by events alone: some seconds for a table on sprung feet, or a humanoid.
@@ -27,22 +31,28 @@ def step_size(task: SimulationProblem) -> float:
     return float(min(task.control.max_step, STEP, PART * (task.t1 - task.t0)))
 
 
+def crowd(flags: FloatArray) -> int:
+    """The number of steps within a part of one of time stepping that are too many in the mode of these *flags*."""
+    closed = int((flags[CLOSED::FLAGS] > 0.0).sum())
+    return min(CROWD, max(FEWEST, int(CROWD * (SPARSE / max(closed, 1)) ** 3)))
+
+
 class ChatterWatch:
     """The steps of a motion by events with something closed that are too many within a part of a step of the *size* [s]."""
 
     def __init__(self, size: float) -> None:
         self._short = CROWDED * size
-        self._flags, self._closed = NO_FLAGS, False
+        self._flags, self._closed, self._most = NO_FLAGS, False, CROWD
         self.begin()
 
     def words(self, closed: str) -> str:
         """What is too many, with the names of what is *closed*."""
-        return f"{CROWD} steps by events with {closed} closed take less than {self._short:g} s"
+        return f"{self._most} steps by events with {closed} closed take less than {self._short:g} s"
 
     @property
     def shortest(self) -> float:
         """Mean size of steps [s] below which they are too many."""
-        return self._short / CROWD
+        return self._short / self._most
 
     def begin(self) -> None:
         """Begin anew: steps so far are none."""
@@ -72,7 +82,7 @@ class ChatterWatch:
         """Whether nothing is closed in a *segment*."""
         flags = segment.mode.flags
         if flags is not self._flags:  # those of many samples are one array
-            self._flags, self._closed = flags, any(flags.tolist())
+            self._flags, self._closed, self._most = flags, any(flags.tolist()), crowd(flags)
         if segment.later or self._closed:
             return False
         if len(segment.t):
@@ -87,5 +97,6 @@ class ChatterWatch:
         self._parts.clear()
         self._parts.append(times[-CROWD:])
         found = np.zeros(len(segment.t), dtype=np.bool_)
-        found[np.flatnonzero(moved)[CROWD - known :]] = times[CROWD:] - times[:-CROWD] < self._short
+        ends = np.arange(max(known, self._most), len(times))
+        found[np.flatnonzero(moved)[ends - known]] = times[ends] - times[ends - self._most] < self._short
         return found

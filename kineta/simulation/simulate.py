@@ -37,6 +37,9 @@ from kineta.simulation.run import integrate
 from kineta.simulation.solution import Solution
 from kineta.values import flag
 
+#: Places that may touch of a part whose changes are found one after the other, unless the caller insists.
+MOST_PLACES = 200
+
 
 def simulate(
     system: System | Equations,
@@ -113,9 +116,9 @@ def simulate(
         keep = dense_output or (len(parts.equations) > 1 and (grid is None or bool(given.watched)))
         tasks = []
         for own, inputs in zip(parts.equations, parts.inputs, strict=True):
-            free = chosen == MOREAU and not own.system.contacts  # a part that nothing touches needs no time stepping
-            way = BY_EVENTS if free else chosen
-            tasks.append(_problem(own, inputs, way, settings, dense_output=keep))
+            way, told = part_method(own.system, chosen)
+            task = _problem(own, inputs, way, settings, dense_output=keep)
+            tasks.append(replace(task, notes=(*told, *task.notes)))
         if carrier != CARRIERS[0]:
             if tasks[0].cases is None:
                 raise ArgumentError(
@@ -132,6 +135,22 @@ def simulate(
             return replace(found, seconds=time.perf_counter() - began)
         solution = solve(tasks[0], bar)
     return result(tasks[0], solution, time.perf_counter() - began)
+
+
+def part_method(system: System, chosen: str) -> tuple[str, tuple[str, ...]]:
+    """The method for a part that moves apart, *chosen* by the caller, and what notes say of it: one that nothing touches needs no
+    time stepping, one that touches in many places needs it.
+    """
+    if chosen == MOREAU and not system.contacts:
+        return BY_EVENTS, ()
+    if chosen != AUTO or unsteppable(system):
+        return chosen, ()
+    places = len({name for own in system.expanded.impacts.values() for name in own})
+    if places <= MOST_PLACES:
+        return chosen, ()
+    return MOREAU, (
+        f"{places} places may touch, more than {MOST_PLACES}, whose changes in turn take long. The method is '{MOREAU}'.",
+    )
 
 
 class RunSettings(NamedTuple):

@@ -12,6 +12,8 @@ import pytest
 import kineta as kn
 from kineta.errors import SimulationError
 from kineta.hybrid import chattering
+from kineta.integration.contact_records import CLOSED, FLAGS
+from kineta.simulation import simulate
 from tests.hybrid.test_classics import painleve
 from tests.hybrid.test_contact_faults import (
     BAR,
@@ -215,6 +217,46 @@ def test_steps_are_those_of_the_caller_and_count() -> None:
     assert few.status == 4
     assert 0 < few.steps <= 60
     assert few.t[-1] > spells(few)[0][0]
+
+
+def test_what_touches_in_very_many_places_is_stepped_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulate, "MOST_PLACES", 1)
+    run = bar()
+    assert run.method == "moreau"
+    assert run.notes[0] == "2 places may touch, more than 1, whose changes in turn take long. The method is 'moreau'."
+
+
+#: A plate on feet that springs and dampers hold.
+FEET = """gravity 9.81; coordinates x, y, z, psi, pitch, roll, {coordinates};
+Plate | Sx(x), Sy(y), Sz(z), Rz(psi), Ry(pitch), Rx(roll) = 200, 30, 60, 60, com = (0.05, 0, 0.3);
+{feet}
+contact legs : point between {names} and ground axis (0, 0, 1), friction = 0.8; initial z = 0.1, pitch = 0.05;
+"""
+
+
+@pytest.mark.slow
+def test_two_dozen_sprung_feet_come_to_rest_without_thousands_of_steps_by_events() -> None:
+    rng = np.random.default_rng(3)
+    feet = "".join(
+        f"F{k} ~ Plate | Sx({x}), Sy({y}), Sz(u{k}) = 1; spring c{k} = 2e3, -0.03 on u{k}; damper d{k} = 150 on u{k}';"
+        for k, (x, y) in enumerate(rng.uniform(-1, 1, (24, 2)))
+    )
+    listed = [", ".join(f"{letter}{k}" for k in range(24)) for letter in "uF"]
+    run = kn.simulate(kn.loads(FEET.format(coordinates=listed[0], feet=feet, names=listed[1])), 1.0, samples=11)
+    assert run.success
+    assert run.steps < 6000
+    assert np.abs(run.v[-1]).max() < 1e-3
+    (said,) = [note for note in run.notes if "largest penetration" in note]
+    assert float(said.split()[-2]) < 1e-6
+
+
+def test_fewer_steps_are_too_many_where_more_contacts_are_closed() -> None:
+    flags = np.zeros((60, FLAGS))
+    most = []
+    for closed in (0, 1, 8, 16, 40, 60):
+        flags[:closed, CLOSED] = 1
+        most.append(chattering.crowd(flags.ravel()))
+    assert most == [500, 500, 500, 62, 10, 10]
 
 
 @pytest.mark.slow
