@@ -16,6 +16,9 @@ _SUM, _PRODUCT, _POWER, _ATOM = range(4)
 #: Text, or an operand with the smallest binding strength that needs no parentheses.
 _Piece = str | tuple[Ref, int]
 
+#: Inverses of whole numbers below which numbers are written as decimals.
+_LEAST_INVERSE = 1e-4
+
 #: Pieces of an expression shown in a message.
 _BRIEF = 60
 
@@ -65,22 +68,34 @@ def comparison(graph: Graph, ref: Ref) -> tuple[str, tuple[Ref, ...]]:
     return ">", (ref,)
 
 
+def inequality_text(graph: Graph, ref: Ref) -> str:
+    """The condition that *ref* is zero or positive, with a difference as its two sides: ``a >= b`` for a - b."""
+    return "".join(p if isinstance(p, str) else text(graph, p[0]) for p in _against_zero(graph, ref, ">="))
+
+
+#: Relations of two sides, and those of the sides exchanged.
+_TURNED = {">": "<", ">=": "<=", "<=": ">="}
+
+
+def _against_zero(graph: Graph, d: Ref, word: str) -> list[_Piece]:
+    """The pieces of a comparison of *d* with zero."""
+    i, turned = d >> 1, _TURNED[word]
+    if graph.op[i] != Op.ADD:
+        return [(d & -2, _SUM), f" {turned if d & 1 else word} 0"]
+    a, b = graph.lhs[i] ^ d & 1, graph.rhs[i] ^ d & 1
+    if a & 1 == b & 1:
+        return [(d ^ a & 1, _SUM), f" {turned if a & 1 else word} 0"]
+    less, more = (a, b) if a & 1 else (b, a)
+    if graph.op[less >> 1] == Op.CONST:
+        return [(more, _SUM), f" {word} ", (less ^ 1, _SUM)]
+    return [(less ^ 1, _SUM), f" {turned} ", (more, _SUM)]
+
+
 def _condition(graph: Graph, ref: Ref) -> tuple[list[_Piece], bool]:
     """The pieces of a condition, and whether it is a single comparison."""
     word, parts = comparison(graph, ref)
     if word in (">", "<="):
-        (d,) = parts
-        i = d >> 1
-        turned = {">": "<", "<=": ">="}[word]
-        if graph.op[i] != Op.ADD:
-            return [(d & -2, _SUM), f" {turned if d & 1 else word} 0"], True
-        a, b = graph.lhs[i] ^ d & 1, graph.rhs[i] ^ d & 1
-        if a & 1 == b & 1:
-            return [(d ^ a & 1, _SUM), f" {turned if a & 1 else word} 0"], True
-        less, more = (a, b) if a & 1 else (b, a)
-        if graph.op[less >> 1] == Op.CONST:
-            return [(more, _SUM), f" {word} ", (less ^ 1, _SUM)], True
-        return [(less ^ 1, _SUM), f" {turned} ", (more, _SUM)], True
+        return _against_zero(graph, parts[0], word), True
     inner = [_condition(graph, p) for p in parts]
     shown = [p if alone else ["(", *p, ")"] for p, alone in inner]
     if word == "not":
@@ -132,6 +147,15 @@ def _table(graph: Graph, x: Ref, table: Table) -> list[_Piece]:
     return [*pieces, ")"]
 
 
+def _divisor(graph: Graph, ref: Ref) -> int:
+    """n for the constant 1/n, if that is long as a decimal; 0 for others."""
+    if ref & 1 or graph.op[ref >> 1] != Op.CONST:
+        return 0
+    value = graph.constants[graph.lhs[ref >> 1]]
+    whole = round(1 / value) if len(number(value)) > 12 and _LEAST_INVERSE < value < 1 else 0
+    return whole if whole and 1 / whole == value else 0
+
+
 def _node(graph: Graph, i: int) -> tuple[list[_Piece], int]:
     """Operands of node *i* and the text between them, with the binding strength of the whole."""
     op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
@@ -151,6 +175,9 @@ def _node(graph: Graph, i: int) -> tuple[list[_Piece], int]:
             a, b = b, a
         if graph.op[b >> 1] == Op.CONST and graph.op[a >> 1] != Op.MUL:
             a, b = b, a
+        for part, other in ((a, b), (b, a)):
+            if whole := _divisor(graph, part):
+                return [(other, _PRODUCT), f"/{whole}"], _PRODUCT
         return [(a, _PRODUCT), "*", (b, _POWER)], _PRODUCT
     if op == Op.DIV:
         return [(a, _PRODUCT), "/", (b, _POWER)], _PRODUCT

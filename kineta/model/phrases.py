@@ -14,5 +14,6 @@ def vector(components: Sequence[Expr]) -> str:
 
 
 def place(station: Station) -> str:
-    """``Body at (x, y, z)``."""
-    return f"{station.body} at {vector(station.position)}"
+    """``Body at (x, y, z)``, or the name alone for a place at its origin."""
+    away = any(p.value != 0 for p in station.position)
+    return f"{station.body} at {vector(station.position)}" if away else station.body

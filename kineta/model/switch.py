@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from kineta.algebra import infix
 from kineta.algebra.expression import Expr, Scalar, expr
 from kineta.errors import Location, ModelError, did_you_mean
 from kineta.model import units
@@ -107,7 +108,7 @@ def _actions(
 def _written(switch: Switch) -> str:
     guards = parameter_condition.clause(switch.guards, "and")
     actions = [f"{name} = {value}" for name, value in switch.sets] + ["stop"] * switch.stop
-    occasion = f"{switch.strikes} strikes" if switch.value is None else f"{switch.value} >= 0"
+    occasion = f"{switch.strikes} strikes" if switch.value is None else infix.inequality_text(switch.value.graph, switch.value.ref)
     return f": {occasion}{guards} : {', '.join(actions)}"
 
 

@@ -226,11 +226,43 @@ def written(dimension: Dimension) -> str | None:
     """The unit in SI of *dimension* as it stands behind a number, ``s^-1`` and not ``1/s``; None where none can."""
     if any(2 * e != round(2 * e) or abs(e) >= 10 for e in dimension):
         return None
+    m, kg, s, A = dimension
+    if dimension not in _DERIVED and (kg, s, A) == (1, -2, 0):  # laws of force, as in N/m^1.5
+        return f"N*m{_raised(m - 1)}" if m > 1 else f"N/m{_raised(1 - m)}"
+    if dimension == (2, 1, -1, 0):
+        return "N*m*s"
     inverse, *rest = symbol(dimension).removeprefix("1/").split("/")
     if not symbol(dimension).startswith("1/"):
         return symbol(dimension)
     name, _, power = inverse.partition("^")
     return "/".join((f"{name}^-{power or 1}", *rest))
+
+
+def _raised(power: float) -> str:
+    return "" if power == 1 else f"^{power:g}"
+
+
+#: Other units in which numbers are written that are short there and long in SI, by dimension.
+_SHORTER = {
+    NUMBER: ("deg", "rev"),
+    RATE: ("rpm", "deg/s", "rev/s"),
+    (0, 0, -2, 0): ("deg/s^2", "rev/s^2"),
+    VELOCITY: ("km/h",),
+    COUPLE: ("N*m/deg", "N*m/rev"),
+    (2, 1, -1, 0): ("N*m*s/deg", "N*m/rpm"),
+    (2, 1, -3, -1): ("V/rpm",),
+}
+
+
+def shorter(value: float, dimension: Dimension) -> str:
+    """The number *value* [SI] of a *dimension* with a unit such as ``deg`` or ``rpm``, where it is short there, long in SI, and the
+    same to the bit; "" for others.
+    """
+    for other in _SHORTER.get(dimension, ()):
+        text = f"{value / unit(other).factor:.9g} {other}"
+        if len(text) + 3 < len(repr(value)) and quantity(text)[0] == value:
+            return text
+    return ""
 
 
 _DERIVED = {

@@ -40,7 +40,7 @@ def test_what_is_written_reads_back(statement: str) -> None:
 
 def test_one_axis_stands_for_both_and_is_written_for_both() -> None:
     system = kn.loads(FOURBAR + "loop E : revolute between Coupler at (b, 0, 0) axis (0, 0, 2) and Pin;")
-    assert "axis (0, 0, 1) and Rocker at (c, 0, 0) axis (0, 0, 1);" in kn.dumps(system)
+    assert "axis (0, 0, 1) and Pin axis (0, 0, 1);" in kn.dumps(system)
 
 
 def test_loops_from_python_are_those_of_the_language() -> None:

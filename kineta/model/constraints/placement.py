@@ -58,7 +58,7 @@ def clause(start: Station, axis: Axis | None, end: Station, end_axis: Axis | Non
 
 def place(station: Station, axis: Axis | None) -> str:
     """``A at (x, y, z) axis (x, y, z)``."""
-    shown = phrases.place(station) if any(p.value != 0 for p in station.position) else station.body
+    shown = phrases.place(station)
     return shown if axis is None else f"{shown} axis {phrases.vector(vector(axis))}"
 
 

@@ -2,7 +2,8 @@
 
 Where the reader of a text refuses a sum, an argument or a value for its unit, the reader here puts one into the text: behind a
 number (``x - 0.3`` becomes ``x - 0.3 m``, and ``10*(x - z)``, where a velocity is expected, ``10 s^-1*(x - z)``), or as a factor
-that is one (``exp(-z)`` becomes ``exp(-z/1 m)``). Neither changes a value.
+that is one (``exp(-z)`` becomes ``exp(-z/1 m)``). Neither changes a value. A number that is long in SI and short in another unit is
+written in that one, ``20 deg`` and ``60 rpm``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from kineta.model.io.kin_expressions import IF, OF_NUMBERS, OF_ONE_DIMENSION
 from kineta.model.io.kin_quantities import DimensionedExpr, Node, ReadCondition
 from kineta.model.io.kin_reader import parsed
 from kineta.model.io.kin_source import Source
-from kineta.model.io.kin_tables import ReadPoints
+from kineta.model.io.kin_tables import TABLE, ReadPoints
 from kineta.model.io.statements.model_text import ModelText
 from kineta.model.io.statements.table import read_statements
 from kineta.model.units import NUMBER, Dimension
@@ -28,29 +29,40 @@ from kineta.records import dataclass
 from kineta.threads import collector_paused
 
 
-class Scale(NamedTuple):
-    """The one *number* without a unit in a product, the dimension of the *others*, and whether the number ``divides``."""
+class ReadTable(NamedTuple):
+    """The points of a table with their nodes: ``places`` of each of its quantities, and *values*."""
 
-    number: Node
+    places: Sequence[Sequence[tuple[Node, DimensionedExpr]]]
+    values: list[tuple[Node, DimensionedExpr]]
+
+
+class Scale(NamedTuple):
+    """The *factor* of a product, a *node*, that may have a unit, the dimension of the *others*, and whether the factor ``divides``."""
+
+    node: Node
+    factor: DimensionedExpr
     others: Dimension
     divides: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """Text *before* and *behind* the part from *start* to *end* of a text."""
+    """Text *before* and *behind* the part from *start* to *end* of a text, or what stands *instead* of it."""
 
     start: int
     end: int
     before: str
     behind: str
+    instead: str = ""
 
 
 class UnitFinder(Source):
     """A reader that finds where units have to stand, instead of refusing text without them."""
 
-    def __init__(self, *arguments: Any, declared: Mapping[str, Dimension]) -> None:
+    def __init__(self, *arguments: Any, declared: Mapping[str, Dimension], everywhere: bool) -> None:
         super().__init__(*arguments)
+        #: Whether all numbers have units, or only those that are shorter in one that is not of SI.
+        self.everywhere = everywhere
         #: Dimensions of the parameters that have one.
         self.of_parameters = declared
         #: What is put into the text, by the part that it belongs to and whether that is a number.
@@ -58,15 +70,17 @@ class UnitFinder(Source):
         self._scales: dict[int, Scale] = {}
         #: Terms of sums and values of choices, with their nodes.
         self._terms: dict[int, list[tuple[Node, DimensionedExpr]]] = {}
+        #: Tables by the nodes of their points.
+        self._tables: dict[int, ReadTable] = {}
 
     def inserted(self, text: str) -> str:
         """*text* with its units."""
         # At one place inner parts end before those around them, and the unit of a number stands next to it.
-        ends = [(x.end, 0, -x.start, not own, x.behind) for (_, _, own), x in self.insertions.items()]
-        starts = [(x.start, 1, -x.end, own, x.before) for (_, _, own), x in self.insertions.items()]
+        ends = [(x.end, 0, -x.start, not own, x.behind, x.instead) for (_, _, own), x in self.insertions.items()]
+        starts = [(x.start, 1, -x.end, own, x.before, "") for (_, _, own), x in self.insertions.items()]
         pieces, last = list[str](), 0
-        for place, *_, own in sorted(ends + starts):
-            pieces += [_apart(text[last:place], pieces), own]
+        for place, *_, own, instead in sorted(ends + starts):
+            pieces += [_apart(instead or text[last:place], pieces), own]
             last = place
         return "".join([*pieces, _apart(text[last:], pieces)])
 
@@ -84,7 +98,11 @@ class UnitFinder(Source):
         if wanted is None:
             return quantity
         if quantity.plain and literal is not None:
-            return self._with_unit(literal, quantity, wanted, wanted)
+            own = self._with_unit(literal, quantity, wanted, wanted)
+            if own.plain and wanted == NUMBER:
+                start, end = literal.meta.start_pos, literal.meta.end_pos
+                self.insertions[start, end, True] = Insertion(start, end, "", " rad")
+            return own
         return self.fitted(node, quantity, wanted)
 
     def fitted(self, node: Node, quantity: DimensionedExpr, wanted: Dimension) -> DimensionedExpr:
@@ -94,17 +112,21 @@ class UnitFinder(Source):
             whole = [self.fitted(n, x, wanted) for n, x in terms]
             same = all(x.dimension == wanted and not x.plain for x in whole)
             return DimensionedExpr(quantity.value, wanted) if same else quantity
-        if quantity.plain:
-            literal = _literal(node)
-            if literal is None or wanted == NUMBER or quantity.value.value == 0:
-                return quantity
-            return self._with_unit(literal, quantity, wanted, wanted)
-        if found is None and scale is not None:
+        literal = _literal(node) if quantity.plain else None
+        if literal is not None:
+            return quantity if quantity.value.value == 0 else self._with_unit(literal, quantity, wanted, wanted)
+        if scale is not None and (quantity.plain or found is None):
             missing = units.times(wanted, scale.others, -1)
             if scale.divides:
                 missing = units.times(NUMBER, missing, -1)
-            return quantity if missing == NUMBER else self._with_unit(scale.number, quantity, missing, wanted)
-        if found is None or found == wanted:
+            if missing == NUMBER:
+                return quantity
+            number = _literal(scale.node)
+            if number is not None:
+                return self._with_unit(number, quantity, missing, wanted)
+            same = self.fitted(scale.node, scale.factor, missing).dimension == missing
+            return DimensionedExpr(quantity.value, wanted) if same else quantity
+        if quantity.plain or found is None or found == wanted or not self.everywhere:
             return quantity
         factor = units.times(wanted, found, -1)
         up, down = units.written(factor), units.written(units.times(NUMBER, factor, -1))
@@ -130,15 +152,18 @@ class UnitFinder(Source):
 
     def _with_unit(self, number: Node, quantity: DimensionedExpr, own: Dimension, whole: Dimension) -> DimensionedExpr:
         """*quantity*, of the dimension *whole*, with a unit of the dimension *own* behind its *number*."""
-        unit = units.written(own)
-        if unit is None:
-            return quantity
-        unit = unit or "rad"
-        self._insert(number.meta.start_pos, number.meta.end_pos, "", f" {unit}", number=True)
-        return DimensionedExpr(quantity.value, whole)
+        start, end = number.meta.start_pos, number.meta.end_pos
+        instead = units.shorter(float(number.children[0]), own)
+        if instead:
+            self.insertions[start, end, True] = Insertion(start, end, "", "", instead)
+            return DimensionedExpr(quantity.value, whole)
+        unit = "rad/s" if own == units.RATE and whole in (own, NUMBER) else units.written(own)
+        if unit and self.everywhere:
+            self.insertions[start, end, True] = Insertion(start, end, "", f" {unit}")
+        return DimensionedExpr(quantity.value, whole) if unit and self.everywhere else quantity
 
-    def _insert(self, start: int, end: int, before: str, behind: str, *, number: bool = False) -> None:
-        self.insertions[start, end, number] = Insertion(start, end, before, behind)
+    def _insert(self, start: int, end: int, before: str, behind: str) -> None:
+        self.insertions[start, end, False] = Insertion(start, end, before, behind)
 
     def _alike(self, nodes: Sequence[Node], values: Sequence[Any]) -> list[Any]:
         """The *values* of *nodes*, all of one dimension where one is known."""
@@ -164,16 +189,19 @@ class UnitFinder(Source):
     def _product(self, node: Tree[Token], children: list[Any]) -> Any:
         factors = children[::2]
         numbers = [k for k, x in enumerate(factors) if _literal(node.children[2 * k]) is not None and x.plain]
-        if len(numbers) == 1:
+        # A half, as of an energy, has no unit; else a sum or a choice may have one.
+        free = [k for k in numbers if abs(factors[k].value.value) != 0.5] or numbers
+        free = free or [k for k, x in enumerate(factors) if x.plain and id(node.children[2 * k]) in self._terms]
+        if free:
+            chosen = free[0]
             others: Dimension | None = NUMBER
             for k, x in enumerate(factors):
-                if k != numbers[0] and others is not None and not x.plain:
+                if k != chosen and others is not None and not x.plain:
                     power = -1 if k and children[2 * k - 1] == "/" else 1
                     others = None if x.dimension is None else units.times(others, x.dimension, power)
-            if others is not None and not all(x.plain for x in factors):
-                k = numbers[0]
-                divides = bool(k) and children[2 * k - 1] == "/"
-                self._scales[id(node)] = Scale(_literal(node.children[2 * k]), others, divides)
+            if others is not None and len(factors) > 1:
+                divides = bool(chosen) and children[2 * chosen - 1] == "/"
+                self._scales[id(node)] = Scale(node.children[2 * chosen], factors[chosen], others, divides)
         return super()._product(node, children)
 
     def _unary(self, node: Tree[Token], children: list[Any]) -> Any:
@@ -193,6 +221,13 @@ class UnitFinder(Source):
                 self._terms[id(node)] = list(zip(nodes[first:], own[first:], strict=True))
         elif name in OF_NUMBERS and all(x.shown for x in own):
             own = [self.fitted(n, x, NUMBER) for n, x in zip(nodes, own, strict=True)]
+        elif (read := self._tables.get(id(nodes[-1]))) is not None:
+            for x, places in zip(own[:-1], read.places, strict=False):
+                if x.dimension is not None and not x.plain:
+                    for n, place in places:
+                        self.fitted(n, place, x.dimension)
+            if name == TABLE:
+                self._terms[id(node)] = read.values
         return super()._call(node, [children[0], *own])
 
     def _points(self, node: Tree[Token], children: list[Any]) -> ReadPoints:
@@ -204,6 +239,10 @@ class UnitFinder(Source):
         own = [list(c) if k in rows else c for k, c in enumerate(children)]
         for (k, i), value in zip(places, values, strict=True):
             own[k][i] = value
+        rows_of = [(nodes[k].children, children[k]) for k in rows]
+        first = [(line[0], row[0]) for line, row in rows_of[grid:]]
+        second = [*zip(*rows_of[0], strict=True)] if grid else []
+        self._tables[id(node)] = ReadTable((first, second), [(nodes[k].children[i], own[k][i]) for k, i in places])
         return super()._points(node, [tuple(c) if k in rows else c for k, c in enumerate(own)])
 
 
@@ -225,8 +264,9 @@ def _span(node: Node) -> tuple[int, int]:
     return node.meta.container_start_pos, node.meta.container_end_pos
 
 
-def with_units(text: str, parameters: Mapping[str, Dimension]) -> str:
-    """*text*, of a whole system, with the units of its *parameters* and those that its numbers need beside these and states.
+def with_units(text: str, parameters: Mapping[str, Dimension], *, everywhere: bool) -> str:
+    """*text*, of a whole system, with the units of its *parameters* and those that its numbers need beside these and states; if not
+    *everywhere*, only those that make numbers short.
 
     A text that cannot be read, since Python gave the system a name that is none in the language, is returned as it is.
     """
@@ -235,7 +275,7 @@ def with_units(text: str, parameters: Mapping[str, Dimension]) -> str:
             grammar, tree = parsed(text, "<text>")
         except ModelError:
             return text
-        own = ModelText("<text>", grammar, {}, (), _none, partial(UnitFinder, declared=parameters))
+        own = ModelText("<text>", grammar, {}, (), _none, partial(UnitFinder, declared=parameters, everywhere=everywhere))
         read_statements(own, _none, tree, indexed=False)
         return cast(UnitFinder, own.source).inserted(text)
 

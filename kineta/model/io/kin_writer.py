@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import partial
 from itertools import groupby
+from typing import Any
 
 from kineta.algebra.expression import Expr
 from kineta.algebra.infix import number
-from kineta.model.body import GROUND, Body, Inertia
+from kineta.model.body import GROUND, Body, Inertia, Station
+from kineta.model.coercion import ModelRecord, Vector3
 from kineta.model.description import Description
 from kineta.model.io.kin_units import with_units
 from kineta.model.kind import KindRecord
@@ -20,12 +24,13 @@ _KEYS = ("m", "Jx", "Jy", "Jz", "Jxy", "Jxz", "Jyz")
 
 def write(system: Description) -> str:
     """*system* as text, with units where its parameters or states have some."""
+    named = partial(_with_points, {(p.body, p.position): p.name for p in reversed(system.points)})
     blocks = [
         _head(system),
         [_body(b) for b in system.bodies],
         _points(system),
         *(
-            list(map(_statement, own))
+            [_statement(named(record)) for record in own]
             for own in (system.elements, system.constraints, system.contacts, system.switches)
         ),
         [*map(_statement, system.programs), *_control(system)],
@@ -36,7 +41,7 @@ def write(system: Description) -> str:
     ]
     text = "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
     known = {p.name: p.dimension for p in system.parameters if p.dimension is not None}
-    return with_units(text, known) if known or any(s.unit for s in system.states) else text
+    return with_units(text, known, everywhere=bool(known) or any(s.unit for s in system.states))
 
 
 def _head(system: Description) -> list[str]:
@@ -98,6 +103,21 @@ def _keyed(inertia: Inertia, values: Sequence[Expr]) -> Iterator[str]:
 
 def _points(system: Description) -> list[str]:
     return [f"point {p.name} on {p.body} = {vector(p.position)};" for p in system.points]
+
+
+def _with_points(points: Mapping[tuple[str, Vector3], str], record: Any) -> Any:
+    """A *record* with the names of *points* in place of their bodies and positions."""
+    if isinstance(record, Station):
+        name = points.get((record.body, record.position))
+        return record if name is None else Station(name)
+    if isinstance(record, tuple):
+        return tuple(_with_points(points, entry) for entry in record)
+    if not isinstance(record, ModelRecord):
+        return record
+    own: Any = record
+    given = {f.name: getattr(record, f.name) for f in fields(own)}
+    found = {name: _with_points(points, value) for name, value in given.items()}
+    return replace(own, **found) if found != given else record
 
 
 def _statement(record: KindRecord) -> str:
