@@ -84,7 +84,11 @@ def _against_zero(graph: Graph, d: Ref, word: str) -> list[_Piece]:
         return [(d & -2, _SUM), f" {turned if d & 1 else word} 0"]
     a, b = graph.lhs[i] ^ d & 1, graph.rhs[i] ^ d & 1
     if a & 1 == b & 1:
-        return [(d ^ a & 1, _SUM), f" {turned if a & 1 else word} 0"]
+        own = turned if a & 1 else word
+        for constant, other in ((a, b), (b, a)):
+            if graph.op[constant >> 1] == Op.CONST:
+                return [(other & -2, _SUM), f" {own} ", (constant & -2 | 1, _SUM)]
+        return [(d ^ a & 1, _SUM), f" {own} 0"]
     less, more = (a, b) if a & 1 else (b, a)
     if graph.op[less >> 1] == Op.CONST:
         return [(more, _SUM), f" {word} ", (less ^ 1, _SUM)]

@@ -36,7 +36,7 @@ def _word(names: Iterable[str], behind: str = "(?![\\w'.\\[])") -> str:
 _CALL = "(?=[ \\t]*\\()"
 _NUMBER = "(?:(?<=\\.\\.)|(?<![\\w.'\\]]))(?:\\d+(?:\\.(?!\\.)\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?"
 _FACTOR = f"(?:{_one_of(UNITS)})(?:\\^-?\\d+(?:\\.5)?)?"
-_UNIT = f"{_FACTOR}(?:[*/·]{_FACTOR}(?![\\w(.']))*(?![\\w('])"
+_UNIT = f"(?:(?<=[ \\t])1/)?{_FACTOR}(?:[*/·]{_FACTOR}(?![\\w(.'\\[]))*(?![\\w('])"
 
 #: The rules in their order: the first that matches at a place counts.
 RULES = (

@@ -104,6 +104,7 @@ def _table() -> dict[str, Unit]:
             "Ah": Unit(3600, (0, 0, 1, 1)),
             "min": Unit(60, TIME),
             "h": Unit(3600, TIME),
+            "%": Unit(0.01, NUMBER),
             "deg": Unit(math.pi / 180, NUMBER),
             "°": Unit(math.pi / 180, NUMBER),
             "rev": Unit(2 * math.pi, NUMBER),
@@ -115,8 +116,8 @@ def _table() -> dict[str, Unit]:
 UNITS = _table()
 
 #: A unit as it is written behind a number: no spaces inside.
-PATTERN = r"[A-Za-zµ°]+(?:\^-?\d+(?:\.5)?)?(?:[*/·][A-Za-zµ°]+(?:\^-?\d+(?:\.5)?)?)*"
-_FACTOR = re.compile(r"([*/·]?)([A-Za-zµ°]+)(?:\^(-?\d+(?:\.5)?))?")
+PATTERN = r"(?:(?<=[ \t])1/)?[A-Za-zµ°%]+(?:\^-?\d+(?:\.5)?)?(?:[*/·][A-Za-zµ°]+(?:\^-?\d+(?:\.5)?)?)*"
+_FACTOR = re.compile(r"([*/·]?)([A-Za-zµ°%]+)(?:\^(-?\d+(?:\.5)?))?")
 
 
 def unit(text: str) -> Unit:
@@ -140,6 +141,9 @@ def unit(text: str) -> Unit:
 #: Spellings of units in other programs.
 _ELSEWHERE = {"kmh": "km/h", "kph": "km/h", "sec": "s", "hr": "h"}
 
+#: Units of temperatures.
+_TEMPERATURES = ("K", "degC", "°C", "degF", "kelvin", "celsius")
+
 #: What stands for units that are none here.
 _OTHERWISE = {
     "l": "A litre is written L",
@@ -155,7 +159,7 @@ _OTHERWISE = {
     "mmHg": "It is 133.322387415 Pa",
     "knot": "A knot is 1.852 km/h",
 } | dict.fromkeys(
-    ("K", "degC", "°C", "degF", "kelvin", "celsius"),
+    _TEMPERATURES,
     "Temperatures have no unit: they are numbers, and what is multiplied with them has the unit of the product",
 )
 
@@ -175,6 +179,16 @@ def unit_of_word(word: str) -> str:
     """Symbol of the unit named by *word* or a similar word: ``N`` for ``newtons``; ``''`` if unknown."""
     near = get_close_matches(word.casefold(), _SPELLED, n=1, cutoff=0.75) if len(word) > 3 else ()
     return _SPELLED[near[0]] if near else ""
+
+
+def advice_on_name(name: str) -> str:
+    """Advice on an unknown *name* that is the one of a unit, or a word for it; "" for others."""
+    if name in UNITS and (len(name) > 1 or name == "s"):
+        return f" A unit stands behind its number, as in 5 {name} and 5 1/{name}."
+    symbol = unit_of_word(name)
+    if name in _TEMPERATURES:
+        return f" {_OTHERWISE[name]}."
+    return f" The unit is written {symbol}, behind a number." if symbol else ""
 
 
 def _advice(name: str, behind: str) -> str:
@@ -301,7 +315,7 @@ def quantity(text: str) -> tuple[float, Dimension | None]:
         raise ModelError(f"Expected a finite number, found '{_short(text)}'.")
     if written is None:
         return number, None
-    first = re.split(r"[\^*/·]", written)[0]
+    first = re.split(r"[\^*/·]", written.removeprefix("1/"))[0]
     if first not in UNITS and match.end(1) == match.start(2):
         raise ModelError(
             f"Expected a unit, found '{first}'.{_advice(first, behind='')} A product is written {match[1]}*{first}."
@@ -313,4 +327,4 @@ def quantity(text: str) -> tuple[float, Dimension | None]:
     value = number / whole if exact else number * known.factor
     if not math.isfinite(value):
         raise ModelError(f"Expected a finite number, found '{_short(text)}'.")
-    return value, known.dimension
+    return value, None if written == "%" else known.dimension

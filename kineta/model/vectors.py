@@ -6,7 +6,9 @@ They are symbols named by their text. A prime behind a component or a magnitude 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import ClassVar
 
 from kineta.algebra.expression import Expr, Scalar, symbol
 from kineta.algebra.functions import sqrt
@@ -50,9 +52,94 @@ _WRITTEN = re.compile(
 _PLACE = re.compile(rf"(?P<of>{NAME.pattern})(\s+in\s+(?P<frame>{NAME.pattern}))?")
 
 
+class VectorArithmetic(ABC):
+    """Sums, differences and multiples of vectors, which are :class:`Vector`."""
+
+    __slots__ = ()
+
+    #: Numbers of NumPy leave products to vectors.
+    __array_ufunc__: ClassVar[None] = None
+
+    @property
+    @abstractmethod
+    def x(self) -> Expr:
+        """The first component."""
+
+    @property
+    @abstractmethod
+    def y(self) -> Expr:
+        """The second component."""
+
+    @property
+    @abstractmethod
+    def z(self) -> Expr:
+        """The third component."""
+
+    def __iter__(self) -> Iterator[Expr]:
+        return iter((self.x, self.y, self.z))
+
+    def __neg__(self) -> Vector:
+        return Vector((-self.x, -self.y, -self.z), axes_of(self))
+
+    def __add__(self, other: Components) -> Vector:
+        a, b = _alike(self, other)
+        return Vector(tuple(p + q for p, q in zip(a, b, strict=True)), _common(self, other))  # type: ignore[arg-type]  # three
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Components) -> Vector:
+        a, b = _alike(self, other)
+        return Vector(tuple(p - q for p, q in zip(a, b, strict=True)), _common(self, other))  # type: ignore[arg-type]  # three
+
+    def __rsub__(self, other: Components) -> Vector:
+        return -self + other
+
+    def __mul__(self, factor: Scalar) -> Vector:
+        if isinstance(factor, VectorArithmetic):
+            raise ArgumentError("Expected a number or an expression beside a vector, found two vectors; write kn.dot or kn.cross.")
+        return Vector((self.x * factor, self.y * factor, self.z * factor), axes_of(self))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Scalar) -> Vector:
+        return Vector((self.x / divisor, self.y / divisor, self.z / divisor), axes_of(self))
+
+    def dot(self, other: Components) -> Expr:
+        """The scalar product with another vector in the same axes: :func:`dot`."""
+        return dot(self, other)
+
+
 @dataclass(frozen=True, slots=True)
-class VectorSymbol:
-    """A vector of a body or point, with components in the axes of a *frame*: ``.x``, ``.y``, ``.z``, ``abs()``."""
+class Vector(VectorArithmetic):
+    """Three expressions, the *components* in the axes of a *frame*; None for those that go with any."""
+
+    components: Vector3
+    frame: str | None = None
+
+    @property
+    def x(self) -> Expr:
+        """The first component."""
+        return self.components[0]
+
+    @property
+    def y(self) -> Expr:
+        """The second component."""
+        return self.components[1]
+
+    @property
+    def z(self) -> Expr:
+        """The third component."""
+        return self.components[2]
+
+    def __abs__(self) -> Expr:
+        return norm(self)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSymbol(VectorArithmetic):
+    """A vector of a body or point, with components in the axes of a *frame*: ``.x``, ``.y``, ``.z``, ``abs()``. Vectors in the
+    same axes are added, subtracted and multiplied with numbers: ``-c*kn.vector("v", "Tip")``.
+    """
 
     kind: str
     of: str
@@ -78,13 +165,6 @@ class VectorSymbol:
 
     def __abs__(self) -> Expr:
         return symbol(f"|{self}|")
-
-    def __iter__(self) -> Iterator[Expr]:
-        return iter((self.x, self.y, self.z))
-
-    def dot(self, other: Components) -> Expr:
-        """The scalar product with another vector in the same axes: :func:`dot`."""
-        return dot(self, other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +203,18 @@ def part(name: str) -> Part | None:
     return Part(VectorSymbol(parts["kind"], parts["of"], parts["frame"] or GROUND), component, len(parts["rates"]))
 
 
-def read(text: str) -> str | VectorSymbol:
-    """Name of the part of a vector written as *text*, or the vector itself. Raises :class:`ModelError` for an invalid part."""
+def read_places(text: str) -> tuple[str, ...]:
+    """Names of the places in a vector, or a part of one, written as *text*."""
+    found = _WRITTEN.fullmatch(text)
+    place = None if found is None else _PLACE.fullmatch(found["inside"])
+    return () if place is None else tuple(n for n in (place["of"], place["frame"]) if n is not None)
+
+
+def read(text: str, meant: Callable[[str], str] = lambda name: "") -> str | VectorSymbol:
+    """Name of the part of a vector written as *text*, or the vector itself. Raises :class:`ModelError` for an invalid part.
+
+    meant : what stands for the name of a place or frame, "" for the name itself
+    """
     found = _WRITTEN.fullmatch(text)
     assert found is not None  # the language has no other words of this form
     kind, inside, component = found["kind"], found["inside"], found["part"]
@@ -134,7 +224,8 @@ def read(text: str) -> str | VectorSymbol:
     if place is None:
         example = f"{kind}(Tip).x, or {kind}(Tip in Hand).x in the axes of Hand"
         raise ModelError(f"expected the name of a point or body, as in {example}, found '{inside}'.")
-    own = VectorSymbol(kind, place["of"], place["frame"] or GROUND)
+    of, frame = place["of"], place["frame"] or GROUND
+    own = VectorSymbol(kind, meant(of) or of, meant(frame) or frame)
     if found["bar"]:
         return f"|{own}|{found['rates']}"
     if component is None and not found["rates"]:
@@ -159,8 +250,8 @@ def _unknown(kind: str, inside: str, *, in_bars: bool) -> str:
     return f"unknown vector '{kind}'; expected one of {', '.join(KINDS)}.{did_you_mean(kind, KINDS)}"
 
 
-#: A vector of a point or body, or three scalars.
-Components = VectorSymbol | Sequence[Scalar]
+#: A vector of a point or body, what is made of such, or three scalars.
+Components = VectorSymbol | Vector | VectorArithmetic | Sequence[Scalar]
 
 
 def dot(a: Components, b: Components) -> Expr:
@@ -169,10 +260,19 @@ def dot(a: Components, b: Components) -> Expr:
     return a1 * b1 + a2 * b2 + a3 * b3
 
 
-def cross(a: Components, b: Components) -> Vector3:
-    """The three components of the vector product of two vectors in the same axes: of :func:`vector`, or of three scalars each."""
+def cross(a: Components, b: Components) -> Vector:
+    """The vector product of two vectors in the same axes: of :func:`vector`, or of three scalars each."""
     (a1, a2, a3), (b1, b2, b3) = _alike(a, b)
-    return a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1
+    return Vector((a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1), _common(a, b))
+
+
+def axes_of(a: object) -> str | None:
+    """The frame whose axes a vector has; None for three scalars, which go with any."""
+    return a.frame if isinstance(a, VectorSymbol | Vector) else None
+
+
+def _common(a: Components, b: Components) -> str | None:
+    return axes_of(b) if axes_of(a) is None else axes_of(a)
 
 
 def norm(a: Components) -> Expr:
@@ -182,9 +282,14 @@ def norm(a: Components) -> Expr:
 
 def _alike(a: Components, b: Components) -> tuple[Vector3, Vector3]:
     """The components of two vectors. Raises :class:`ArgumentError` for axes of different frames."""
-    if isinstance(a, VectorSymbol) and isinstance(b, VectorSymbol) and a.frame != b.frame:
-        raise ArgumentError(different_axes(str(a), a.frame, str(b), b.frame))
+    own, others = axes_of(a), axes_of(b)
+    if own is not None and others is not None and own != others:
+        raise ArgumentError(different_axes(_shown(a), own, _shown(b), others))
     return components(a), components(b)
+
+
+def _shown(a: Components) -> str:
+    return str(a) if isinstance(a, VectorSymbol) else f"({', '.join(map(str, components(a)))})"
 
 
 def different_axes(a: str, frame: str, b: str, other: str) -> str:

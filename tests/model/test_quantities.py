@@ -99,9 +99,17 @@ QUANTITIES = [
     ("A | Sx(q1) = 1; force f = 2 kNmm on q1;", "m.kin:1:27: Expected a unit, found 'kNmm'. Did you mean 'kN*mm'?"),
     ("A | Sx(90 kmh*t) = 1;", "m.kin:1:8: Expected a unit, found 'kmh'. Did you mean 'km/h'?"),
     (
-        "A | Sx(3 m*t) = 1;",
-        "m.kin:1:8: Expected a unit, found 't'. The name t stands for the time; a tonne is written Mg. "
-        "Put spaces around the operator where a product is meant.",
+        "A | Sx(3 t) = 1;",
+        "m.kin:1:8: Expected a unit, found 't'. The name t stands for the time; a tonne is written Mg.",
+    ),
+    (
+        "parameters n = 120/min; A | Rz(q1) = n;",
+        "m.kin:1:20: parameter 'n': expected numbers and parameters with a value given before, found 'min'. "
+        "A unit stands behind its number, as in 5 min and 5 1/min.",
+    ),
+    (
+        "parameters m = 1; coordinates x; A | Sx(x) = m; force f = 3 N*metre on x;",
+        "Force 'f' (m.kin:1:63): unknown symbol 'metre'. The unit is written m, behind a number.",
     ),
     (
         "A | Rz(q1) = 1; spring s = 5, 1 N between A and ground;",
@@ -137,7 +145,7 @@ QUANTITIES = [
     ),
     ("A | Rz(q1), Sx(3 kgm) = 1;", "m.kin:1:16: Expected a unit, found 'kgm'. Did you mean 'kg*m'?"),
     (
-        "A | Rz(q1), Sx(3 m*l) = 1;",
+        "A | Rz(q1), Sx(3 1/l) = 1;",
         "m.kin:1:16: Expected a unit, found 'l'. Put spaces around the operator where a product is meant.",
     ),
     ("A | Rz(q1), Sx(3 m^22) = 1;", "m.kin:1:16: Expected a unit, found 'm' with an exponent of more than one digit."),
@@ -180,3 +188,30 @@ ANYTHING = [
 def test_dimensions_that_are_not_known_go_with_everything(statements: str) -> None:
     system = kn.loads(f"A | Sx(x), Rz(q1), Sx(both), Rx(both) = 1; coordinates x, q1, both; {statements}")
     assert kn.loads(kn.dumps(system)) == system
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("3 m*l", "3 m * l"),
+        ("3 N/m*x^2/1 N", "3 * x^2"),
+        ("3 N/m*l[1]/1 N", "3 * l[1]"),
+        ("3 m*sin(2 rad/s*t)", "3 m * sin(2 rad/s * t)"),
+        ("3 m*s*P.vx/1 m", "3 s * P.vx"),
+        ("2 m/s*min(1 s, t)", "2 m/s * min(1 s, t)"),
+        ("120 1/min*t", "2*t"),
+        ("5 1/s^2*t^2", "5*t^2"),
+        ("5 %*t", "0.05*t"),
+        ("12.5%", "0.125"),
+        ("max(l, t, x)", "max(max(l, t), x)"),
+        ("min(t, l, x)", "min(min(t, l), x)"),
+    ],
+)
+def test_units_end_before_names_that_are_none(text: str, same: str) -> None:
+    model = "parameters l, l[1], s; coordinates x; A | Sx(x) = 1; point P on A = (0, 0, 1); output y = {};"
+    assert kn.loads(model.format(text)).outputs[0].value == kn.loads(model.format(same)).outputs[0].value
+
+
+def test_a_percentage_is_a_number_without_a_unit() -> None:
+    (p,) = kn.loads("parameters p = 30 %; A | Rz(q) = 1;").parameters
+    assert (p.value, p.dimension) == (0.3, None)

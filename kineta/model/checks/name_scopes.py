@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr
 from kineta.errors import Location, did_you_mean
+from kineta.model import units
 from kineta.model.axis import directions
 from kineta.model.body import Body, Point
 from kineta.model.checks.diagnostics import CheckError
@@ -155,7 +156,7 @@ class SymbolTable:
                     if own in allowed:
                         continue
                     meant = " Write pi." if own in _PI else did_you_mean(own, [*near(own), *allowed, *self.inside])
-                    unknown = f"unknown symbol '{own}'.{meant}"
+                    unknown = f"unknown symbol '{own}'.{meant}{units.advice_on_name(own)}"
                     raise fault(self._out_of_place(own, name, words, hint) or unknown + advice(own), symbol=name)
 
     def _out_of_place(self, own: str, name: str, words: str, hint: str) -> str:
@@ -176,6 +177,9 @@ class SymbolTable:
             )
         higher = vector is not None and vector.order > 1
         more = ACCELERATIONS_STAND if higher else hint if own in self.everything or vector is not None else follows
+        if own in self.forces:
+            element = own.removeprefix(MULTIPLIER)
+            more = f" Forces of elements stand in outputs and switches; name the law of '{element}' by let, and use it there and here."
         return f"{found} has no place here; expected {words or 'what a state gives'} only.{more}"
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kineta.errors import did_you_mean
+from kineta.errors import ArgumentError, ModelError, did_you_mean
 from kineta.model.body import GROUND, Body
 from kineta.model.coercion import COERCIONS
+from kineta.model.vectors import Components, axes_of
 from kineta.values import word
 
 if TYPE_CHECKING:
@@ -31,9 +32,33 @@ def axes_name(axes: Axes | Body) -> Axes:
 COERCIONS["Axes"] = lambda value, *_: axes_name(value)
 
 
-def read(source: Source, name: Token | None) -> str:
-    """Axes read from a text, by default of the ground."""
-    return GROUND if name is None else source.noted(name)
+def of_vector(axes: Axes | Body | None, components: Components, body: str) -> str:
+    """The axes in an argument for *components* that act on a *body*: those that a vector has, else by default the ground's.
+
+    Raises :class:`ArgumentError` for others than those of the vector.
+    """
+    shown = axes_of(components)
+    if axes is None:
+        return shown or GROUND
+    name = axes_name(axes)
+    if shown is not None and shown != (body if name == OWN else name):
+        raise ArgumentError(f"The vector has the axes of '{shown}', found axes '{name}'; leave that out.")
+    return name
+
+
+def read(source: Source, name: Token | None, body: str, shown: str | None) -> str:
+    """Axes read from a text for what acts on a *body*: those that the vector has *shown*, else of the ground.
+
+    Raises :class:`ModelError` for others than those of the vector.
+    """
+    if name is None:
+        return shown or GROUND
+    if shown is not None and shown != (body if name == OWN else str(name)):
+        raise ModelError(
+            f"the vector has the axes of '{shown}', found 'in {name}'; leave that out, or write vectors as v({body} in {name}).",
+            source.location(name),
+        )
+    return source.noted(name)
 
 
 def clause(axes: str) -> str:

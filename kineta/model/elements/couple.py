@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from kineta.algebra.expression import Scalar
 from kineta.errors import Location
 from kineta.model import phrases, units
 from kineta.model.body import GROUND, Body, station
@@ -14,6 +12,7 @@ from kineta.model.coercion import Vector3, vector
 from kineta.model.elements import axes as frame
 from kineta.model.elements.axes import Axes
 from kineta.model.kind import Element, Kind, Production, forces_by_axes
+from kineta.model.vectors import Components
 from kineta.records import dataclass
 
 if TYPE_CHECKING:
@@ -36,20 +35,23 @@ class Couple(Element):
         return (self.body,)
 
 
-def couple(name: str, body: Body | str, components: Sequence[Scalar], axes: str | Body = GROUND) -> Couple:
-    """A couple *components* (3,) [N m], on a body, in *axes*: of the ``ground``, of the ``body`` or of another body."""
-    return Couple(name, station(body).body, vector(components), frame.axes_name(axes))
+def couple(name: str, body: Body | str, components: Components, axes: str | Body | None = None) -> Couple:
+    """A couple *components* (3,) [N m], on a body, in *axes*: of the ``ground``, of the ``body`` or of another body; by default
+    those of the vector, if it is one of :func:`kineta.vector`, else of the ground.
+    """
+    own = station(body).body
+    return Couple(name, own, vector(components), frame.of_vector(axes, components, own))
 
 
 def _read(source: Source, name: Token, body: Token, components: Node, axes: Token | None) -> Couple:
-    found = source.vector(components, units.COUPLE, f"couple '{name}'")
-    return Couple(str(name), str(body), found, frame.read(source, axes), source.location(name))
+    found, shown = source.vector_in_axes(components, units.COUPLE, f"couple '{name}'")
+    return Couple(str(name), str(body), found, frame.read(source, axes, body, shown), source.location(name))
 
 
 KIND = Couple.kind = Kind(
     Couple,
     "couple",
-    {"couple": Production(f'"on" NAME "=" vector {frame.IN}', _read)},
+    {"couple": Production(f'"on" NAME "=" sum {frame.IN}', _read)},
     lambda couple: f"on {couple.body} = {phrases.vector(couple.components)}{frame.clause(couple.axes)}",
     fault=lambda system, couple: frame.fault(system, couple.axes),
     forces=forces_by_axes,

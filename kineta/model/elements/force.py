@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from kineta.algebra.expression import Expr, Scalar
+from kineta.algebra.expression import Expr
 from kineta.errors import Location
 from kineta.model import phrases, units
 from kineta.model.body import GROUND, Body, Station, station
@@ -15,6 +14,7 @@ from kineta.model.elements import axes as frame
 from kineta.model.elements.axes import Axes
 from kineta.model.elements.coordinate import Place
 from kineta.model.kind import Element, Kind, Production, forces_by_axes
+from kineta.model.vectors import Components
 from kineta.records import dataclass
 
 if TYPE_CHECKING:
@@ -37,15 +37,20 @@ class Force(Element):
         return (*self.components, *self.at.position)
 
 
-def force(name: str, at: Place, components: Sequence[Scalar], axes: str | Body = GROUND) -> Force:
-    """A force *components* (3,) [N], at a place of a body, in *axes*: of the ``ground``, of the ``body`` or of another body."""
-    return Force(name, station(at), vector(components), frame.axes_name(axes))
+def force(name: str, at: Place, components: Components, axes: str | Body | None = None) -> Force:
+    """A force *components* (3,) [N], at a place of a body, in *axes*: of the ``ground``, of the ``body`` or of another body; by
+    default those of the vector, if it is one of :func:`kineta.vector`, else of the ground.
+    """
+    own = station(at)
+    return Force(name, own, vector(components), frame.of_vector(axes, components, own.body))
 
 
-def _on(source: Source, name: Token, body: Token, position: Node | None, components: Node, axes: Token | None) -> Force:
-    at = source.station(body, position)
-    found = source.vector(components, units.FORCE, f"force '{name}'")
-    return Force(str(name), at, found, frame.read(source, axes), source.location(name))
+def _on(
+    source: Source, name: Token, body: Token, position: Node | Token | None, components: Node, axes: Token | None
+) -> Force:
+    at = source.station_of_body(body, position) if isinstance(position, str) else source.station(body, position)
+    found, shown = source.vector_in_axes(components, units.FORCE, f"force '{name}'")
+    return Force(str(name), at, found, frame.read(source, axes, at.body, shown), source.location(name))
 
 
 def _at(source: Source, name: Token, point: Token, components: Node, axes: Token | None) -> Force:
@@ -56,8 +61,8 @@ KIND = Force.kind = Kind(
     Force,
     "force",
     {
-        "force_on": Production(f'"on" NAME ["at" vector] "=" vector {frame.IN}', _on),
-        "force_at": Production(f'"at" NAME "=" vector {frame.IN}', _at),
+        "force_on": Production(f'"on" NAME ["at" (NAME | vector)] "=" sum {frame.IN}', _on),
+        "force_at": Production(f'"at" NAME "=" sum {frame.IN}', _at),
     },
     lambda force: f"on {phrases.place(force.at)} = {phrases.vector(force.components)}{frame.clause(force.axes)}",
     fault=lambda system, force: frame.fault(system, force.axes),

@@ -60,6 +60,8 @@ def syntax_error(error: UnexpectedInput, text: str, file: str, what: str = STATE
             advice = _NO_NUMBER
         if text[error.pos_in_stream or 0 :].startswith("!="):
             advice = _EQUAL
+        elif one in _OTHER_SIGNS:
+            advice = _OTHER_SIGNS[one]
         if one == "'":
             advice = "; a prime stands behind a name, a component or bars, as in q', r(P).x' and |v(P)|'"
         return ModelError(
@@ -73,7 +75,7 @@ def syntax_error(error: UnexpectedInput, text: str, file: str, what: str = STATE
         return ModelError(f"the text ends within {what}; expected {_expected(error, what)}{more}.", end)
     place = Location(file, token.line or 1, token.column or 1)
     more = _unit_behind(token, text) or _guard(error) or _apart(token, text) or _unnamed(error, token, text)
-    more = more or _operator(error, token, text)
+    more = more or (_EITHER if text.startswith("||", token.start_pos) else "") or _operator(error, token, text)
     more = more or _open(error, token, text)
     found = ModelError(f"expected {_expected(error, what)}, found '{token}'{more}.", place)
     return (_statement_error(token, text, file) if what == STATEMENT else None) or found
@@ -82,6 +84,12 @@ def syntax_error(error: UnexpectedInput, text: str, file: str, what: str = STATE
 _NO_NUMBER = (
     ": a comparison is no number; if(x > 0, a, b) is a where x > 0 and else b, min(x, y) and max(x, y) choose, too"
 )
+#: Words of the language for signs of others.
+_OTHER_SIGNS = {
+    "!": "; the opposite of a condition is written not, as in not x > 0",
+    "&": "; two conditions are joined by and, as in x > 0 and y > 0",
+}
+_EITHER = ": one of two conditions is written or, as in x > 0 or y > 0"
 _EQUAL = ": conditions have <, <=, > and >=, since numbers are hardly ever equal; |x - a| < d says that they are near"
 #: A name, or a closed bracket, at the end of a text; a number, and a number with its unit.
 _OPERAND = re.compile(r"(?:([^\W\d][\w.]*'*)|\))[ \t]*$")

@@ -83,6 +83,8 @@ class Reader:
         self.dimensions = dimensions
         self.moving: Mapping[str, Dimension] = {}
         self.lets: dict[str, DimensionedExpr] = {}
+        #: Named expressions that are vectors.
+        self.vectors: dict[str, DimensionedVector] = {}
         self.functions: dict[str, DefinedFunction] = {}
         #: Arguments of the functions that are read now, innermost last.
         self.arguments: list[Mapping[str, Operand]] = [{}]
@@ -113,9 +115,59 @@ class Reader:
         return quantity.value
 
     def vector(self, node: Node, expected: Dimension | None, what: str) -> Vector3:
-        """The three expressions of *node*, each as :meth:`expression` reads it."""
-        x, y, z = (self.expression(c, expected, what) for c in node.children)
-        return x, y, z
+        """The three expressions of the vector *node*, each as :meth:`expression` reads it."""
+        return self.vector_in_axes(node, expected, what)[0]
+
+    def vector_in_axes(self, node: Node, expected: Dimension | None, what: str) -> tuple[Vector3, str | None]:
+        """The three expressions of the vector *node*, and the frame whose axes they have; None for numbers in brackets."""
+        if node.data == "vector":
+            x, y, z = (self.expression(c, expected, what) for c in node.children)
+            return (x, y, z), None
+        value = self._value(node)
+        if not isinstance(value, DimensionedVector):
+            found = f"the number '{self._number(value).value}'"
+            text = f"{what} must be a vector, as in (1, 0, 0), found {found}."
+            raise ModelError(text, self.location(node))
+        for own in value.components:
+            if own.shown:
+                self.expect(node, own, expected, what)
+        x, y, z = (own.value for own in value.components)
+        return (x, y, z), value.axes
+
+    def name_value(self, name: str, node: Node) -> None:
+        """Let a *name* stand for the number or the vector *node*."""
+        value = self._value(node)
+        if isinstance(value, DimensionedVector):
+            self.vectors[name] = replace(value, of=name)
+        else:
+            self.lets[name] = self._number(value)
+
+    def place(self, name: str) -> str:
+        """The point or body that the argument *name* of a function means in a call; "" for other names."""
+        given = self.arguments[-1].get(name)
+        own = given.value.name if isinstance(given, DimensionedExpr) else None
+        return own if own is not None and self.is_place(own) else ""
+
+    def place_of_vector(self, name: str) -> str:
+        """As :meth:`place`, for a *name* in a vector. Raises :class:`ModelError` for an argument that is no place."""
+        own, given = self.place(name), self.arguments[-1].get(name)
+        if given is not None and not own:
+            found = "a vector" if isinstance(given, DimensionedVector) else f"'{given.value}'"
+            raise ModelError(f"'{name}' stands for a point or body here; expected the name of one in the call, found {found}.")
+        return own
+
+    def is_place(self, name: str) -> bool:
+        """Whether *name* is that of a point or body."""
+        return False
+
+    @property
+    def some_place(self) -> str:
+        """A body that moves, where there is one."""
+        return ""
+
+    def is_vector(self, node: Node) -> bool:
+        """Whether *node* is a vector and no number."""
+        return node.data == "vector" or isinstance(self._value(node), DimensionedVector)
 
     def expect(
         self, node: Tree[Token], quantity: DimensionedExpr, expected: Dimension | None, what: str, words: str = ""
@@ -168,8 +220,13 @@ class Reader:
         if name in given:
             return given[name]
         vector, _, axis = name.rpartition(".")
-        if vector in given and axis in ("x", "y", "z"):
-            return kin_vectors.component(given[vector], axis)
+        if place := self.place(vector):
+            return self._name(node, [children[0].update(value=f"{place}.{axis}")])
+        known = given if vector in given else self.vectors
+        if vector in known and axis in ("x", "y", "z"):
+            return kin_vectors.component(known[vector], axis)
+        if name in self.vectors:
+            return self.vectors[name]
         if name in CONSTANTS:
             return DimensionedExpr(expr(CONSTANTS[name]), NUMBER)
         if name in self.functions and not self.is_variable(name):
@@ -200,7 +257,7 @@ class Reader:
         return None if known is None else units.times(known, units.TIME, len(own) - len(name))
 
     def _vector_part(self, node: Tree[Token], children: list[Any]) -> Operand:
-        name = vectors.read(str(children[0]))
+        name = vectors.read(str(children[0]), self.place_of_vector)
         if isinstance(name, vectors.VectorSymbol):
             return kin_vectors.of_symbol(name, node)
         part = vectors.part(name)
@@ -292,6 +349,8 @@ class Reader:
         if op is None:
             raise ModelError(f"unknown function '{name}'.{_advice(name, self.functions)}")
         arguments = [self._number(a) for a in arguments]
+        if op in (Op.MIN, Op.MAX) and len(arguments) > 2:
+            return reduce(lambda a, b: joined(a, b, apply(op, a.value, b.value)), arguments)
         wanted = 2 if op in BINARY else 1
         if len(arguments) != wanted:
             raise ModelError(f"{name} takes {wanted} argument{'s' * (wanted > 1)}, found {len(arguments)}.")
@@ -335,14 +394,20 @@ class Reader:
         quantities = [self._number(a) for a in arguments[:-1]]
         return kin_tables.value(quantities, arguments[-1], len(name) - len(TABLE), Path(self.file).parent)
 
-    def _chosen(self, arguments: list[Any]) -> DimensionedExpr:
-        """The value of ``if(a < b, x, y)``."""
+    def _chosen(self, arguments: list[Any]) -> Operand:
+        """The number or the vector ``if(a < b, x, y)``."""
         if len(arguments) != 3:
             raise ModelError(
                 f"if takes 3 arguments, a condition, the value where it holds, and the value elsewhere, found {len(arguments)}."
             )
         condition = _truth(arguments[0])
-        x, y = map(self._number, arguments[1:])
+        if all(isinstance(a, DimensionedVector) for a in arguments[1:]):
+            return kin_vectors.by_components(partial(self._of_two, condition), *arguments[1:])
+        return self._of_two(condition, *map(self._number, arguments[1:]))
+
+    @staticmethod
+    def _of_two(condition: Comparison, x: DimensionedExpr, y: DimensionedExpr) -> DimensionedExpr:
+        """The value *x* where *condition* holds, else *y*."""
         try:
             return joined(x, y, where(condition, x.value, y.value))
         except ModelError:
@@ -396,10 +461,14 @@ class Reader:
         Raises :class:`ModelError` for what makes no sense for numbers nor for vectors.
         """
         kinds = [kin_vectors.is_vector(function.body, name) for name in function.formals]
+        places = kin_vectors.places(function.body)
         others = (own for own in product((False, True), repeat=min(len(kinds), 4)) if [*own] != kinds)
         fault: ModelError | None = None
         for chosen in chain([kinds], others):
-            own = [_argument(n, as_vector, function.body) for n, as_vector in zip_longest(function.formals, chosen)]
+            own = [
+                DimensionedExpr(symbol(self.some_place)) if n in places else _argument(n, as_vector, function.body)
+                for n, as_vector in zip_longest(function.formals, chosen)
+            ]
             self.arguments.append(dict(zip(function.formals, own, strict=True)))
             try:
                 value = self._value(function.body)
@@ -421,7 +490,8 @@ class Reader:
                 f"{name} takes the name of a point or body, as in {name}(Tip), found '{other}', which is none."
             )
         place = own[0].children[0] if len(own) == 1 and own[0].data == "name" else None
-        found = vectors.read(f"{name}({place if isinstance(place, Token) else ', '.join(map(_text, own))})")
+        text = f"{name}({place if isinstance(place, Token) else ', '.join(map(_text, own))})"
+        found = vectors.read(text, self.place_of_vector)
         assert isinstance(found, vectors.VectorSymbol)
         return kin_vectors.of_symbol(found, node)
 

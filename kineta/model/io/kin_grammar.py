@@ -27,6 +27,7 @@ from kineta.errors import shown
 from kineta.model import appearance, constraints, contacts, elements, motion_program, switch
 from kineta.model.compound import Compound, CompoundConstraint, CompoundContact, CompoundElement
 from kineta.model.kind import Kind, Production
+from kineta.model.units import UNITS
 from kineta.records import dataclass
 from kineta.threads import once
 
@@ -59,6 +60,7 @@ class Grammar:
     def parser(self) -> Lark:
         """The parser, from the cache on disk where it was made before."""
         text = Path(__file__).with_name("kin.lark").read_text(encoding="utf-8")
+        text = text.replace("(KNOWN_UNITS)", f"({'|'.join(sorted(UNITS, key=lambda n: (-len(n), n)))})")
         rules = [f'{name}: "{first}" NAME {form.rule} ";"' for name, (first, form) in self.forms.items()]
         text += "\n".join(["", f"?record: {' | '.join(self.forms)}", *rules, ""])
         key = sha256(f"{__version__} {sys.version_info[:2]} states {text}".encode()).hexdigest()

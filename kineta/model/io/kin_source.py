@@ -56,6 +56,24 @@ class Source(Reader):
             return Station(str(name))
         return Station(str(name), self.vector(position, units.LENGTH, "a position"))
 
+    def station_of_body(self, body: Token, point: Token) -> Station:
+        """The place of a *point* that is fixed in a *body*."""
+        own, at = self.station(body), self.station(point)
+        if str(point) not in self.points or at.body != own.body:
+            has = [n for n, p in self.points.items() if p.body == own.body]
+            near = f" It has {', '.join(has)}." if has else f" Write: point {point} on {body} = (0, 0, 0);"
+            raise ModelError(f"expected a point of '{body}', found '{point}'.{near}", self.location(point))
+        return at
+
+    def is_place(self, name: str) -> bool:
+        """Whether *name* is that of a point or body."""
+        return name in self.points or name in self.bodies
+
+    @property
+    def some_place(self) -> str:
+        """A body that moves, where there is one."""
+        return next((b for b in self.bodies if b != GROUND), GROUND)
+
     def is_variable(self, name: str) -> bool:
         """Whether the name of a function is also that of a variable, as far as these are known."""
         known = (self.lets, self.dimensions, self.values, self.declared, self.coordinates, self.moving)
@@ -71,7 +89,7 @@ class Source(Reader):
             return value.value
         for name in value.symbols():
             if name not in self.values:
-                near = did_you_mean(name, self.values)
+                near = did_you_mean(name, self.values) + units.advice_on_name(name)
                 text = f"{what}: expected numbers and parameters with a value given before, found '{name}'.{near}"
                 raise ModelError(text, self.places[name][-1].at)
         try:

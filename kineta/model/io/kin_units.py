@@ -98,7 +98,7 @@ class UnitFinder(Source):
         if wanted is None:
             return quantity
         if quantity.plain and literal is not None:
-            own = self._with_unit(literal, quantity, wanted, wanted)
+            own = self._with_unit(literal, quantity, wanted, wanted, turns=False)
             if own.plain and wanted == NUMBER:
                 start, end = literal.meta.start_pos, literal.meta.end_pos
                 self.insertions[start, end, True] = Insertion(start, end, "", " rad")
@@ -150,14 +150,18 @@ class UnitFinder(Source):
         self._insert(start, end, opens, f"{closes}{sign}1 {unit}")
         return replace(quantity, dimension=wanted)
 
-    def _with_unit(self, number: Node, quantity: DimensionedExpr, own: Dimension, whole: Dimension) -> DimensionedExpr:
-        """*quantity*, of the dimension *whole*, with a unit of the dimension *own* behind its *number*."""
+    def _with_unit(
+        self, number: Node, quantity: DimensionedExpr, own: Dimension, whole: Dimension, *, turns: bool = True
+    ) -> DimensionedExpr:
+        """*quantity*, of the dimension *whole*, with a unit of the dimension *own* behind its *number*; *turns* for rates that are
+        those of angles.
+        """
         start, end = number.meta.start_pos, number.meta.end_pos
         instead = units.shorter(float(number.children[0]), own)
         if instead:
             self.insertions[start, end, True] = Insertion(start, end, "", "", instead)
             return DimensionedExpr(quantity.value, whole)
-        unit = "rad/s" if own == units.RATE and whole in (own, NUMBER) else units.written(own)
+        unit = "rad/s" if turns and own == units.RATE and whole in (own, NUMBER) else units.written(own)
         if unit and self.everywhere:
             self.insertions[start, end, True] = Insertion(start, end, "", f" {unit}")
         return DimensionedExpr(quantity.value, whole) if unit and self.everywhere else quantity

@@ -14,7 +14,7 @@ from kineta.algebra.expression import symbol
 from kineta.algebra.functions import sqrt
 from kineta.errors import ModelError
 from kineta.model.io.kin_quantities import DimensionedExpr, Node, ReadCondition, opposite, plus, root, times
-from kineta.model.vectors import Part, VectorSymbol, component_advice, different_axes
+from kineta.model.vectors import KINDS, Part, VectorSymbol, component_advice, different_axes, read_places
 from kineta.records import dataclass
 
 Components = tuple[DimensionedExpr, DimensionedExpr, DimensionedExpr]
@@ -65,6 +65,13 @@ def combined(a: Any, sign: str, b: Any) -> DimensionedVector:
     return _made((times(x, number, sign) for x in vector.components), vector, vector)
 
 
+def by_components(
+    of: Callable[[DimensionedExpr, DimensionedExpr], DimensionedExpr], a: DimensionedVector, b: DimensionedVector
+) -> DimensionedVector:
+    """The vector whose components are a function *of* those of two vectors."""
+    return _made((of(x, y) for x, y in zip(a.components, b.components, strict=True)), a, b)
+
+
 def reversed_vector(a: DimensionedVector) -> DimensionedVector:
     """The opposite vector."""
     return _made(map(opposite, a.components), a, a)
@@ -112,6 +119,17 @@ def is_vector(body: Node, name: str) -> bool:
         if part.data == "call" and own[0] in FUNCTIONS and name in own[1:]:
             return True
     return False
+
+
+def places(body: Node) -> set[str]:
+    """Names of the places whose vectors stand in the *body* of a function: ``P`` and ``B`` in ``v(P in B).x``."""
+    parts = [str(t) for t in body.scan_values(lambda t: t.type == "VECTOR")]
+    parts += [
+        f"{call.children[0]}({call.children[1].children[0]})"
+        for call in body.find_data("call")
+        if str(call.children[0]) in KINDS and len(call.children) == 2 and call.children[1].data == "name"
+    ]
+    return {name for text in parts for name in read_places(text)}
 
 
 def number(value: Any) -> DimensionedExpr:

@@ -26,7 +26,7 @@ def read_gravity(text: ModelText, node: Node) -> None:
     text.only_once(node)
     (value,) = node.children
     text.places["gravity"] = text.at(value)
-    if value.data == "vector":
+    if text.source.is_vector(value):
         text.gravity = text.source.vector(value, units.ACCELERATION, "gravity")
     else:
         down = -text.source.expression(value, units.ACCELERATION, "gravity")

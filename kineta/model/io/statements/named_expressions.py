@@ -28,9 +28,13 @@ def read_named_expressions(text: ModelText, node: Node) -> None:
 
 
 def uncalled_functions(text: ModelText) -> list[Let]:
-    """Functions without a call, as expressions of arbitrary arguments; none where undeclared names may be parameters."""
+    """Functions without a call, as expressions of arbitrary arguments, and vectors with a name; none where undeclared names may be
+    parameters.
+    """
     lone = [f for f in text.source.functions.values() if f.name not in text.source.called]
-    return [
+    places = {str(n): text.at(n) for n, _ in text.lets}
+    vectors = [(name, own.value) for name, v in text.source.vectors.items() for own in v.components]
+    return [Let(n, value, places[n]) for n, value in vectors if text.parameters is not None] + [
         Let(own.name, substitute_names({n: symbol(TIME) for n in _placeholders(own.formals)}, value), own.location)
         for own in lone
         for value in text.source.body_value(own)
@@ -43,12 +47,14 @@ def define_names(text: ModelText) -> None:
     trees = {str(name): tree for name, tree in text.lets}
     uses = {name: set(names_in(tree)) for name, tree in trees.items()}
     places = {str(n): text.at(n) for n, _ in text.lets}
+    for names in uses.values():
+        names |= {n.rpartition(".")[0] for n in names} & trees.keys()
     for own in text.source.functions.values():
         uses[own.name] = {*uses.get(own.name, ()), *(set(names_in(own.body)) - {*own.formals})}
         places.setdefault(own.name, own.location)
     for name in dependency_order(uses, places):
         if name in trees:
-            text.source.lets[name] = text.source.quantity(trees[name])
+            text.source.name_value(name, trees[name])
 
 
 def _placeholders(formals: Sequence[str]) -> Iterator[str]:

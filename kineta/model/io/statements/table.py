@@ -141,7 +141,7 @@ def _system(text: ModelText) -> System:
         quasi=text.quasi,
         states=text.states,
         control=text.control,
-        lets=[Let(str(n), text.source.lets[n].value, text.at(n)) for n, _ in text.lets],
+        lets=[Let(str(n), text.source.lets[n].value, text.at(n)) for n, _ in text.lets if n in text.source.lets],
         use=text.used,
         **text.records,  # lists of records, by the arguments that take them
     )
