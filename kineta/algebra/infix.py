@@ -152,7 +152,7 @@ def _table(graph: Graph, x: Ref, table: Table) -> list[_Piece]:
 
 
 def _divisor(graph: Graph, ref: Ref) -> int:
-    """n for the constant 1/n, if that is long as a decimal; 0 for others."""
+    """The whole number n for the constant 1/n, if that is long as a decimal; 0 for others."""
     if ref & 1 or graph.op[ref >> 1] != Op.CONST:
         return 0
     value = graph.constants[graph.lhs[ref >> 1]]

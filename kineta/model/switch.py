@@ -108,7 +108,11 @@ def _actions(
 def _written(switch: Switch) -> str:
     guards = parameter_condition.clause(switch.guards, "and")
     actions = [f"{name} = {value}" for name, value in switch.sets] + ["stop"] * switch.stop
-    occasion = f"{switch.strikes} strikes" if switch.value is None else infix.inequality_text(switch.value.graph, switch.value.ref)
+    occasion = (
+        f"{switch.strikes} strikes"
+        if switch.value is None
+        else infix.inequality_text(switch.value.graph, switch.value.ref)
+    )
     return f": {occasion}{guards} : {', '.join(actions)}"
 
 

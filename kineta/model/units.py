@@ -23,6 +23,7 @@ FORCE: Dimension = (1, 1, -2, 0)
 COUPLE: Dimension = (2, 1, -2, 0)
 ENERGY = COUPLE
 POWER: Dimension = (2, 1, -3, 0)
+_TORSIONAL_DAMPING: Dimension = (2, 1, -1, 0)
 STIFFNESS: Dimension = (0, 1, -2, 0)
 DAMPING: Dimension = (0, 1, -1, 0)
 VELOCITY: Dimension = (1, 0, -1, 0)
@@ -240,10 +241,11 @@ def written(dimension: Dimension) -> str | None:
     """The unit in SI of *dimension* as it stands behind a number, ``s^-1`` and not ``1/s``; None where none can."""
     if any(2 * e != round(2 * e) or abs(e) >= 10 for e in dimension):
         return None
-    m, kg, s, A = dimension
-    if dimension not in _DERIVED and (kg, s, A) == (1, -2, 0):  # laws of force, as in N/m^1.5
+    m = dimension[0]
+    force: Dimension = (m, 1, -2, 0)
+    if dimension not in _DERIVED and dimension == force:  # laws of force, as in N/m^1.5
         return f"N*m{_raised(m - 1)}" if m > 1 else f"N/m{_raised(1 - m)}"
-    if dimension == (2, 1, -1, 0):
+    if dimension == _TORSIONAL_DAMPING:
         return "N*m*s"
     inverse, *rest = symbol(dimension).removeprefix("1/").split("/")
     if not symbol(dimension).startswith("1/"):
@@ -269,8 +271,8 @@ _SHORTER = {
 
 
 def shorter(value: float, dimension: Dimension) -> str:
-    """The number *value* [SI] of a *dimension* with a unit such as ``deg`` or ``rpm``, where it is short there, long in SI, and the
-    same to the bit; "" for others.
+    """The number *value* [SI] of a *dimension* with a unit such as ``deg`` or ``rpm``, where it is short there, long in SI, and
+    the same to the bit; "" for others.
     """
     for other in _SHORTER.get(dimension, ()):
         text = f"{value / unit(other).factor:.9g} {other}"

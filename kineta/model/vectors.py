@@ -94,9 +94,11 @@ class VectorArithmetic(ABC):
     def __rsub__(self, other: Components) -> Vector:
         return -self + other
 
-    def __mul__(self, factor: Scalar) -> Vector:
+    def __mul__(self, factor: Scalar | VectorArithmetic) -> Vector:
         if isinstance(factor, VectorArithmetic):
-            raise ArgumentError("Expected a number or an expression beside a vector, found two vectors; write kn.dot or kn.cross.")
+            raise ArgumentError(
+                "Expected a number or an expression beside a vector, found two vectors; write kn.dot or kn.cross."
+            )
         return Vector((self.x * factor, self.y * factor, self.z * factor), axes_of(self))
 
     __rmul__ = __mul__

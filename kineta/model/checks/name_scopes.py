@@ -179,7 +179,7 @@ class SymbolTable:
         more = ACCELERATIONS_STAND if higher else hint if own in self.everything or vector is not None else follows
         if own in self.forces:
             element = own.removeprefix(MULTIPLIER)
-            more = f" Forces of elements stand in outputs and switches; name the law of '{element}' by let, and use it there and here."
+            more = f" Forces of elements stand in outputs and switches; name the law of '{element}' by let, and use that in both."
         return f"{found} has no place here; expected {words or 'what a state gives'} only.{more}"
 
 

@@ -45,12 +45,17 @@ def force(name: str, at: Place, components: Components, axes: str | Body | None 
     return Force(name, own, vector(components), frame.of_vector(axes, components, own.body))
 
 
-def _on(
-    source: Source, name: Token, body: Token, position: Node | Token | None, components: Node, axes: Token | None
-) -> Force:
-    at = source.station_of_body(body, position) if isinstance(position, str) else source.station(body, position)
+def _of(source: Source, name: Token, at: Station, components: Node, axes: Token | None) -> Force:
     found, shown = source.vector_in_axes(components, units.FORCE, f"force '{name}'")
     return Force(str(name), at, found, frame.read(source, axes, at.body, shown), source.location(name))
+
+
+def _on(source: Source, name: Token, body: Token, position: Node | None, components: Node, axes: Token | None) -> Force:
+    return _of(source, name, source.station(body, position), components, axes)
+
+
+def _on_point(source: Source, name: Token, body: Token, point: Token, components: Node, axes: Token | None) -> Force:
+    return _of(source, name, source.station_of_body(body, point), components, axes)
 
 
 def _at(source: Source, name: Token, point: Token, components: Node, axes: Token | None) -> Force:
@@ -61,7 +66,8 @@ KIND = Force.kind = Kind(
     Force,
     "force",
     {
-        "force_on": Production(f'"on" NAME ["at" (NAME | vector)] "=" sum {frame.IN}', _on),
+        "force_on": Production(f'"on" NAME ["at" vector] "=" sum {frame.IN}', _on),
+        "force_on_point": Production(f'"on" NAME "at" NAME "=" sum {frame.IN}', _on_point),
         "force_at": Production(f'"at" NAME "=" sum {frame.IN}', _at),
     },
     lambda force: f"on {phrases.place(force.at)} = {phrases.vector(force.components)}{frame.clause(force.axes)}",

@@ -153,7 +153,9 @@ class Reader:
         own, given = self.place(name), self.arguments[-1].get(name)
         if given is not None and not own:
             found = "a vector" if isinstance(given, DimensionedVector) else f"'{given.value}'"
-            raise ModelError(f"'{name}' stands for a point or body here; expected the name of one in the call, found {found}.")
+            raise ModelError(
+                f"'{name}' stands for a point or body here; expected the name of one in the call, found {found}."
+            )
         return own
 
     def is_place(self, name: str) -> bool:
@@ -350,7 +352,8 @@ class Reader:
             raise ModelError(f"unknown function '{name}'.{_advice(name, self.functions)}")
         arguments = [self._number(a) for a in arguments]
         if op in (Op.MIN, Op.MAX) and len(arguments) > 2:
-            return reduce(lambda a, b: joined(a, b, apply(op, a.value, b.value)), arguments)
+            values: list[DimensionedExpr] = arguments
+            return reduce(lambda a, b: joined(a, b, apply(op, a.value, b.value)), values)
         wanted = 2 if op in BINARY else 1
         if len(arguments) != wanted:
             raise ModelError(f"{name} takes {wanted} argument{'s' * (wanted > 1)}, found {len(arguments)}.")

@@ -2,8 +2,8 @@
 
 Where the reader of a text refuses a sum, an argument or a value for its unit, the reader here puts one into the text: behind a
 number (``x - 0.3`` becomes ``x - 0.3 m``, and ``10*(x - z)``, where a velocity is expected, ``10 s^-1*(x - z)``), or as a factor
-that is one (``exp(-z)`` becomes ``exp(-z/1 m)``). Neither changes a value. A number that is long in SI and short in another unit is
-written in that one, ``20 deg`` and ``60 rpm``.
+that is one (``exp(-z)`` becomes ``exp(-z/1 m)``). Neither changes a value. A number that is long in SI and short in another unit
+is written in that one, ``20 deg`` and ``60 rpm``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ReadTable(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """The *factor* of a product, a *node*, that may have a unit, the dimension of the *others*, and whether the factor ``divides``."""
+    """The *factor* of a product, a *node*, that may have a unit, the dimension of the *others*, and whether it ``divides``."""
 
     node: Node
     factor: DimensionedExpr
@@ -153,8 +153,8 @@ class UnitFinder(Source):
     def _with_unit(
         self, number: Node, quantity: DimensionedExpr, own: Dimension, whole: Dimension, *, turns: bool = True
     ) -> DimensionedExpr:
-        """*quantity*, of the dimension *whole*, with a unit of the dimension *own* behind its *number*; *turns* for rates that are
-        those of angles.
+        """*quantity*, of the dimension *whole*, with a unit of the dimension *own* behind its *number*; *turns* for rates
+        that are those of angles.
         """
         start, end = number.meta.start_pos, number.meta.end_pos
         instead = units.shorter(float(number.children[0]), own)
@@ -269,8 +269,8 @@ def _span(node: Node) -> tuple[int, int]:
 
 
 def with_units(text: str, parameters: Mapping[str, Dimension], *, everywhere: bool) -> str:
-    """*text*, of a whole system, with the units of its *parameters* and those that its numbers need beside these and states; if not
-    *everywhere*, only those that make numbers short.
+    """*text*, of a whole system, with the units of its *parameters* and those that its numbers need beside these and states; if
+    not *everywhere*, only those that make numbers short.
 
     A text that cannot be read, since Python gave the system a name that is none in the language, is returned as it is.
     """
@@ -279,7 +279,9 @@ def with_units(text: str, parameters: Mapping[str, Dimension], *, everywhere: bo
             grammar, tree = parsed(text, "<text>")
         except ModelError:
             return text
-        own = ModelText("<text>", grammar, {}, (), _none, partial(UnitFinder, declared=parameters, everywhere=everywhere))
+        own = ModelText(
+            "<text>", grammar, {}, (), _none, partial(UnitFinder, declared=parameters, everywhere=everywhere)
+        )
         read_statements(own, _none, tree, indexed=False)
         return cast(UnitFinder, own.source).inserted(text)
 

@@ -18,7 +18,7 @@ def coordinate_dimension(text: ModelText, name: str) -> Dimension | None:
 
 
 def _shown_dimensions(text: ModelText) -> dict[str, Dimension]:
-    """Dimensions of the coordinates that are an angle or a distance themselves; an angle, where one is both; and those of joints."""
+    """Dimensions of the coordinates that are an angle or a distance themselves; an angle, where one is both; of joints."""
     shown: dict[str, Dimension] = {}
     for kind in joints.ELEMENTARY:
         for motion in (m for m in text.all_motions() if isinstance(m, kind)):

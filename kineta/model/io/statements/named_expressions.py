@@ -28,8 +28,8 @@ def read_named_expressions(text: ModelText, node: Node) -> None:
 
 
 def uncalled_functions(text: ModelText) -> list[Let]:
-    """Functions without a call, as expressions of arbitrary arguments, and vectors with a name; none where undeclared names may be
-    parameters.
+    """Functions without a call, as expressions of arbitrary arguments, and vectors with a name; none where undeclared names may
+    be parameters.
     """
     lone = [f for f in text.source.functions.values() if f.name not in text.source.called]
     places = {str(n): text.at(n) for n, _ in text.lets}
