@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 #: The word for the axes of the body that is acted on.
 OWN = "body"
 
+#: The default of arguments: the axes of the vector, if it is one of a point or body, else of the ground.
+OF_VECTOR = ""
+
 #: ``ground``, ``body``, or the name of a body.
 Axes = str
 
@@ -32,13 +35,13 @@ def axes_name(axes: Axes | Body) -> Axes:
 COERCIONS["Axes"] = lambda value, *_: axes_name(value)
 
 
-def of_vector(axes: Axes | Body | None, components: Components, body: str) -> str:
+def of_vector(axes: Axes | Body, components: Components, body: str) -> str:
     """The axes in an argument for *components* that act on a *body*: those that a vector has, else by default the ground's.
 
     Raises :class:`ArgumentError` for others than those of the vector.
     """
     shown = axes_of(components)
-    if axes is None:
+    if axes == OF_VECTOR:
         return shown or GROUND
     name = axes_name(axes)
     if shown is not None and shown != (body if name == OWN else name):

@@ -35,7 +35,7 @@ class Couple(Element):
         return (self.body,)
 
 
-def couple(name: str, body: Body | str, components: Components, axes: str | Body | None = None) -> Couple:
+def couple(name: str, body: Body | str, components: Components, axes: str | Body = frame.OF_VECTOR) -> Couple:
     """A couple *components* (3,) [N m], on a body, in *axes*: of the ``ground``, of the ``body`` or of another body; by default
     those of the vector, if it is one of :func:`kineta.vector`, else of the ground.
     """

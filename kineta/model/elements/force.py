@@ -37,7 +37,7 @@ class Force(Element):
         return (*self.components, *self.at.position)
 
 
-def force(name: str, at: Place, components: Components, axes: str | Body | None = None) -> Force:
+def force(name: str, at: Place, components: Components, axes: str | Body = frame.OF_VECTOR) -> Force:
     """A force *components* (3,) [N], at a place of a body, in *axes*: of the ``ground``, of the ``body`` or of another body; by
     default those of the vector, if it is one of :func:`kineta.vector`, else of the ground.
     """

@@ -202,6 +202,8 @@ def _operator(error: UnexpectedInput, token: Token, text: str) -> str:
         return f": a product is written with *, as in {factor[0].strip()}*{'(...)' if token.type == 'LPAR' else token}"
     if token == "," and (left := re.search(r"\d+$", before)) and (right := re.match(r",(\d+)", text[position:])):
         return f": numbers have a point, as in {left[0]}.{right[1]}"
+    if token == ")" and (pair := re.search(r"\((\d+),(\d+)[^(),;]*$", before)):
+        return f": numbers have a point, as in {pair[1]}.{pair[2]}, and vectors three components"
     return ""
 
 
