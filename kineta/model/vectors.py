@@ -53,7 +53,7 @@ _PLACE = re.compile(rf"(?P<of>{NAME.pattern})(\s+in\s+(?P<frame>{NAME.pattern}))
 
 
 class VectorArithmetic(ABC):
-    """Sums, differences and multiples of vectors, which are :class:`Vector`."""
+    """Sums, differences and multiples of vectors, which are :class:`VectorExpression`."""
 
     __slots__ = ()
 
@@ -78,33 +78,33 @@ class VectorArithmetic(ABC):
     def __iter__(self) -> Iterator[Expr]:
         return iter((self.x, self.y, self.z))
 
-    def __neg__(self) -> Vector:
-        return Vector((-self.x, -self.y, -self.z), axes_of(self))
+    def __neg__(self) -> VectorExpression:
+        return VectorExpression((-self.x, -self.y, -self.z), axes_of(self))
 
-    def __add__(self, other: Components) -> Vector:
+    def __add__(self, other: Components) -> VectorExpression:
         a, b = _alike(self, other)
-        return Vector(tuple(p + q for p, q in zip(a, b, strict=True)), _common(self, other))  # type: ignore[arg-type]  # three
+        return VectorExpression(tuple(p + q for p, q in zip(a, b, strict=True)), _common(self, other))  # type: ignore[arg-type]  # three
 
     __radd__ = __add__
 
-    def __sub__(self, other: Components) -> Vector:
+    def __sub__(self, other: Components) -> VectorExpression:
         a, b = _alike(self, other)
-        return Vector(tuple(p - q for p, q in zip(a, b, strict=True)), _common(self, other))  # type: ignore[arg-type]  # three
+        return VectorExpression(tuple(p - q for p, q in zip(a, b, strict=True)), _common(self, other))  # type: ignore[arg-type]  # three
 
-    def __rsub__(self, other: Components) -> Vector:
+    def __rsub__(self, other: Components) -> VectorExpression:
         return -self + other
 
-    def __mul__(self, factor: Scalar | VectorArithmetic) -> Vector:
+    def __mul__(self, factor: Scalar | VectorArithmetic) -> VectorExpression:
         if isinstance(factor, VectorArithmetic):
             raise ArgumentError(
                 "Expected a number or an expression beside a vector, found two vectors; write kn.dot or kn.cross."
             )
-        return Vector((self.x * factor, self.y * factor, self.z * factor), axes_of(self))
+        return VectorExpression((self.x * factor, self.y * factor, self.z * factor), axes_of(self))
 
     __rmul__ = __mul__
 
-    def __truediv__(self, divisor: Scalar) -> Vector:
-        return Vector((self.x / divisor, self.y / divisor, self.z / divisor), axes_of(self))
+    def __truediv__(self, divisor: Scalar) -> VectorExpression:
+        return VectorExpression((self.x / divisor, self.y / divisor, self.z / divisor), axes_of(self))
 
     def dot(self, other: Components) -> Expr:
         """The scalar product with another vector in the same axes: :func:`dot`."""
@@ -112,7 +112,7 @@ class VectorArithmetic(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Vector(VectorArithmetic):
+class VectorExpression(VectorArithmetic):
     """Three expressions, the *components* in the axes of a *frame*; None for those that go with any."""
 
     components: Vector3
@@ -253,7 +253,7 @@ def _unknown(kind: str, inside: str, *, in_bars: bool) -> str:
 
 
 #: A vector of a point or body, what is made of such, or three scalars.
-Components = VectorSymbol | Vector | VectorArithmetic | Sequence[Scalar]
+Components = VectorSymbol | VectorExpression | VectorArithmetic | Sequence[Scalar]
 
 
 def dot(a: Components, b: Components) -> Expr:
@@ -262,15 +262,15 @@ def dot(a: Components, b: Components) -> Expr:
     return a1 * b1 + a2 * b2 + a3 * b3
 
 
-def cross(a: Components, b: Components) -> Vector:
+def cross(a: Components, b: Components) -> VectorExpression:
     """The vector product of two vectors in the same axes: of :func:`vector`, or of three scalars each."""
     (a1, a2, a3), (b1, b2, b3) = _alike(a, b)
-    return Vector((a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1), _common(a, b))
+    return VectorExpression((a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1), _common(a, b))
 
 
 def axes_of(a: object) -> str | None:
     """The frame whose axes a vector has; None for three scalars, which go with any."""
-    return a.frame if isinstance(a, VectorSymbol | Vector) else None
+    return a.frame if isinstance(a, VectorSymbol | VectorExpression) else None
 
 
 def _common(a: Components, b: Components) -> str | None:
