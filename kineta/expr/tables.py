@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from math import perm, prod
+from math import ceil, factorial, log, perm, prod
 
+from kineta import tolerances
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.op import Op
 from kineta.records import dataclass
@@ -33,6 +34,8 @@ UNSEEN = 1e-5
 UNEVEN = 3.0
 #: Part of the largest value up to which each second of at least so many knots tells the others of a smooth table.
 ROUGH, MANY = 1e-2, 16
+#: Factor between jumps of derivatives at knots that are alike; and the rounding error of one, in units of roundoff.
+ALIKE, ROUNDED = 30.0, 1e3
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,6 +352,48 @@ def stops(graph: Graph, data: Ref) -> tuple[float, ...]:
     if table.period:
         return (table.knots[0], *inner, table.knots[-1]) if inner or table.continuity <= 0 else ()
     return (table.knots[0], *inner, table.knots[-1]) if table.holds else inner
+
+
+def soft_knots(graph: Graph, data: Ref) -> Iterator[tuple[float, tuple[float, ...]]]:
+    """The knots at which a continuous derivative of a table jumps for the first time, of a periodic table with its ends, in
+    groups of similar jumps: how much these change the table over a piece, as a part of its largest value, up to the factor
+    :data:`ALIKE`, and the knots. One group of 1 for columns that are no numbers.
+    """
+    table = table_of(graph, data)
+    n, first = len(table.knots), table.continuity + 1
+    ends = range(n) if table.period else range(1, n - 1)
+    if first < 2:
+        return
+    if any(graph.value(r) is None for column in table.columns for r in column):
+        same = NOT_A_KNOT.get(table.kind, 1) if not table.period else 0
+        if inner := table.knots[same : n - same]:
+            yield 1.0, inner
+        return
+    values = [_number(graph, r) for k in range(n - 1) for r in _coefficients(graph, table, k, k + 1)[table.order : table.order + 1]]
+    most = factorial(table.order) * max(map(abs, values), default=0.0)
+    groups = dict[int, list[float]]()
+    for k in ends:
+        jump = _jump(graph, table, k, first)
+        if jump > tolerances.EPS * ROUNDED * most:
+            groups.setdefault(ceil(log(jump / most, ALIKE)) if most > 0.0 else 0, []).append(table.knots[k])
+    for power, knots in groups.items():
+        if table.period and knots[0] > table.knots[0]:
+            knots = [knots[-1] - table.period, *knots]
+        if table.period and knots[-1] < knots[0] + table.period:
+            knots = [*knots, knots[0] + table.period]
+        yield ALIKE**power, tuple(knots)
+
+
+def _jump(graph: Graph, table: Table, k: int, number: int) -> float:
+    """How much the jump of derivative *number* of a table at knot k changes it over the longer of the pieces beside it."""
+    last = len(table.knots) - 1
+    left, right = (k - 1, k) if 0 < k < last else (last - 1, 0)
+    sizes = [table.knots[j + 1] - table.knots[j] for j in (left, right)]
+    before, behind = ([_number(graph, r) for r in _coefficients(graph, table, j, j + 1)] for j in (left, right))
+    d = table.order + number
+    ends = sum(perm(j, d) * c * sizes[0] ** (j - d) for j, c in enumerate(before) if j >= d)
+    starts = factorial(d) * behind[d] if len(behind) > d else 0.0
+    return abs(starts - ends) * max(sizes) ** number / factorial(number)
 
 
 def resolution(graph: Graph, data: Ref) -> int:

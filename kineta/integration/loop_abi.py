@@ -89,7 +89,8 @@ PASSINGS, REST = 8, 8
 class KinkData(Record, partial=True):
     """Kinks and steps of the rate of a run, at which steps end.
 
-    guards : as a rate, n functions that change their sign at kinks
+    guards : as a rate, n functions that change their sign at kinks; then, for each smooth table, its quantity and
+        the knots below and above it; steps end at the knots of the first n_smooth of these
     clocks : as a rate, of a time, of ``width`` (1,) in place of a state, and of the block h: for each of n_clocks kinds of kinks
         that depend on the time alone, and of n_paces smooth tables of the time, a label that changes at kinks, the distances of
         a quantity from the next values above and below at which it does, its rate, and a bound of its second derivative over the
@@ -99,11 +100,12 @@ class KinkData(Record, partial=True):
     stored : as a rate, n_stored quantities that jump with the time: the energy, then generalised momenta and what places a
         mass; before, behind : (n_stored,) on both sides of a kink; work : offset of the work done in the state; left, over :
         where there are some, the last number before the kink, and the next number, behind it
-    values : (LOOKS + 1, n) guards in a piece of a step; near : (n,) bounds for their excursions between two places; plain : (n,)
+    values : (LOOKS + 1, n) guards in a piece of a step, with room for the tables behind the last; near : (n,) bounds for their excursions between two places; plain : (n,)
         whether they have one extremum at most there; tried : (n,); within : (states,) at an inner place
     which, cross : the guard that changes its sign first in a step, and the fraction of the step at which it does, 2 for none
     at : the time for which the following hold; ahead : time up to a kink in front of which a step is to end, 0 for none;
     due : time up to a kink that is to be passed next, 0 for none; size : the step that met it
+    knot : the time from which a step ends at a knot of a smooth table; whole : the step that it would be without that
     last : (n,) time at which each guard was passed last; quick : (n,) how often in a row soon after that; muted : (n,) steps
         for which it still is not looked at
     passed : kinks passed
@@ -111,6 +113,7 @@ class KinkData(Record, partial=True):
 
     guards: Function
     n: Shared[int]
+    n_smooth: Shared[int]
     clocks: Function
     n_clocks: Shared[int]
     n_paces: Shared[int]
@@ -140,6 +143,8 @@ class KinkData(Record, partial=True):
     ahead: float
     due: float
     size: float
+    knot: float
+    whole: float
     last: Reals
     quick: Integers
     muted: Integers

@@ -53,7 +53,8 @@ class NativeRun:
         self._integrate = integrate
         self.n, self.left = len(problem.y0), max_steps
         events = 0 if problem.events is None else problem.events.n
-        self._dense = dense or events > 0 or (problem.kinks is not None and problem.kinks.numbers[0] > 0)
+        kinks = problem.kinks
+        self._dense = dense or events > 0 or (kinks is not None and kinks.numbers[0] + kinks.heeded(rtol) > 0)
         per_step = 8 * self.n * (1 + tableau.coefficients * self._dense) + 8
         few, switching = _FEW, problem.switching
         if switching is not None:

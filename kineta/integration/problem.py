@@ -47,18 +47,27 @@ class Events:
         return len(self.left)
 
 
+#: Roughness of a table at whose knots steps end, relative to the tolerance of the run.
+HEEDED = 30.0
+
+
 @dataclass(frozen=True, slots=True)
 class Kinks:
     """What tells of kinks and steps of a rate: addresses of ``guards``, ``clocks`` and ``stored``, ``numbers`` of guards, clocks,
-    paces and stored quantities, as in :class:`~kineta.integration.loop_abi.KinkData`, and the offset of the ``work`` in the
-    state.
+    paces, stored quantities and smooth tables, as in :class:`~kineta.integration.loop_abi.KinkData`, the ``roughness`` of these
+    tables, the largest first, and the offset of the ``work`` in the state.
     """
 
     guards: int
     clocks: int
     stored: int
-    numbers: tuple[int, int, int, int]
+    numbers: tuple[int, int, int, int, int]
+    roughness: tuple[float, ...]
     work: int
+
+    def heeded(self, rtol: float) -> int:
+        """The number of smooth tables at whose knots steps end at the tolerance *rtol*."""
+        return sum(rough > HEEDED * rtol for rough in self.roughness)
 
 
 @dataclass(frozen=True, slots=True)

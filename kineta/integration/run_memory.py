@@ -144,7 +144,7 @@ def _image(own: _Common) -> tuple[RecordImage[RunData], list[RunMemory]]:
         states=np.zeros(rows * n),
         interpolants=np.zeros(rows * own.dense * own.tableau.coefficients * n),
         events=_event_data(own),
-        kinks=KinkData() if own.kinks is None else kink_data(own.kinks, n),
+        kinks=KinkData() if own.kinks is None else kink_data(own.kinks, n, own.rtol),
         constraints=_constraint_data(own),
         contacts=ContactData(),
         switches=SwitchData(),
@@ -218,13 +218,14 @@ def set_switches(data: RunData, problem: Problem, rows: int) -> None:
     )
 
 
-def kink_data(kinks: Kinks, n: int) -> KinkData:
-    """Memory of the search for *kinks* of a rate with n states."""
-    guards, clocks, paces, stored = kinks.numbers
+def kink_data(kinks: Kinks, n: int, rtol: float) -> KinkData:
+    """Memory of the search for *kinks* of a rate with n states at the tolerance *rtol*."""
+    guards, clocks, paces, stored, smooth = kinks.numbers
     return KinkData(
         guards=CompiledFunction(kinks.guards),
         clocks=CompiledFunction(kinks.clocks),
         n=guards,
+        n_smooth=kinks.heeded(rtol),
         n_clocks=clocks,
         n_paces=paces,
         stored=CompiledFunction(kinks.stored),
@@ -238,12 +239,13 @@ def kink_data(kinks: Kinks, n: int) -> KinkData:
         width=np.zeros(1),
         here=np.zeros(loop_abi.CLOCK * (clocks + paces)),
         there=np.zeros(loop_abi.CLOCK * (clocks + paces)),
-        values=np.zeros((loop_abi.LOOKS + 1) * guards),
+        values=np.zeros((loop_abi.LOOKS + 1) * guards + 3 * smooth),
         near=np.zeros(guards),
         plain=np.zeros(guards, dtype=np.int64),
-        tried=np.zeros(guards),
+        tried=np.zeros(guards + 3 * smooth),
         within=np.zeros(n),
         at=np.nan,
+        knot=np.nan,
         last=np.full(guards, -np.inf),
         quick=np.zeros(guards, dtype=np.int64),
         muted=np.zeros(guards, dtype=np.int64),

@@ -132,7 +132,7 @@ def step(method: LoopMethod, run: RunData) -> int:
     if error < 1.0:
         dense = run.interpolants[row(method, run) * method.tableau.coefficients * run.n :]
         if method.kinked:
-            known = run.kinks.n > 0
+            known = run.kinks.n + run.kinks.n_smooth > 0
             if known:
                 interpolant(method, run, t, h, dense)
                 crossed = crosses(method, run, dense, t, h)

@@ -38,6 +38,9 @@ _SLACK = 1e-4
 _SOON = 1e-5
 #: Places looked at, of LOOKS, at which slopes are compared with the differences of values: at no regular distance.
 SLOPES = (0, 3, 5)
+#: Part of a step, at each end, in which knots of smooth tables are left out; places at which tables are looked at; and part of
+#: what lies between two of them up to which a knot is found; part of a step, beyond its end, in which one is expected.
+_ASIDE, _GLANCES, _SHARE, _AHEAD = 1e-4, 4, 1e-9, 2.0
 #: Largest part of a step, beyond its end, in which its interpolant is believed.
 _BEYOND = 0.5
 
@@ -198,6 +201,7 @@ def begin_kinks(run: RunData) -> None:
     """No kink has been passed so far."""
     k = run.kinks
     k.at, k.ahead, k.due, k.passed = run.t, 0.0, 0.0, 0
+    k.knot = float("inf")
     for i in range(k.n):
         k.last[i], k.quick[i], k.muted[i] = -float("inf"), 0, 0
 
@@ -414,13 +418,102 @@ def crosses(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float) 
     kink is due.
     """
     k = run.kinks
-    seek_crossing(method, run, dense, t, h, 0.0, 1.0)
+    k.cross = 2.0
+    if k.n > 0:
+        seek_crossing(method, run, dense, t, h, 0.0, 1.0)
     if k.cross > 1.0:
-        return False
+        met = crosses_knot(method, run, dense, t, h)
+        return met
     if k.at != t or k.ahead == 0.0:
         k.size = fabs(h)
     come_near(run, t, k.cross * fabs(h), _BEFORE * fabs(h))
     return True
+
+
+@kernel
+def crosses_knot(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float) -> bool:
+    """Whether a step that is accurate crosses a knot of a smooth table; it is then to be made anew up to there."""
+    k = run.kinks
+    if k.n_smooth == 0:
+        return False
+    meet = next_knot(method, run, dense, t, h, 0.0, 1.0)
+    if meet > 1.0:
+        return False
+    k.whole = max(k.whole, fabs(h)) if k.knot == t else fabs(h)
+    k.knot = t
+    run.size = meet * fabs(h)
+    return True
+
+
+@kernel
+def next_knot(
+    method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, first: float, last: float
+) -> float:  # fmt: skip
+    """The fraction of a step, between two, at which a smooth table first comes to a knot, infinite without one. What is close to
+    either of both is left out.
+    """
+    k, found, width = run.kinks, float("inf"), last - first
+    for i in range(k.n_smooth):
+        a, low, high = first + _ASIDE * width, 0.0, 0.0
+        fa = table_at(method, run, dense, t, h, i, a)
+        low, high = k.tried[k.n + 3 * i + 1], k.tried[k.n + 3 * i + 2]
+        going, j = True, 1
+        while going:
+            x = first + (float(j) / float(_GLANCES) if j < _GLANCES else 1.0 - _ASIDE) * width
+            fb = table_at(method, run, dense, t, h, i, x)
+            if fb < low or fb > high:
+                meet = arrival(method, run, dense, t, h, i, high if fb > high else low, a, fa, x, fb)
+                found, going = min(found, meet), False
+            a, fa, j = x, fb, j + 1
+            going = going and j <= _GLANCES and a < found
+    return found
+
+
+@kernel
+def table_at(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, i: int, x: float) -> float:
+    """The quantity of smooth table i at the fraction x of the step."""
+    k = run.kinks
+    state_at(method, run, dense, x, k.within)
+    evaluate_guards(method, run, t + x * h, k.within, k.tried)
+    return k.tried[k.n + 3 * i]
+
+
+@kernel
+def arrival(
+    method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, i: int, knot: float, a: float, fa: float, b: float, fb: float
+) -> float:  # fmt: skip
+    """The fraction of the step, between a and b, at which the quantity of smooth table i, there fa and fb, comes to a *knot*."""
+    f, g, turn = fa - knot, fb - knot, 0
+    wide = b - a
+    while turn < _TURNS and b - a > _SHARE * wide:
+        share = f / (f - g)
+        if turn % 3 == 2 or not (share > 0.0 and share < 1.0):
+            share = 0.5
+        x = a + share * (b - a)
+        here = table_at(method, run, dense, t, h, i, x)
+        value = here - knot
+        if value * f > 0.0:
+            a, f, g = x, value, 0.5 * g
+        else:
+            b, g, f = x, value, 0.5 * f
+        turn += 1
+        if fabs(value) <= _SHARE * fabs(fb - fa):
+            a, b, turn = x, x, _TURNS
+    return b
+
+
+@kernel
+def expect_knot(method: LoopMethod, run: RunData, dense: Reals, h: float, start: float) -> None:
+    """After a step from the time *start*: go back to the size that steps had before one was cut, and cut the next at a knot to
+    which the continuation of this one comes.
+    """
+    k = run.kinks
+    if k.knot == start:
+        run.size = k.whole
+    k.knot, k.whole = float("inf"), min(run.max_step, run.size)
+    meet = next_knot(method, run, dense, start, h, 1.0, 1.0 + min(_AHEAD, k.whole / fabs(h)))
+    if meet < 1.0 + k.whole / fabs(h):
+        k.knot, run.size = run.t, (meet - 1.0) * fabs(h)
 
 
 @kernel
@@ -438,8 +531,11 @@ def come_near(run: RunData, t: float, distance: float, margin: float) -> None:
 
 @kernel
 def shorten(method: LoopMethod, run: RunData, h: float) -> None:
-    """Shorten a step that was rejected, and crosses a kink, to what lies in front of it; or leave the kink at its start."""
+    """Shorten a step that was rejected, and crosses a kink, to what lies in front of it; or leave the kink at its start. Of steps
+    before knots nothing is to be kept.
+    """
     k, share = run.kinks, 1.0
+    k.knot = float("inf")
     if k.n > 0:
         evaluate_guards(method, run, run.t, run.y, k.values)
         evaluate_guards(method, run, run.t + h, run.new, k.tried)
@@ -461,6 +557,8 @@ def shorten(method: LoopMethod, run: RunData, h: float) -> None:
 def note_free_step(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, end: float) -> None:
     """After a step without a kink: look how far the one ahead is, and listen again to guards that have kept their sign."""
     k, any = run.kinks, False
+    if k.n_smooth > 0:
+        expect_knot(method, run, dense, h, t)
     for i in range(k.n):
         any = any or k.muted[i] > 0
     if any:

@@ -73,11 +73,15 @@ class SwitchingFunctions:
     guards : functions that change their sign at kinks
     clocks : of kinks that depend on the time alone, five numbers each, as in :class:`~kineta.integration.loop_abi.KinkData`
     paces : of smooth tables of the time, in the same way, some knots ahead
+    knots : of smooth tables, the roughest first, three numbers each: their quantity, and the knots below and above it
+        at which a derivative jumps; ``roughness`` : of each, a part of its largest value, as of :func:`tables.soft_knots`
     """
 
     guards: tuple[Ref, ...]
     clocks: tuple[Ref, ...]
     paces: tuple[Ref, ...]
+    knots: tuple[Ref, ...]
+    roughness: tuple[float, ...]
 
 
 def switching_functions(
@@ -100,6 +104,7 @@ def switching_functions(
     later = g.add(time, width)
     span = {time: (g.call(Op.MIN, time, later), g.call(Op.MAX, time, later))}
     told = set[tuple[Ref, ...]]()
+    soft = dict[tuple[Ref, Ref, Ref], float]()
 
     def tell(to: list[Ref], quantity: Ref, label: Ref, up: Ref, down: Ref) -> None:
         if (label, up, down) not in told:
@@ -118,6 +123,12 @@ def switching_functions(
         on = depends[i] if op in (Op.MIN, Op.MAX) else own
         if on == 0 or on & _OTHER:
             continue
+        if op == Op.TABLE and i in followed:
+            period, known = tables.table_of(g, b).period, tables.stops(g, b) if on == _TIME else ()
+            for rough, knots in tables.soft_knots(g, b):
+                if not {*knots} <= {*known}:
+                    between = tables.neighbours(g, a, period, knots, 1, UNBOUNDED)
+                    soft[a, *between] = max(rough, soft.get((a, *between), 0.0))
         if on != _TIME:
             zero = _ZEROS[op](g, a, b)
             if zero is not None and i in followed:
@@ -139,7 +150,14 @@ def switching_functions(
             far = g.const(UNBOUNDED)
             up, down = (g.choice(g.call(Op.STEP, x), g.pair(x, far)) for x in (neg(z), z))
             tell(clocks, z, g.call(Op.SIGN, z), up, down)
-    return SwitchingFunctions(tuple(guards), tuple(clocks), tuple(paces))
+    told_apart = sorted(soft, key=lambda three: -soft[three])
+    return SwitchingFunctions(
+        tuple(guards),
+        tuple(clocks),
+        tuple(paces),
+        tuple(r for three in told_apart for r in three),
+        tuple(soft[three] for three in told_apart),
+    )
 
 
 def _clock(

@@ -53,6 +53,18 @@ KEPT = 1000
 PERIODIC = frozenset({Op.SIN, Op.COS, Op.TAN})
 
 
+#: Numbers of what tells of kinks and steps of a smooth rate.
+SMOOTH = (0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Switching:
+    """Numbers of what tells of kinks and steps, and roughness of tables, as in :class:`StateLayout`."""
+
+    numbers: tuple[int, int, int, int, int] = SMOOTH
+    roughness: tuple[float, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class StateLayout:
     """Layout of the state y of a run behind q and v, and of its observed quantities.
@@ -69,7 +81,9 @@ class StateLayout:
     edges, kinks : program of each quantity that vanishes where its gradient is undefined; number of quantities that change
         sign at a kink or step of a program
     switching : numbers of functions that tell of kinks and steps of the rate: guards, with five numbers each clocks and paces,
-        and what is stored and jumps with the time, as in :class:`~kineta.integration.loop_abi.KinkData`
+        what is stored and jumps with the time, and smooth tables of the state, as in
+        :class:`~kineta.integration.loop_abi.KinkData`
+    roughness : of these tables, as in :class:`~kineta.passes.nonsmooth_operations.SwitchingFunctions`
     carried : of time stepping, number of quantities of the last step behind all of these: accelerations, multipliers, contact
         forces, flags
     touches : all contacts; contact_terms : the terms of their contact problem, None without contacts
@@ -89,7 +103,8 @@ class StateLayout:
     edges: tuple[int, ...] = ()
     kinks: int = 0
     programs: tuple[int, ...] = ()
-    switching: tuple[int, int, int, int] = (0, 0, 0, 0)
+    switching: tuple[int, int, int, int, int] = SMOOTH
+    roughness: tuple[float, ...] = ()
     carried: int = 0
     touches: tuple[UnilateralConstraint, ...] = ()
     contact_terms: ContactTermsArrays | None = None
@@ -160,10 +175,11 @@ def run_functions(
     if acting:
         followed = [*substitute(d.graph, followed, acting), *acting.values()]
     switching, watching = (
-        ((0, 0, 0, 0), {}) if stepped else switching_of(d, followed, [*gaps, *energies, *stored], stored)
+        (Switching(), {}) if stepped else switching_of(d, followed, [*gaps, *energies, *stored], stored)
     )
     layout = StateLayout(
-        switching=switching,
+        switching=switching.numbers,
+        roughness=switching.roughness,
         works=works,
         controls=int(bool(system.programs)),
         guards=tuple(name for name, _ in shown),
@@ -247,21 +263,25 @@ def _energies(g: Graph, refs: Sequence[Ref]) -> list[Ref]:
 
 def switching_of(
     d: Derivation, refs: Sequence[Ref], timed: Sequence[Ref] = (), stored: Sequence[Ref] = ()
-) -> tuple[tuple[int, int, int, int], dict[str, Sequence[Ref]]]:
+) -> tuple[Switching, dict[str, Sequence[Ref]]]:
     """Numbers and functions that tell of kinks and steps of *refs*, of those of *timed* that depend on the time alone, and of
     what is *stored*, as in :class:`StateLayout`. The width of a clock stands in the place of the first state.
     """
     g, s, system = d.graph, d.symbols, d.symbols.system
     if not s.q:
-        return (0, 0, 0, 0), {}
+        return Switching(), {}
     states = {x for k in range(d.programs.s if system.programs else 2) for x in s.level(k)}
     constant = {g.symbol(n) for n in (*system.parameter_names, *(added_force(n) for n in system.v_names))}
     found = switching_functions(g, refs, timed, s.t, s.q[0], states, constant - states)
-    functions: dict[str, Sequence[Ref]] = {GUARDS: found.guards} if found.guards else {}
+    functions: dict[str, Sequence[Ref]] = {}
+    if found.guards or found.knots:
+        functions[GUARDS] = [*found.guards, *found.knots]
     if found.clocks or found.paces:
         functions[CLOCKS] = [*found.clocks, *found.paces]
     functions |= {STORED: stored} if stored else {}
-    return (len(found.guards), len(found.clocks) // CLOCK, len(found.paces) // CLOCK, len(stored)), functions
+    clocks, paces = len(found.clocks) // CLOCK, len(found.paces) // CLOCK
+    numbers = (len(found.guards), clocks, paces, len(stored), len(found.roughness))
+    return Switching(numbers, found.roughness), functions
 
 
 def _stored(d: Derivation, kinetic: Ref, potential: Ref) -> list[Ref]:
@@ -296,7 +316,7 @@ def _placing(system: System) -> list[Expr]:
 def kinks_of(layout: StateLayout, addresses: Sequence[int]) -> Kinks:
     """What tells of kinks and steps of a run, with the *addresses* of its functions."""
     guards, clocks, stored = addresses
-    return Kinks(guards, clocks, stored, layout.switching, layout.sizes[0] - layout.integrals)
+    return Kinks(guards, clocks, stored, layout.switching, layout.roughness, layout.sizes[0] - layout.integrals)
 
 
 def _program_rows(rows: Sequence[Row]) -> tuple[int, ...]:

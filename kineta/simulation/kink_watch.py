@@ -46,7 +46,7 @@ class KinkWatch:
         h: FloatArray,
     ) -> None:
         self.guards, self._stored, self._h, self._kinks = guards, stored, h, kinks
-        self._data: KinkData = kink_data(kinks, len(problem.y0))
+        self._data: KinkData = kink_data(kinks, len(problem.y0), np.inf)
         n = kinks.numbers[0]
         self._last, self._quick, self._muted = np.full(n, -np.inf), np.zeros(n, dtype=int), np.zeros(n, dtype=int)
         self._left, self._sides = np.nan, np.empty((2, 0))
@@ -150,7 +150,7 @@ class KinkWatch:
         y = segment.y0
         moved = tolerances.STATE_TOLERANCE * np.abs(y) + tolerances.LEAST_DIVISOR
         rows = np.stack([y, y + moved, y + moved * np.where(np.arange(len(y)) % 2, -1.0, 1.0)])
-        values = np.asarray(self.guards.batch(np.full((3, 1), segment.t0), rows, self._h))
+        values = np.asarray(self.guards.batch(np.full((3, 1), segment.t0), rows, self._h))[:, : self._kinks.numbers[0]]
         return np.asarray(np.abs(values[1:] - values[0]).max(axis=0))
 
     def _values(self, segment: Segment, t: FloatArray) -> FloatArray:
@@ -158,7 +158,7 @@ class KinkWatch:
         assert self.guards is not None
         assert segment.solution is not None
         y = np.ascontiguousarray(np.asarray(segment.solution(t)).T)
-        return np.asarray(self.guards.batch(t[:, None], y, self._h))
+        return np.asarray(self.guards.batch(t[:, None], y, self._h))[:, : self._kinks.numbers[0]]
 
     def _crossing(
         self, segment: Segment, times: FloatArray, i: int, values: FloatArray, near: float

@@ -217,7 +217,9 @@ class RunFunctions:
     def kinks(self, problem: Problem, h: FloatArray) -> KinkWatch | None:
         """Kinks and steps of the rate with the memory of a block *h*."""
         own, code = problem.kinks, self.task.made.code
-        return None if own is None else KinkWatch(problem, own, code.guards, code.stored, h)
+        if own is None:
+            return None
+        return KinkWatch(problem, own, code.guards if own.numbers[0] else None, code.stored, h)
 
     def stepping(self) -> tuple[SteppingData, Callable[[SteppingData], int], Sequence[tuple[str, str]]]:
         """Memory of time stepping, its compiled loop, names and units of contacts."""

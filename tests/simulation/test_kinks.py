@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 import scipy.interpolate
 
 import kineta as kn
+from kineta.arrays import FloatArray
 from kineta.integration.external import CVODE, IDA, SCIPY
 
 CAR = "Car | Sx(x) = m; coordinates x; parameters m = 1 kg; "
@@ -261,10 +264,10 @@ def test_a_constraint_whose_speed_bends() -> None:
 
 
 def test_a_smooth_table_costs_few_steps() -> None:
-    """Knots of a spline that is well resolved end no steps."""
+    """Knots at which a spline jumps by less than the tolerance end no steps."""
     t = np.linspace(0.0, 10.0, 100)
     points = ", ".join(f"({a!r}, {b!r})" for a, b in zip(t.tolist(), np.sin(t / 2).tolist(), strict=True))
-    found = kn.simulate(kn.loads(f"{CAR}force f = table(t; natural; {points}) on x;"), 10.0)
+    found = kn.simulate(kn.loads(f"{CAR}force f = table(t; natural; {points}) on x;"), 10.0, rtol=1e-6)
     assert found["x'"][-1] == pytest.approx(2 * (1 - np.cos(5.0)), abs=1e-4)
     assert found.steps < 40
 
@@ -392,3 +395,60 @@ def test_a_potential_that_jumps_with_the_place_is_no_work() -> None:
     with pytest.warns(kn.KinetaWarning, match="balance"):
         found = kn.simulate(kn.loads(f"{CAR}potential p = if(x > 1.5, 0.1, 0); initial x' = 1;"), 3.0)
     assert found.energy_balance > 0.1
+
+
+# -- smooth tables of a place -------------------------------------------------------------------------------------------
+
+
+_SPLINES: dict[str, Callable[[FloatArray, FloatArray], Any]] = {
+    "natural": lambda x, y: scipy.interpolate.CubicSpline(x, y, bc_type="natural"),
+    "cubic": scipy.interpolate.CubicSpline,
+    "monotone": scipy.interpolate.PchipInterpolator,
+    "quintic": lambda x, y: scipy.interpolate.make_interp_spline(x, y, 5),
+}
+
+
+def _track(kind: str, seed: int) -> tuple[str, float]:
+    """A mass that a force by a random table slows down and speeds up on its way, and the time it takes: the integral of 1/v, by
+    Gauss's formula on each piece.
+    """
+    rng = np.random.default_rng(seed)
+    x = np.cumsum(rng.uniform(0.3, 0.8, 12)).round(3)
+    y = rng.normal(0.0, 2.0, 12).round(3)
+    work = _SPLINES[kind](x, y).antiderivative()
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    ends = np.linspace(x[:-1], x[1:], 5).T
+    a, h = ends[:, :-1].ravel(), np.diff(ends).ravel()
+    places = a[:, None] + h[:, None] * (1 + nodes) / 2
+    time = np.sum(h[:, None] / 2 * weights / np.sqrt(9.0 + 2 * (work(places) - work(x[0]))))
+    points = ", ".join(f"({a!r}, {b!r})" for a, b in zip(x.tolist(), y.tolist(), strict=True))
+    start = f"initial x = {float(x[0])!r}; initial x' = 3; output gone = x - {float(x[-1])!r};"
+    return f"{CAR}force f = table(x; {kind}; {points}) on x; {start}", float(time)
+
+
+@pytest.mark.parametrize("kind", _SPLINES)
+@pytest.mark.parametrize("seed", range(2))
+def test_tables_of_a_place_are_as_exact_as_the_tolerance(kind: str, seed: int) -> None:
+    """The time of a passage over all knots, alone and in cases."""
+    text, time = _track(kind, seed)
+    system = kn.loads(text)
+    gone = kn.Event(system.outputs["gone"], terminal=True)
+    for rtol in (1e-6, 1e-8, 1e-10):
+        found = kn.simulate(system, 2 * time, events=gone, rtol=rtol, atol=rtol)
+        assert found.t[-1] == pytest.approx(time, rel=20 * rtol), rtol
+        assert found.nfev < 1500
+    cases = kn.simulate(system, time, v=np.array([[3.0], [4.0]]), rtol=1e-10, atol=1e-10)
+    assert cases["gone"][0, -1] == pytest.approx(0.0, abs=1e-8)
+
+
+def test_tables_whose_values_are_parameters_are_as_exact() -> None:
+    """Nothing is known of their jumps when the model is compiled."""
+    text, time = _track("cubic", 0)
+    points = re.findall(r"\(([^()]*), ([^()]*)\)", text)
+    named = ", ".join(f"u{k} = {y}" for k, (_, y) in enumerate(points))
+    for k, (x, y) in enumerate(points):
+        text = text.replace(f"({x}, {y})", f"({x}, u{k})")
+    system = kn.loads(text.replace("m = 1 kg", f"m = 1 kg, {named}"))
+    gone = kn.Event(system.outputs["gone"], terminal=True)
+    found = kn.simulate(system, 2 * time, events=gone, rtol=1e-10, atol=1e-10)
+    assert found.t[-1] == pytest.approx(time, rel=2e-9)
