@@ -36,9 +36,10 @@ class EventData(Record, partial=True):
 
     t, h, end : start, size and end of the step; start, width : of a piece of it, as fractions
     values : (ROWS, n) at all :data:`~kineta.numerics.roots.PARTS` of the piece, the first row being known before it
-    tried : (n,) at an interpolated state; errors : (n,) evaluation errors at the start; within : (states,) at an inner part
+    off : (n,) how far the caller's events are off the straight lines between these, at most; tried : (n,) at an interpolated state; errors : (n,) evaluation errors at the start; within : (states,) at an inner part
     signs : (DIRECTIONS, states) perturbation directions
     room : number of stored zeros at which a step must not start; which, times, states : those found
+    kept_left, kept_noise : (n,) left and noise at the start of the step; crowded : it has too many zeros
     ended : the last wanted zero is found; undefined : an event is undefined in a part of the step; pole : the last sign
         change was one
     points, x, f : sampling points of an event in the piece; a, fa, b, fb : the bracket of a search
@@ -56,6 +57,7 @@ class EventData(Record, partial=True):
     start: float
     width: float
     values: Reals
+    off: Reals
     tried: Reals
     errors: Reals
     within: Reals
@@ -65,6 +67,9 @@ class EventData(Record, partial=True):
     which: Integers
     times: Reals
     states: Reals
+    kept_left: Integers
+    kept_noise: Reals
+    crowded: bool
     ended: bool
     undefined: bool
     pole: bool

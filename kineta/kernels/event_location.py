@@ -10,7 +10,7 @@ from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.kernels.vectors import copy, largest
 from kineta.kernels.zero_search import event_value, put_extremum, put_point, zero
 from kineta.memory import Reals
-from kineta.numerics.roots import AWAY, DIP, LEAST, MANY, PARTS
+from kineta.numerics.roots import AWAY, BETWEEN, CROWDED, DIP, LEAST, MANY, OFF, PARTS
 
 
 @kernel
@@ -78,12 +78,15 @@ def larger(a: float, b: float) -> float:
 
 @kernel
 def bend(run: RunData, i: int) -> float:
-    """A bound for the excursion of event i between two of the parts: its second, third and fourth differences."""
+    """A bound for the excursion of event i between two of the parts: its second, third and fourth differences, where it is off
+    the straight line between two parts by more than these say, four times as much.
+    """
     a, b, c, d, e = known(run, 0, i), known(run, 1, i), known(run, 2, i), known(run, 3, i), known(run, 4, i)
     r, s, t = (c - b) - (b - a), (d - c) - (c - b), (e - d) - (d - c)
     u, v = s - r, t - s
     second = larger(larger(fabs(r), fabs(s)), fabs(t))
-    return DIP * ((second + larger(fabs(u), fabs(v))) + fabs(v - u))
+    told = DIP * ((second + larger(fabs(u), fabs(v))) + fabs(v - u))
+    return OFF * run.events.off[i] if run.events.off[i] > told else told
 
 
 @kernel
@@ -231,6 +234,29 @@ def evaluate_parts(method: LoopMethod, run: RunData, dense: Reals) -> None:
         x = e.start + e.width * (float(part) * PARTS[1])
         state_at(method, run, dense, x, e.within)
         evaluate_events(run, e.t + x * e.h, e.within, e.values[part * e.n :])
+    look_between(method, run, dense)
+
+
+@kernel
+def look_between(method: LoopMethod, run: RunData, dense: Reals) -> None:
+    """Put how far the caller's events are off the straight lines between parts at some places: at the parts, what goes up and down
+    many times between two of them may have the values of something slow.
+    """
+    e = run.events
+    own = run.contacts.watched if method.touching or method.switching else e.n
+    if own > 0:
+        for i in range(own):
+            e.off[i] = 0.0
+        for place in BETWEEN:
+            x = e.start + e.width * ((float(place[0]) + place[1]) * PARTS[1])
+            state_at(method, run, dense, x, e.within)
+            evaluate_events(run, e.t + x * e.h, e.within, e.tried)
+            for i in range(own):
+                here = known(run, place[0], i)
+                line = here + place[1] * (known(run, place[0] + 1, i) - here)
+                off = fabs(e.tried[i] - line) - 2.0 * e.errors[i]
+                if off > e.off[i]:
+                    e.off[i] = off
 
 
 @kernel
@@ -240,7 +266,9 @@ def bends_to_one_side(run: RunData, i: int) -> bool:
     r, s, t = (c - b) - (b - a), (d - c) - (c - b), (e - d) - (d - c)
     u, v = s - r, t - s
     least = min(fabs(r), min(fabs(s), fabs(t)))
-    return r * s > 0.0 and s * t > 0.0 and least > max(fabs(u), fabs(v)) + fabs(v - u)
+    told = DIP * ((max(fabs(r), max(fabs(s), fabs(t))) + max(fabs(u), fabs(v))) + fabs(v - u))
+    steady = run.events.off[i] <= told
+    return steady and r * s > 0.0 and s * t > 0.0 and least > max(fabs(u), fabs(v)) + fabs(v - u)
 
 
 @kernel
@@ -275,13 +303,26 @@ def is_to_halve(run: RunData) -> bool:
 
 
 @kernel
+def forget(run: RunData, t: float, before: int) -> None:
+    """Forget the zeros of a step from the time t on that has too many: of all but so many found *before*."""
+    e = run.events
+    for i in range(e.n):
+        e.left[i], e.noise[i] = e.kept_left[i], e.kept_noise[i]
+    e.found, e.crowded = before, True
+    evaluate_events(run, t, run.y, e.values)
+
+
+@kernel
 def locate(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, end: float) -> None:
     """Locate the event zeros of the step from t to *end*, up to the piece in which it ends, or report that some are undefined
-    in a part of it. Pieces are as long as the parts of each show what events do between them.
+    in a part of it. Pieces are as long as the parts of each show what events do between them. A step with too many zeros is
+    ``crowded``: none of them counts, and it is to be made shorter.
     """
     e = run.events
-    e.t, e.h, e.end, e.start, e.width = t, h, end, 0.0, 1.0
-    before = e.found
+    e.t, e.h, e.end, e.start, e.width, e.crowded = t, h, end, 0.0, 1.0, False
+    before, shorter = e.found, fabs(h) > CROWDED * fabs(run.t_end - t)
+    for i in range(e.n):
+        e.kept_left[i], e.kept_noise[i] = e.left[i], e.noise[i]
     evaluate_parts(method, run, dense)
     for i in range(e.n):
         e.undefined = e.undefined or is_missing(run, i)
@@ -296,6 +337,9 @@ def locate(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, e
             copy(e.values[(len(PARTS) - 1) * e.n :], e.values, e.n)
             e.start = e.start + e.width
             going = e.start < 1.0 and not e.ended
+            if going and shorter and e.found - before > MANY:
+                forget(run, t, before)
+                going = False
             e.width = min(2.0 * e.width, 1.0 - e.start) if e.found - before <= MANY else 1.0 - e.start
         if going:
             evaluate_parts(method, run, dense)

@@ -39,6 +39,8 @@ from kineta.numerics.tableaux import Tableau
 
 #: What a step returns when the run goes on.
 GOES_ON = -1
+#: Part of a step with too many zeros of events that is tried instead.
+_FEWER = 0.25
 
 
 #: Equal methods are compiled once, and their text is made once.
@@ -172,13 +174,17 @@ def accept(method: LoopMethod, run: RunData, t: float, h: float, last: bool, ben
     e, n, new, end = run.events, run.n, run.new, run.t
     rates = run.k[method.tableau.stages * n :]
     before = e.found
-    if method.projecting:
-        watch_pivots(run, rates)
     dense = run.interpolants[row(method, run) * method.tableau.coefficients * n :]
     for j in range(run.n_quaternions):
         normalise(new[run.quaternions[j] :])
     if e.n != 0:
         locate(method, run, dense, t, h, end)
+        if e.crowded:
+            run.t, run.size, run.just_rejected = t, _FEWER * fabs(h), True
+            run.rejected += 1
+            return GOES_ON
+    if method.projecting:
+        watch_pivots(run, rates)
     if method.touching or method.switching:
         run.contacts.changed = False
         if e.ended:

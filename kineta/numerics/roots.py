@@ -8,10 +8,14 @@ from itertools import pairwise
 
 #: Sampling points of events in a step: its ends, and equidistant points between them.
 PARTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+#: Numbers of some of these, and parts of the way to the next, at which events are compared with the straight line; no two of these
+#: are multiples of a third. And the bound for excursions relative to what they are off it, where that is more than expected.
+BETWEEN, OFF = ((0, 0.3127), (1, 0.4271), (3, 0.1733)), 4.0
 #: Shortest piece of a step that has sampling points of its own, where those of a longer one do not show what events do.
 LEAST = 2.0**-12
-#: Zeros in a step from which on the rest of it is one piece.
-MANY = 32
+#: Zeros in a step from which on it is made shorter; and the least step of which this is so, relative to the time left: the rest
+#: of a shorter one is one piece.
+MANY, CROWDED = 32, 1e-5
 #: Sampling points before the first of :data:`PARTS`, for events that start at a zero.
 AWAY = (1e-3, 1e-2, 1e-1)
 #: Largest excursion of a value between two samples, relative to its second difference: one eighth for a parabola.
@@ -24,13 +28,15 @@ MOST = 2 * (len(PARTS) - 1)
 POLE = 100.0
 
 
-def curvature_bound(values: Sequence[float]) -> float:
+def curvature_bound(values: Sequence[float], off: float = 0.0) -> float:
     """A bound for the excursion of *values* at :data:`PARTS` between two samples: the largest second difference,
-    extrapolated beyond the ends by the third and fourth differences.
+    extrapolated beyond the ends by the third and fourth differences; :data:`OFF` times what they are *off* the straight line
+    between two, where that is more.
     """
     second = [a - 2 * b + c for a, b, c in zip(values, values[1:], values[2:], strict=False)]
     third = [b - a for a, b in pairwise(second)]
-    return DIP * (max(map(abs, second)) + max(map(abs, third)) + abs(third[1] - third[0]))
+    told = DIP * (max(map(abs, second)) + max(map(abs, third)) + abs(third[1] - third[0]))
+    return OFF * off if off > told else told
 
 
 def bends_to_one_side(values: Sequence[float]) -> bool:
@@ -40,12 +46,13 @@ def bends_to_one_side(values: Sequence[float]) -> bool:
     return r * s > 0 and s * t > 0 and min(abs(r), abs(s), abs(t)) > max(abs(u), abs(v)) + abs(v - u)
 
 
-def is_blurred(values: Sequence[float]) -> bool:
+def is_blurred(values: Sequence[float], off: float = 0.0) -> bool:
     """Whether a function with these *values* at :data:`PARTS` may come to zero and go back between two of them: a parabola
-    through both that bends as much as the function may does, and the function has more than one extremum.
+    through both that bends as much as the function may does, and the function has more than one extremum. The function is so
+    far *off* the straight line between two of these values.
     """
-    near = curvature_bound(values)
-    if bends_to_one_side(values) or not near > 0:
+    near = curvature_bound(values, off)
+    if (bends_to_one_side(values) and not off > curvature_bound(values)) or not near > 0:
         return False
     return any(
         math.sqrt(abs(a)) + math.sqrt(abs(b)) < 2 * math.sqrt(near) if a * b > 0 else abs(b - a) < 4 * near

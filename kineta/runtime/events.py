@@ -17,6 +17,7 @@ from kineta.integration.problem import Events, Problem
 from kineta.integration.segment import Segment
 from kineta.numerics.roots import (
     AWAY,
+    BETWEEN,
     LEAST,
     PARTS,
     POLE,
@@ -45,7 +46,8 @@ class Event:
     zeros are where the value has changed its sign from one to the next, or has come to be a number or ceased to be one, and on
     both sides of a dip through zero between two of them. Where these values bend so much that more may happen between them,
     both halves of the step are looked at so, and halves of halves. A jump through zero, at a transition too, is one; a pole is
-    not. The state of a zero is on it, or just past it.
+    not. The state of a zero is on it, or just past it. Places between them at no regular distance tell of values that go up and
+    down many times between two; a step with more than 32 zeros is made shorter.
     """
 
     value: Expr
@@ -134,8 +136,9 @@ def _located_zeros(segment: Segment) -> Iterator[tuple[int, float, FloatArray]]:
 
 @dataclass(frozen=True, slots=True)
 class EventStep:
-    """Step of a run from (t0, y0) to (t1, y1), or the *share* of one, with its dense *solution*, the event functions, and their
-    ``known`` values (5, n) at the :data:`~kineta.numerics.roots.PARTS` of the step.
+    """Step of a run from (t0, y0) to (t1, y1), or the *share* of one, with its dense *solution*, the event functions, their
+    ``known`` values (5, n) at the :data:`~kineta.numerics.roots.PARTS` of the step, and how far they are ``off`` (n,) straight
+    lines between these.
     """
 
     t0: float
@@ -145,6 +148,7 @@ class EventStep:
     solution: Callable[[FloatArray], FloatArray]
     values: Values
     known: FloatArray
+    off: FloatArray
     share: float = 1.0
 
     @classmethod
@@ -152,7 +156,7 @@ class EventStep:
         """Last step of *segment*."""
         assert segment.solution is not None
         t0, y0 = (float(segment.t[-2]), segment.y[-2]) if len(segment.t) > 1 else (segment.t0, segment.y0)
-        whole = cls(t0, y0, float(segment.t[-1]), segment.y[-1], segment.solution, values, np.empty((0, 0)))
+        whole = cls(t0, y0, float(segment.t[-1]), segment.y[-1], segment.solution, values, *np.empty((2, 0, 0)))
         return whole.piece(whole.t0, whole.t1, 1.0)
 
     def piece(self, t0: float, t1: float, share: float) -> EventStep:
@@ -160,7 +164,12 @@ class EventStep:
         y0, y1, within = self.state(t0), self.state(t1), t0 + np.array(PARTS[1:-1]) * (t1 - t0)
         states = zip(within.tolist(), np.asarray(self.solution(within)).T, strict=True)
         known = np.array([self.values(t, y) for t, y in ((t0, y0), *states, (t1, y1))])
-        return replace(self, t0=t0, y0=y0, t1=t1, y1=y1, known=known, share=share)
+        off = np.zeros(known.shape[1])
+        for part, way in BETWEEN:
+            t = t0 + (PARTS[part] + way * PARTS[1]) * (t1 - t0)
+            line = known[part] + way * (known[part + 1] - known[part])
+            off = np.fmax(off, np.abs(self.values(t, self.state(t)) - line))
+        return replace(self, t0=t0, y0=y0, t1=t1, y1=y1, known=known, off=off, share=share)
 
     def state(self, t: float) -> FloatArray:
         """State at *t*."""
@@ -172,7 +181,7 @@ class EventStep:
         halves of a step that is too long to see them all.
         """
         away = np.any(np.abs(self.known[1:]) > events.noise, axis=0)
-        if self.share > LEAST and any(away[i] and is_blurred(self.known[:, i].tolist()) for i in which):
+        if self.share > LEAST and any(away[i] and self._is_blurred(i) for i in which):
             middle, share = self.t0 + 0.5 * (self.t1 - self.t0), 0.5 * self.share
             first = self.piece(self.t0, middle, share)
             yield from first.zeros(events, which)
@@ -182,9 +191,10 @@ class EventStep:
             return
         for i in which:
             known = self.known[:, i].tolist()
-            changed = len({np.sign(f) for f in known}) > 1 or min(map(abs, known)) < curvature_bound(known)
+            near = curvature_bound(known, float(self.off[i]))
+            changed = len({np.sign(f) for f in known}) > 1 or min(map(abs, known)) < near
             if changed or events.noise[i] >= 0:
-                for t in self._zeros(i, known, float(events.noise[i]), int(events.directions[i])):
+                for t in self._zeros(i, known, near, float(events.noise[i]), int(events.directions[i])):
                     yield i, t
             if known[0] <= 0 or events.noise[i] >= 0:
                 yield from ((i, t) for t in self._passed(i, known, float(events.beyond[i])))
@@ -201,9 +211,12 @@ class EventStep:
         if first > 0 >= last:
             yield root(lambda t: self._value(i, t) + beyond, self.t0, self.t1, first, last, self._tolerance())
 
-    def _zeros(self, i: int, known: list[float], noise: float, direction: int) -> Iterator[float]:
+    def _is_blurred(self, i: int) -> bool:
+        return is_blurred(self.known[:, i].tolist(), float(self.off[i]))
+
+    def _zeros(self, i: int, known: list[float], near: float, noise: float, direction: int) -> Iterator[float]:
         value, tolerance = partial(self._value, i), self._tolerance()
-        for (a, fa), (b, fb) in pairwise(self._points(value, known, noise)):
+        for (a, fa), (b, fb) in pairwise(self._points(value, known, near, noise)):
             if np.isnan(fa) and not np.isnan(fb):
                 a = domain_boundary(value, a, b, tolerance)
                 fa = value(a)
@@ -217,7 +230,7 @@ class EventStep:
                 yield t
 
     def _points(
-        self, value: Callable[[float], float], known: list[float], noise: float
+        self, value: Callable[[float], float], known: list[float], near: float, noise: float
     ) -> Iterator[tuple[float, float]]:
         """Times and values with at most one zero between neighbours. With *noise* the event starts at zero, and its values
         below the noise are skipped.
@@ -230,7 +243,6 @@ class EventStep:
             given = [*early, *given[1:]]
             while given and not abs(given[0][1]) > noise:
                 del given[0]
-        near = curvature_bound(known)
         yield from given[:1]
         for (a, fa), (b, fb) in pairwise(given):
             close = fa * fb > 0 and min(abs(fa), abs(fb)) < near

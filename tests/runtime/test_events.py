@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.arrays import FloatArray
 from kineta.integration.problem import Events
 from kineta.numerics.roots import PARTS
 from kineta.runtime.events import EventStep
@@ -236,7 +238,7 @@ def test_steps_are_as_short_as_limits_and_switches_need_to_be_seen() -> None:
 @pytest.mark.parametrize(("beyond", "times"), [(1e-3, [1e-3]), (np.inf, [])])
 def test_what_falls_from_the_zero_at_which_it_starts_is_found_so_far_beyond(beyond: float, times: list[float]) -> None:
     """As in the loop, also over a step at which that could not look."""
-    fall = EventStep(0.0, np.zeros(1), 1.0, -np.ones(1), lambda t: -t[None], lambda t, y: y, -np.array(PARTS)[:, None])
+    fall = EventStep(0.0, np.zeros(1), 1.0, -np.ones(1), lambda t: -t[None], lambda t, y: y, -np.array(PARTS)[:, None], np.zeros(1))
     events = Events(0, np.array([-1]), np.array([0]), np.array([1e-12]), np.array([beyond]))
     assert [t for _, t in fall.zeros(events, [0])] == pytest.approx(times, abs=1e-15)
 
@@ -270,3 +272,59 @@ def test_a_jump_over_zero_by_a_switch_is_an_event(given: dict[str, Any]) -> None
     ended = kn.simulate(system, 5.0, events=kn.event(kn.symbol("x'"), terminal=1), **given)
     assert (ended.t[-1], ended["x'"][-1]) == (pytest.approx(np.sqrt(2), abs=1e-9), 1.0)
     assert ended.steps <= run.steps
+
+
+# -- many zeros within a step -------------------------------------------------------------------------------------------
+
+WALK = "B | Sx(x) = 1 kg; coordinates x; initial x' = 1;"
+
+
+def _oscillations(rng: np.random.Generator) -> tuple[str, FloatArray]:
+    """A product of three sines, and its zeros."""
+    w, shift = rng.uniform(0.5, 60.0, 3).tolist(), rng.uniform(0.0, 6.0, 3).tolist()
+    zeros = [(np.arange(-2, 400) * np.pi - b) / a for a, b in zip(w, shift, strict=True)]
+    return "*".join(f"sin({a!r}*x + {b!r})" for a, b in zip(w, shift, strict=True)), np.concatenate(zeros)
+
+
+def _dips(rng: np.random.Generator) -> tuple[str, FloatArray]:
+    """A sine that hardly reaches a height."""
+    w, depth = float(rng.uniform(1.0, 20.0)), float(10 ** rng.uniform(-9, -2))
+    half, tops = np.arccos(1.0 - depth), np.pi / 2 + 2 * np.pi * np.arange(60)
+    return f"sin({w!r}*x) - {1.0 - depth!r}", np.concatenate([tops - half, tops + half]) / w
+
+
+def _near_double_roots(rng: np.random.Generator) -> tuple[str, FloatArray]:
+    """A polynomial with pairs of zeros that are near each other."""
+    c, d = rng.uniform(0.5, 4.5, 3), 10 ** rng.uniform(-6, -1, 3)
+    text = "*".join(f"((x - {a!r})^2 - {b!r})" for a, b in zip(c.tolist(), (d * d).tolist(), strict=True))
+    return text, np.concatenate([c - d, c + d])
+
+
+@pytest.mark.parametrize("made", [_oscillations, _dips, _near_double_roots])
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 10))])
+def test_no_zero_of_random_functions_is_lost(made: Callable[..., tuple[str, FloatArray]], seed: int) -> None:
+    """A motion without forces, whose steps grow as long as the run."""
+    for rng in np.random.default_rng([seed, 9]).spawn(6):
+        text, zeros = made(rng)
+        zeros = np.sort(zeros[(zeros > 0) & (zeros < 5)])
+        system = kn.loads(f"{WALK} output e = {text};")
+        found = kn.simulate(system, 5.0, events=system.outputs["e"]).t_events[0]
+        assert len(found) == len(zeros), text
+        np.testing.assert_allclose(found, zeros, rtol=0, atol=1e-6, err_msg=text)
+
+
+@pytest.mark.parametrize("method", ["RK45", "Radau"])
+def test_no_zero_of_a_fast_sine_is_lost(method: str) -> None:
+    """37 whole turns lie between the parts of a step of 4 s."""
+    system = kn.loads(f"{WALK} output e = sin(2*pi*37*x) - 0.9;")
+    found = kn.simulate(system, 5.0, events=system.outputs["e"], method=method).t_events[0]
+    assert len(found) == 2 * 5 * 37
+
+
+def test_cases_lose_no_zeros() -> None:
+    """A terminal event at the hundredth zero, in lanes: steps that are made shorter count zeros once."""
+    system = kn.loads(f"{WALK} output e = sin(100*x);")
+    event = kn.event(system.outputs["e"], terminal=100)
+    found = kn.simulate(system, 50.0, events=event, v=[[1.0], [2.0], [0.5]], t_eval=[0.0, 50.0])
+    assert [found.case(i).t[-1] for i in range(3)] == pytest.approx([np.pi, np.pi / 2, 2 * np.pi], abs=1e-9)
+    assert [len(found.case(i).t_events[0]) for i in range(3)] == [100, 100, 100]
