@@ -369,7 +369,11 @@ def soft_knots(graph: Graph, data: Ref) -> Iterator[tuple[float, tuple[float, ..
         if inner := table.knots[same : n - same]:
             yield 1.0, inner
         return
-    values = [_number(graph, r) for k in range(n - 1) for r in _coefficients(graph, table, k, k + 1)[table.order : table.order + 1]]
+    values = [
+        _number(graph, r)
+        for k in range(n - 1)
+        for r in _coefficients(graph, table, k, k + 1)[table.order : table.order + 1]
+    ]
     most = factorial(table.order) * max(map(abs, values), default=0.0)
     groups = dict[int, list[float]]()
     for k in ends:

@@ -36,7 +36,8 @@ class EventData(Record, partial=True):
 
     t, h, end : start, size and end of the step; start, width : of a piece of it, as fractions
     values : (ROWS, n) at all :data:`~kineta.numerics.roots.PARTS` of the piece, the first row being known before it
-    off : (n,) how far the caller's events are off the straight lines between these, at most; tried : (n,) at an interpolated state; errors : (n,) evaluation errors at the start; within : (states,) at an inner part
+    off : (n,) how far the caller's events are off the straight lines between these, at most
+    tried : (n,) at an interpolated state; errors : (n,) evaluation errors at the start; within : (states,) at an inner part
     signs : (DIRECTIONS, states) perturbation directions
     room : number of stored zeros at which a step must not start; which, times, states : those found
     kept_left, kept_noise : (n,) left and noise at the start of the step; crowded : it has too many zeros
@@ -105,7 +106,8 @@ class KinkData(Record, partial=True):
     stored : as a rate, n_stored quantities that jump with the time: the energy, then generalised momenta and what places a
         mass; before, behind : (n_stored,) on both sides of a kink; work : offset of the work done in the state; left, over :
         where there are some, the last number before the kink, and the next number, behind it
-    values : (LOOKS + 1, n) guards in a piece of a step, with room for the tables behind the last; near : (n,) bounds for their excursions between two places; plain : (n,)
+    values : (LOOKS + 1, n) guards in a piece of a step, with room for the tables behind the last
+    near : (n,) bounds for their excursions between two places; plain : (n,)
         whether they have one extremum at most there; tried : (n,); within : (states,) at an inner place
     which, cross : the guard that changes its sign first in a step, and the fraction of the step at which it does, 2 for none
     at : the time for which the following hold; ahead : time up to a kink in front of which a step is to end, 0 for none;

@@ -239,8 +239,8 @@ def evaluate_parts(method: LoopMethod, run: RunData, dense: Reals) -> None:
 
 @kernel
 def look_between(method: LoopMethod, run: RunData, dense: Reals) -> None:
-    """Put how far the caller's events are off the straight lines between parts at some places: at the parts, what goes up and down
-    many times between two of them may have the values of something slow.
+    """Put how far the caller's events are off the straight lines between parts at some places: what goes up and down many times
+    between two parts may have the values of something slow at them.
     """
     e = run.events
     own = run.contacts.watched if method.touching or method.switching else e.n

@@ -422,8 +422,7 @@ def crosses(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float) 
     if k.n > 0:
         seek_crossing(method, run, dense, t, h, 0.0, 1.0)
     if k.cross > 1.0:
-        met = crosses_knot(method, run, dense, t, h)
-        return met
+        return crosses_knot(method, run, dense, t, h)
     if k.at != t or k.ahead == 0.0:
         k.size = fabs(h)
     come_near(run, t, k.cross * fabs(h), _BEFORE * fabs(h))
@@ -480,7 +479,8 @@ def table_at(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float,
 
 @kernel
 def arrival(
-    method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, i: int, knot: float, a: float, fa: float, b: float, fb: float
+    method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, i: int, knot: float,
+    a: float, fa: float, b: float, fb: float,
 ) -> float:  # fmt: skip
     """The fraction of the step, between a and b, at which the quantity of smooth table i, there fa and fb, comes to a *knot*."""
     f, g, turn = fa - knot, fb - knot, 0

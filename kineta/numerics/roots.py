@@ -8,8 +8,8 @@ from itertools import pairwise
 
 #: Sampling points of events in a step: its ends, and equidistant points between them.
 PARTS = (0.0, 0.25, 0.5, 0.75, 1.0)
-#: Numbers of some of these, and parts of the way to the next, at which events are compared with the straight line; no two of these
-#: are multiples of a third. And the bound for excursions relative to what they are off it, where that is more than expected.
+#: Numbers of some of these, and parts of the way to the next, at which events are compared with the straight line; these parts
+#: have nothing in common. And the bound for excursions relative to what events are off it, where that is more than expected.
 BETWEEN, OFF = ((0, 0.3127), (1, 0.4271), (3, 0.1733)), 4.0
 #: Shortest piece of a step that has sampling points of its own, where those of a longer one do not show what events do.
 LEAST = 2.0**-12

@@ -124,9 +124,9 @@ def switching_functions(
         if on == 0 or on & _OTHER:
             continue
         if op == Op.TABLE and i in followed:
-            period, known = tables.table_of(g, b).period, tables.stops(g, b) if on == _TIME else ()
+            period, stops = tables.table_of(g, b).period, tables.stops(g, b) if on == _TIME else ()
             for rough, knots in tables.soft_knots(g, b):
-                if not {*knots} <= {*known}:
+                if not {*knots} <= {*stops}:
                     between = tables.neighbours(g, a, period, knots, 1, UNBOUNDED)
                     soft[a, *between] = max(rough, soft.get((a, *between), 0.0))
         if on != _TIME:

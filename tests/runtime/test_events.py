@@ -238,7 +238,9 @@ def test_steps_are_as_short_as_limits_and_switches_need_to_be_seen() -> None:
 @pytest.mark.parametrize(("beyond", "times"), [(1e-3, [1e-3]), (np.inf, [])])
 def test_what_falls_from_the_zero_at_which_it_starts_is_found_so_far_beyond(beyond: float, times: list[float]) -> None:
     """As in the loop, also over a step at which that could not look."""
-    fall = EventStep(0.0, np.zeros(1), 1.0, -np.ones(1), lambda t: -t[None], lambda t, y: y, -np.array(PARTS)[:, None], np.zeros(1))
+    fall = EventStep(
+        0.0, np.zeros(1), 1.0, -np.ones(1), lambda t: -t[None], lambda t, y: y, -np.array(PARTS)[:, None], np.zeros(1)
+    )
     events = Events(0, np.array([-1]), np.array([0]), np.array([1e-12]), np.array([beyond]))
     assert [t for _, t in fall.zeros(events, [0])] == pytest.approx(times, abs=1e-15)
 

@@ -123,9 +123,7 @@ def _code(equations: Equations, by: Varied, goals: Sequence[Expr], shown: Sequen
         every += rest
     constant = (*s.system.parameter_names, *(added_force(n) for n in s.names))
     setup, programs = state_programs(d, functions, {"y": every}, constant, "varied")
-    layout = StateLayout(
-        works=0, pivots=len(pivots), switching=switching.numbers, roughness=switching.roughness
-    )
+    layout = StateLayout(works=0, pivots=len(pivots), switching=switching.numbers, roughness=switching.roughness)
     return CompiledSystem(setup, programs, layout, kept)
 
 
