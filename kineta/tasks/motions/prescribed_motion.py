@@ -181,11 +181,15 @@ def course(system: System, motion: Mapping[str, Any], t: FloatArray, p: FloatArr
 
 
 def given_course(system: System, name: str, motion: Mapping[str, Any], t: FloatArray, p: FloatArray) -> FloatArray:
-    """Return the values (k,) of the first-order state *name* along a *motion* at the times *t*."""
+    """Return the first-order state *name* with its rate, (2, k), along a *motion* at the times *t*."""
     if f"{name}'" in motion:
         raise ArgumentError(f"Motion of '{name}': the rate of a state follows from the model; leave {name}' out.")
-    values: FloatArray = _given(system, name, ("",), motion, t, p)(t)[0]
-    return values
+    return _given(system, name, ("", "'"), motion, t, p)(t)
+
+
+def is_exact(motion: Mapping[str, Any]) -> bool:
+    """Whether a *motion* is expressions of the time alone, whose rates are exact."""
+    return not any(map(_is_array, motion.values()))
 
 
 def _is_array(value: Any) -> bool:

@@ -28,9 +28,13 @@ from kineta.results.result import Result
 from kineta.runtime.compiled import parameters
 from kineta.runtime.joint_limits import LimitDistances
 from kineta.tasks.motions import dependent_coordinates, forces_of_run
-from kineta.tasks.motions.prescribed_motion import Course, course, given_course
+from kineta.tasks.motions.prescribed_motion import Course, course, given_course, is_exact
 from kineta.threads import once
 from kineta.values import numbers
+
+#: Part of the change of a first-order state by which one given by samples may differ from the model; and part of the difference
+#: between two integrals of samples that counts as the error of them.
+STATES, SAMPLED = 1e-3, 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,27 +111,75 @@ def trajectory(system: System | Equations, motion: Any, t: Any = None, p: Any = 
     states = _states(equations.system, motion, times, values)
     moved = {n: x for n, x in motion.items() if str(n).rstrip("'") not in equations.system.state_names}
     found = _of_course(equations, course(equations.system, moved, times, values), times, values)
-    found.q[:, len(found.q[0]) - len(states) :] = states.T
+    found.q[:, len(found.q[0]) - len(states) :] = states[:, 0].T
+    _check_states(found, states, exact=is_exact(motion))
     LimitDistances(equations).warn(found.t, found.q, found.p)
     return found
 
 
 def _states(system: System, motion: Mapping[str, Any], t: FloatArray, p: FloatArray) -> FloatArray:
-    """Return the first-order states along a *motion*, (nz, k): as given, at a single time else as at the start. Raises
-    :class:`ArgumentError` for a state without a course.
+    """Return the first-order states along a *motion* with their rates, (nz, 2, k): as given, at a single time else as at the
+    start, at a rate that is not known. Raises :class:`ArgumentError` for a state without a course.
     """
     rows = []
     for name in system.state_names:
         if name in motion:
             rows.append(given_course(system, name, motion, t, p))
         elif len(t) == 1:
-            rows.append(np.full(1, initial_state(system, p=p)[0][system.q_names.index(name)]))
+            rows.append(np.array([[initial_state(system, p=p)[0][system.q_names.index(name)]], [np.nan]]))
         else:
             raise ArgumentError(
                 f"Model '{system.name}': the motion does not say its state '{name}'; give it beside the coordinates, as an "
                 "expression of the time or as an array, or take a run, which has it."
             )
-    return np.array(rows).reshape(len(rows), len(t))
+    return np.array(rows).reshape(len(rows), 2, len(t))
+
+
+def _check_states(found: Trajectory, given: FloatArray, *, exact: bool) -> None:
+    """Raise for first-order states *given* with their rates, (nz, 2, k), that do not follow from the rates of the model along the
+    motion *found*. Rates are compared where they are *exact*; else changes of states with the integrals of rates, as far as the
+    times tell these, since rates may jump between two of them. States that switches set, and those at one time, are not judged.
+    """
+    system, t = found.system, found.t
+    switched = {n for switch in system.switches for n, _ in switch.sets}
+    places = [k for k, n in enumerate(system.state_names) if n not in switched]
+    if not places or len(t) == 1:
+        return
+    rates = found.equations.compiled("rates of coordinates", _programs)["rates"]
+    own = rates.batch(t[:, None], found.q, found.v, found.vdot, found.p).reshape(len(t), 2, system.nq)[:, 0].T
+    for k in places:
+        name, (z, wanted) = system.state_names[k], given[k]
+        rate = own[len(own) - len(given) + k]
+        if exact:
+            off, allowed, what = np.abs(wanted - rate), tolerances.WRITTEN_TOLERANCE * _size(rate, wanted), "rate"
+            told, model = wanted, rate
+        else:
+            model, rough = (made(rate, t) for made in (_primitive, _trapezia))
+            told, what = z - z[0], "change since the start"
+            off, allowed = np.abs(told - model), STATES * _size(told, model) + SAMPLED * _size(model - rough)
+        i = int(np.nan_to_num(off).argmax())
+        if off[i] > allowed:
+            raise SimulationError(
+                f"Model '{system.name}': the motion contradicts the rate of the state '{name}': at t = {t[i]:g} s its {what} is "
+                f"{told[i]:.6g}, and {model[i]:.6g} by the model. Give the {name} that goes with it, as a run has it."
+            )
+
+
+def _size(*values: FloatArray) -> float:
+    return max(float(np.abs(x).max()) for x in values)
+
+
+def _trapezia(rate: FloatArray, t: FloatArray) -> FloatArray:
+    """The integral (k,) of a *rate* from the first time on, by straight lines."""
+    return np.concatenate([[0.0], np.cumsum(np.diff(t) * (rate[1:] + rate[:-1]) / 2)])
+
+
+def _primitive(rate: FloatArray, t: FloatArray) -> FloatArray:
+    """The integral (k,) of a *rate* from the first time on, by a spline."""
+    from scipy.interpolate import make_interp_spline
+
+    curve = make_interp_spline(t, rate, k=min(3, len(t) - 1)).antiderivative()
+    return np.asarray(curve(t) - curve(t[0]))
 
 
 def at_rest(
@@ -197,11 +249,13 @@ def _table(system: System, path: Path, t: Any) -> tuple[dict[str, FloatArray], F
 
 
 def moving(system: System, columns: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-    """Return the *columns* of coordinates, joint speeds and their rates.
+    """Return the *columns* of coordinates, joint speeds and their rates; rates of first-order states follow from the model.
 
     Raises :class:`ArgumentError` where there are none.
     """
-    known = {f"{n}{mark}" for n in (*system.q_names, *system.base_speeds) for mark in ("", "'", "''")}
+    marks = ("", "'", "''")
+    known = {f"{n}{mark}" for n in (*system.q_names, *system.base_speeds) for mark in marks}
+    known -= {f"{n}{mark}" for n in system.state_names for mark in marks[1:]}
     found = {n: x for n, x in columns.items() if n in known}
     if not found and system.nq:
         raise ArgumentError(

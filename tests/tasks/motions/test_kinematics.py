@@ -224,3 +224,45 @@ def test_a_motion_into_a_dead_centre_is_named(
     """Speeds are without bound there, or their branch is a matter of rounding."""
     with pytest.raises(kn.SimulationError, match=words):
         task(kn.loads(text), motion, t=np.linspace(*times, 6))
+
+
+# -- first-order states -------------------------------------------------------------------------------------------------
+
+RELAXING = "B | Sx(x) = 1; coordinates x; state z : z' = x - z; initial x = 1, z = 0.5; force f = -4*x - z on x;"
+
+
+@pytest.mark.parametrize("task", [kn.kinematics, kn.inverse])
+def test_states_of_a_motion_follow_from_their_rates(task: Any, tmp_path: Path) -> None:
+    """What a run has done is taken from it, from its arrays, fine and coarse, and from its table; another state is refused."""
+    system = kn.loads(RELAXING)
+    run = kn.simulate(system, 2.0, samples=101)
+    run.save(tmp_path / "run.csv")
+    task(system, run)
+    task(system, tmp_path / "run.csv")
+    for k in (1, 20):
+        task(system, {"x": run["x"][::k], "z": run["z"][::k]}, t=run.t[::k])
+    text = (tmp_path / "run.csv").read_text().splitlines()
+    column = text[0].split(",").index("z")
+    rows = [line.split(",") for line in text[1:]]
+    for row in rows:
+        row[column] = "0.5"
+    (tmp_path / "held.csv").write_text("\n".join([text[0], *(",".join(row) for row in rows)]))
+    sentence = "contradicts the rate of the state 'z': at t = .* and .* by the model. Give the z that goes with it"
+    wrong = [({"x": run["x"], "z": np.cos(run.t)}, run.t), (tmp_path / "held.csv", None)]
+    for motion, t in wrong:
+        with pytest.raises(SimulationError, match=sentence):
+            task(system, motion, **({} if t is None else {"t": t}))
+
+
+def test_states_given_as_expressions_follow_from_their_rates() -> None:
+    system, t = kn.loads(RELAXING), np.linspace(0.0, 1.0, 5)
+    kn.kinematics(system, {"x": "sin(t)", "z": "(sin(t) - cos(t))/2"}, t=t)
+    with pytest.raises(SimulationError, match="at t = 0 s its rate is 1, and 0 by the model"):
+        kn.kinematics(system, {"x": "t", "z": "t"}, t=t)
+    kn.kinematics(system, {"x": "t", "z": "7"}, t=[0.5])
+
+
+def test_states_that_switches_set_are_not_judged() -> None:
+    system = kn.loads(f"{RELAXING} when late : t >= 1 : z = 3;")
+    run = kn.simulate(system, 2.0, samples=101)
+    kn.kinematics(system, {"x": run["x"], "z": run["z"]}, t=run.t)
