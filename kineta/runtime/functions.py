@@ -58,7 +58,7 @@ SMOOTH = (0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Switching:
+class KinkNumbers:
     """Numbers of what tells of kinks and steps, and roughness of tables, as in :class:`StateLayout`."""
 
     numbers: tuple[int, int, int, int, int] = SMOOTH
@@ -175,7 +175,7 @@ def run_functions(
     if acting:
         followed = [*substitute(d.graph, followed, acting), *acting.values()]
     switching, watching = (
-        (Switching(), {}) if stepped else switching_of(d, followed, [*gaps, *energies, *stored], stored)
+        (KinkNumbers(), {}) if stepped else switching_of(d, followed, [*gaps, *energies, *stored], stored)
     )
     layout = StateLayout(
         switching=switching.numbers,
@@ -263,13 +263,13 @@ def _energies(g: Graph, refs: Sequence[Ref]) -> list[Ref]:
 
 def switching_of(
     d: Derivation, refs: Sequence[Ref], timed: Sequence[Ref] = (), stored: Sequence[Ref] = ()
-) -> tuple[Switching, dict[str, Sequence[Ref]]]:
+) -> tuple[KinkNumbers, dict[str, Sequence[Ref]]]:
     """Numbers and functions that tell of kinks and steps of *refs*, of those of *timed* that depend on the time alone, and of
     what is *stored*, as in :class:`StateLayout`. The width of a clock stands in the place of the first state.
     """
     g, s, system = d.graph, d.symbols, d.symbols.system
     if not s.q:
-        return Switching(), {}
+        return KinkNumbers(), {}
     states = {x for k in range(d.programs.s if system.programs else 2) for x in s.level(k)}
     constant = {g.symbol(n) for n in (*system.parameter_names, *(added_force(n) for n in system.v_names))}
     found = switching_functions(g, refs, timed, s.t, s.q[0], states, constant - states)
@@ -281,7 +281,7 @@ def switching_of(
     functions |= {STORED: stored} if stored else {}
     clocks, paces = len(found.clocks) // CLOCK, len(found.paces) // CLOCK
     numbers = (len(found.guards), clocks, paces, len(stored), len(found.roughness))
-    return Switching(numbers, found.roughness), functions
+    return KinkNumbers(numbers, found.roughness), functions
 
 
 def _stored(d: Derivation, kinetic: Ref, potential: Ref) -> list[Ref]:
