@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ TOOLS = {"import-linter", "lint-imports", "mypy", "ruff"}
 WORDS = {*TOOLS, "CHANGELOG.md", "CONTRIBUTING.md", "fractions.py", "_", "lambda.", "__init__", "__init__.py"}
 
 
+@cache
 def defined() -> set[str]:
     """Names of modules, classes, functions, methods and constants, plain and with the module or class before them, where they
     are defined or inherited.

@@ -12,7 +12,7 @@ from tests.tasks.verification.test_verify import CERTIFIED
 HELD = ("crane_servo", "car_chain")
 
 
-@pytest.mark.parametrize("name", examples(of=3))
+@pytest.mark.parametrize("name", examples(of=5))
 def test_an_example_is_sound_and_moves(kineta: Command, name: str) -> None:
     model = EXAMPLES / f"{name}.kin"
     checked = kineta("check", model, "--json")
@@ -25,7 +25,7 @@ def test_an_example_is_sound_and_moves(kineta: Command, name: str) -> None:
     assert (moved.code, moved.err) == (0, "")
 
 
-@pytest.mark.parametrize("name", examples(without=CERTIFIED, long=("euler_top", "governor", "thrown_box"), of=4))
+@pytest.mark.parametrize("name", examples(without=CERTIFIED, long=("euler_top", "governor", "thrown_box"), of=6))
 def test_all_formalisms_agree_about_an_example(kineta: Command, name: str) -> None:
     certified = kineta("verify", EXAMPLES / f"{name}.kin", "--states", 4, "--digits", 0, "--json")
     assert certified.code == 0, certified.out

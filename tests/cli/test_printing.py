@@ -52,7 +52,7 @@ def expected(equations: kn.Equations, quantity: str, known: dict[str, float]) ->
 
 
 @without_warnings
-@pytest.mark.parametrize("name", examples(of=8))
+@pytest.mark.parametrize("name", examples(of=12))
 def test_text_can_be_computed_line_by_line(kineta: Command, name: str) -> None:
     model = EXAMPLES / f"{name}.kin"
     equations = kn.derive(kn.load(model)).settled()

@@ -151,7 +151,7 @@ def test_a_notebook_shows_the_first_formulas_or_how_to_get_them() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.* redundant and left out")  # as Bricard's mechanism has one
-@pytest.mark.parametrize("model", examples(of=2))
+@pytest.mark.parametrize("model", examples(of=4))
 def test_backends_agree_on_every_example(model: str) -> None:
     equations = kn.derive(kn.load(EXAMPLES / f"{model}.kin"))
     s = equations.system

@@ -44,7 +44,7 @@ def test_the_reading_cost_ranks_forms_as_textbooks_do(book: str, other: str) -> 
     assert reading_cost([("x", book)]) <= reading_cost([("x", other)])
 
 
-@pytest.mark.parametrize("row", TEXTBOOKS, ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", some(TEXTBOOKS, 2), ids=lambda row: row["name"])
 def test_a_textbook_costs_no_less_to_read(row: dict[str, Any]) -> None:
     formulas = textbook_formulas(row)
     book, ours = textbook_cost(row, formulas), formulas.reading_cost()
@@ -61,7 +61,7 @@ def _table() -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
 
 
-@pytest.mark.parametrize("row", some(TEXTBOOKS, 2), ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", some(TEXTBOOKS, 4), ids=lambda row: row["name"])
 def test_a_textbook_prints_the_same_values(row: dict[str, Any]) -> None:
     formulas = textbook_formulas(row)
     rng, (low, high) = random.Random(1), row.get("range", (0.3, 1.2))
@@ -76,7 +76,7 @@ def test_a_textbook_prints_the_same_values(row: dict[str, Any]) -> None:
             assert [found[n] for n in labels] == pytest.approx(wanted, rel=1e-12, abs=1e-12 * max(map(abs, wanted)))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(30))
 def test_random_expressions_keep_their_values(seed: int) -> None:
     graph, refs = random_graph(seed, 24, ("x", "y", "z"))
     graph.constants[:] = [round(x, 2) for x in graph.constants]
