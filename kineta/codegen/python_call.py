@@ -62,7 +62,7 @@ def call_wrapper(
         units=starts.ctypes.data,
         n_units=len(starts),
         rounding=rounding,
-        long=len(function.program.op) >= LONG,
+        long=function.program.n_operations >= LONG,
         scratch=8 * places.pop(),
         array=np.ndarray,
         real=float,

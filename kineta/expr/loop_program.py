@@ -79,6 +79,11 @@ class LoopProgram(StraightLineProgram):
         return len(self.places)
 
     @once
+    def n_operations(self) -> int:
+        """Number of operations of all steps together."""
+        return sum(len(self.steps[k].program.op) for k, _ in self.runs())
+
+    @once
     def code_digest(self) -> str:
         """SHA-256 of what decides the machine code: programs of any length with the same steps have the same."""
         steps = [(step.program.digest, step.memories) for step in self.steps]

@@ -61,6 +61,11 @@ class StraightLineProgram:
         """Number of output scalars."""
         return len(self.results)
 
+    @property
+    def n_operations(self) -> int:
+        """Number of operations."""
+        return len(self.op)
+
     @once
     def first_operation(self) -> int:
         """Number of the value of the first operation."""

@@ -12,7 +12,7 @@ from kineta.passes.substitute import signed
 
 _LEAF = [op in LEAVES for op in Op]
 _BINARY = [op in BINARY for op in Op]
-_ADD, _MUL = int(Op.ADD), int(Op.MUL)
+_CONST, _SYMBOL, _ADD, _MUL = int(Op.CONST), int(Op.SYMBOL), int(Op.ADD), int(Op.MUL)
 
 #: Directions that are followed together.
 GROUP = 64
@@ -113,17 +113,14 @@ def forwards(graph: Graph, roots: Sequence[Ref], directions: Sequence[Mapping[Re
 def _changing(graph: Graph, order: Sequence[int], directions: Sequence[Mapping[Ref, Ref]]) -> dict[int, int]:
     """The nodes of *order* that change in some of the *directions*, whose numbers are bits."""
     op, lhs, rhs = graph.op, graph.lhs, graph.rhs
-    seeded: dict[int, int] = {}
-    for k, seeds in enumerate(directions):
-        for ref, x in seeds.items():
-            if x != ZERO:
-                seeded[ref >> 1] = seeded.get(ref >> 1, 0) | 1 << k
     found: dict[int, int] = {}
     bits_of = found.get
     for i in order:
         kind = op[i]
-        if _LEAF[kind]:
-            bits = seeded.get(i, 0)
+        if kind == _SYMBOL:  # directions may have many seeds, of which few are below
+            bits = sum(1 << k for k, seeds in enumerate(directions) if seeds.get(2 * i, ZERO) != ZERO)
+        elif kind == _CONST:
+            continue
         elif _BINARY[kind]:
             bits = bits_of(lhs[i] >> 1, 0) | bits_of(rhs[i] >> 1, 0)
         else:

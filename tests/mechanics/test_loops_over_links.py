@@ -133,27 +133,35 @@ def test_runs_of_random_trees(seed: int) -> None:
         _close(llvm.compile([program]).function(name).batch(states["t"], y, h), right)
 
 
+def _chain(n: int) -> Equations:
+    bodies = [
+        body(
+            f"b{k}",
+            [Sx(0.3), Rx(0.7), Rz(symbol(f"q{k}"))],
+            inertia(1.0, (0.02, 0.03, 0.025)),
+            base=f"b{k - 1}" if k else "ground",
+        )
+        for k in range(n)
+    ]
+    return derive(System("chain", bodies, gravity=(0, 0, -9.81)))
+
+
 def test_equal_links_take_the_same_steps() -> None:
     """Code for a chain does not grow with its length."""
-
-    def chain(n: int) -> LoopProgram:
-        bodies = [
-            body(
-                f"b{k}",
-                [Sx(0.3), Rx(0.7), Rz(symbol(f"q{k}"))],
-                inertia(1.0, (0.02, 0.03, 0.025)),
-                base=f"b{k - 1}" if k else "ground",
-            )
-            for k in range(n)
-        ]
-        found = derive(System("chain", bodies, gravity=(0, 0, -9.81))).programs("forward")[1]
-        assert isinstance(found, LoopProgram)
-        return found
-
-    short, long = chain(20), chain(40)
+    short, long = (_chain(n).programs("forward")[1] for n in (20, 40))
+    assert isinstance(short, LoopProgram)
+    assert isinstance(long, LoopProgram)
     assert short.code_digest == long.code_digest
     assert short.digest != long.digest
     assert len(long.table) < 2.5 * len(short.table)
+
+
+def test_calls_write_no_operations_out() -> None:
+    equations = _chain(20)
+    equations.function("forward")(0.0, np.zeros(20), np.zeros(20))
+    program = equations.programs("forward")[1]
+    assert "op" not in vars(program)
+    assert program.n_operations == len(program.op)
 
 
 def test_what_loops_do_not_suit_is_written_straight() -> None:

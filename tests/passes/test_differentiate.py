@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NoReturn
 
 import pytest
 
@@ -32,6 +33,24 @@ def test_directions_together_are_each_alone(seed: int) -> None:
     directions = [{x: g.const(float(k)), symbols[k % 4]: ONE} for k in range(GROUP + 3) for x in symbols[k % 3 :]]
     directions += [{symbols[0]: g.symbol("rate")}, {}]
     assert list(forwards(g, refs, directions)) == [forward(g, refs, each) for each in directions]
+
+
+def test_seeds_that_are_not_below_cost_nothing() -> None:
+    class Seeds(dict[Ref, Ref]):
+        asked = 0
+
+        def get(self, key: Ref, default: Ref = 0) -> Ref:  # type: ignore[override]
+            self.asked += 1
+            return super().get(key, default)
+
+        def items(self) -> NoReturn:
+            raise AssertionError
+
+    g = Graph()
+    x = g.symbol("x")
+    seeds = Seeds({g.symbol(f"x{k}"): ONE for k in range(1000)} | {x: ONE})
+    assert forward(g, [g.mul(x, x)], seeds) == [g.add(x, x)]
+    assert seeds.asked == 1
 
 
 @pytest.mark.parametrize("op", list(FLOAT), ids=lambda op: Op(op).name)
