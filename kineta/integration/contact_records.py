@@ -137,6 +137,8 @@ class ModeWork(Record):
     place : (speeds,) numbers of the speeds that rows have
     ease : (contacts,) R of the tangents without its factor, where forces are undetermined; else 0
     weight : (contacts,) its multiple where the load of friction is levelled; else 1
+    levels : whether forces that are found level undetermined loads; load : the largest of an island after that; overloaded :
+        whether it bears more than its static friction, however loads are shared
     """
 
     force: Reals
@@ -153,6 +155,9 @@ class ModeWork(Record):
     place: Integers
     ease: Reals
     weight: Reals
+    levels: bool
+    load: float
+    overloaded: bool
 
 
 class IslandWork(Record):

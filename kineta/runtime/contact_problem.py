@@ -333,7 +333,8 @@ def _mode_work(p: ContactProblem, m: int) -> ModeWork:
     sizes = {"force": 3 * m, "toward": 2 * m, "speeds": 3 * p.speeds, "matrix": 18 * m * m}
     sizes |= {"right": 3 * m, "found": 3 * m, "centre": 3 * m, "proximity": 3 * m, "missed": 3 * m, "ease": m}
     memory = {name: np.zeros(size) for name, size in sizes.items()}
-    return ModeWork(**memory, rows=_zeros(6 * m), order=_zeros(6 * m), place=_zeros(p.speeds), weight=np.ones(m))
+    numbers = {"rows": _zeros(6 * m), "order": _zeros(6 * m), "place": _zeros(p.speeds)}
+    return ModeWork(**memory, **numbers, weight=np.ones(m), levels=False, load=0.0, overloaded=False)
 
 
 def _island_work(p: ContactProblem, m: int, inertia: int, largest: int) -> IslandWork:

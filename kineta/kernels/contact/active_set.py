@@ -42,13 +42,9 @@ STIFF, STIFFER = 1e-9, 1e-2
 CERTAIN = 8.0
 #: Parts of static friction that are tried one after the other, the least first.
 LEAST_SHARE, SHARES = 0.01, (0.3, 0.6, 0.9, 0.98, 0.996)
-#: Largest number of turns in which loads of friction are levelled, and the part of the room left that a turn has to win.
-LEVELLINGS, WON = 100, 1e-4
 #: Change of levelled forces, relative to the largest, from which on they are not undetermined: rows that nearly depend on each
 #: other lead them away.
 MOVED = 1e-6
-#: Least part of its weight that a contact keeps in a turn.
-LEAST_LOAD = 0.1
 
 
 @kernel
@@ -314,29 +310,19 @@ def is_overloaded(motion: ContactMotion, near: Integers, count: int) -> bool:
 
 @kernel
 def level_mode(motion: ContactMotion, near: Integers, count: int, free: Reals, a: Reals) -> bool:
-    """The candidate modes under forces whose largest part of static friction is least (Lawson's iteration: least squares whose
-    weights are multiplied by these parts); whether they agree, and remain with weights that are equal. A load that grows uses up
-    all of undetermined friction with them.
+    """The candidate modes under forces whose largest part of static friction is least; whether they agree, and remain with
+    weights that are equal. A load that grows uses up all of undetermined friction with them.
     """
     contacts, work = motion.contacts, motion.work
     largest = begin_candidates(motion, near, count, free, a)
-    turn, last, agreed, going = 0, 2.0, False, True
     forget(contacts, near, count)
-    while going:
-        agreed = agrees(motion, near, count, largest, free, a)
-        most = largest_load(motion, near, count)
-        going = turn < LEVELLINGS and most > 0.0 and last - most > WON * fabs(1.0 - most)
-        if going:
-            for k in range(count):
-                c = near[k]
-                if work.ease[c] > 0.0 and contacts.mode[c] == STICKING:
-                    work.weight[c] *= max(friction_load(motion, c) / most, LEAST_LOAD)
-        last = most
-        turn += 1
+    work.levels, work.overloaded = True, False
+    agreed = agrees(motion, near, count, largest, free, a)
+    work.levels = False
     for k in range(count):
         work.weight[near[k]] = 1.0
-    remember(contacts, near, count, work.force)
     if agreed:
+        remember(contacts, near, count, work.force)
         agreed = agrees(motion, near, count, largest, free, a)
         stays = is_kept(contacts, work, near, count)
         agreed = agreed and stays
@@ -371,27 +357,6 @@ def is_kept(contacts: ContactMode, work: ModeWork, near: Integers, count: int) -
 
 
 @kernel
-def friction_load(motion: ContactMotion, c: int) -> float:
-    """The part of its static friction that a contact bears."""
-    problem, terms, work = motion.problem, motion.terms, motion.work
-    x = work.force[3 * c :]
-    pressed = x[0] if problem.has_normal[c] != 0 else 1.0
-    return sqrt(x[1] * x[1] + x[2] * x[2]) / maximum(static_friction(terms, c) * pressed, tolerances.LEAST_DIVISOR)
-
-
-@kernel
-def largest_load(motion: ContactMotion, near: Integers, count: int) -> float:
-    """The largest part of its static friction that a contact with undetermined forces bears at rest; zero without any."""
-    contacts, work = motion.contacts, motion.work
-    most = 0.0
-    for k in range(count):
-        c = near[k]
-        if work.ease[c] > 0.0 and contacts.mode[c] == STICKING:
-            most = maximum(most, friction_load(motion, c))
-    return most
-
-
-@kernel
 def begin_evenly(motion: ContactMotion, c: int, a: Reals) -> None:
     """The first force of a contact in a balance, and the accelerations a under it: the even one, as far as it is admissible."""
     problem, terms, solution, contacts = motion.problem, motion.terms, motion.solution, motion.contacts
@@ -413,10 +378,11 @@ def mode_of_island(motion: ContactMotion, near: Integers, count: int, free: Real
     """The modes, forces and accelerations a of the contacts of an island; whether there are any."""
     found = even_mode(motion, near, count, free, a)
     over = not found and is_overloaded(motion, near, count)
-    if not found:
-        found = shared_mode(motion, near, count, over, free, a)
     if not found and not over:
         found = level_mode(motion, near, count, free, a)
+        over = motion.work.overloaded
+    if not found:
+        found = shared_mode(motion, near, count, over, free, a)
     if not found:
         found = balanced_mode(motion, near, count, 1.0, free, a)
     if not found:

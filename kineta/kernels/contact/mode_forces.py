@@ -44,6 +44,10 @@ WEAK = 1e-3
 LEAST_SHARE = 1e-4
 #: Number of times that undetermined friction is shared anew by the normal forces found.
 EASINGS = 4
+#: Largest number of turns in which loads of friction are levelled, and the part of the room left that a turn has to win.
+LEVELLINGS, WON = 100, 1e-2
+#: Least part of its weight that a contact keeps in a turn.
+LEAST_LOAD = 0.1
 #: R of the friction of joints with undetermined forces, relative to that of contacts.
 JOINT_EASE = 1e3
 
@@ -140,14 +144,21 @@ def forces_of_island(
         crowded = solve_by_speeds(solution, work, n, speeds, reference)
     if not crowded:
         solve_rows(solution, work, n, reference)
-    eased = crowded or is_undetermined(work, n)
+    eased, turn, last = crowded or is_undetermined(work, n), 0, 2.0
     for _ in range(EASINGS):
         if eased:
             eased = ease_tangents(motion, active, count, n)
-        if eased and crowded:
-            crowded = solve_by_speeds(solution, work, n, speeds, reference)
-        if eased and not crowded:
-            solve_rows(solution, work, n, reference)
+        if eased:
+            crowded = solve_anew(motion, n, speeds, crowded, reference)
+    going = work.levels and work.ease[active[0]] > 0.0
+    while going:
+        weigh_loads(motion, active, count, n)
+        going = turn < LEVELLINGS and not work.overloaded and last - work.load > WON * fabs(1.0 - work.load)
+        if going:
+            last = work.load
+            turn += 1
+            ease_tangents(motion, active, count, n)
+            crowded = solve_anew(motion, n, speeds, crowded, reference)
     for j in range(n):
         c = rows[2 * j]
         apply_force(motion, c, rows[2 * j + 1], x[j], a)
@@ -256,6 +267,49 @@ def gather_rows(motion: ContactMotion, n: int, speeds: int) -> None:
             speed = problem.row_speeds[start + k]
             W[j * speeds + work.place[speed]] = terms.jacobian[3 * start + i * size + k]
             Y[j * speeds + work.place[speed]] = work.speeds[speed]
+
+
+@kernel
+def solve_anew(motion: ContactMotion, n: int, speeds: int, crowded: bool, reference: Reals) -> bool:
+    """The forces *found* (n,) of an island whose R has changed, by its speeds where it is *crowded*; whether it is still."""
+    held = False
+    if crowded:
+        held = solve_by_speeds(motion.solution, motion.work, n, speeds, reference)
+    if not held:
+        solve_rows(motion.solution, motion.work, n, reference)
+    return held
+
+
+@kernel
+def weigh_loads(motion: ContactMotion, active: Integers, count: int, n: int) -> None:
+    """Multiply weights of contacts at rest by their load, a part of the largest ``load`` (Lawson's iteration); and whether they are
+    ``overloaded``: least squares are below those of all loads, so that their mean bounds the largest of all from below.
+    """
+    problem, terms, contacts, work = motion.problem, motion.terms, motion.contacts, motion.work
+    pressed, square, loads, bounds = work.centre, work.missed, 0.0, 0.0
+    work.load = 0.0
+    for k in range(count):
+        c = active[k]
+        pressed[c], square[c] = 1.0 if problem.has_normal[c] == 0 else 0.0, 0.0
+    for j in range(n):
+        c, x = work.rows[2 * j], work.found[j]
+        if work.rows[2 * j + 1] == 0:
+            pressed[c] = max(x, 0.0)
+        else:
+            square[c] += x * x
+    for k in range(count):
+        c = active[k]
+        if contacts.mode[c] == STICKING:
+            bound = static_friction(terms, c) * pressed[c]
+            loads += work.ease[c] * square[c]
+            bounds += work.ease[c] * bound * bound
+            square[c] = sqrt(square[c]) / max(bound, tolerances.LEAST_DIVISOR)
+            work.load = max(work.load, square[c])
+    for k in range(count):
+        c = active[k]
+        if contacts.mode[c] == STICKING and work.load > 0.0:
+            work.weight[c] *= max(square[c] / work.load, LEAST_LOAD)
+    work.overloaded = loads > bounds
 
 
 @kernel

@@ -182,6 +182,9 @@ def mode_memory(
         place=np.zeros(speeds, dtype=np.int64),
         ease=np.zeros(m),
         weight=np.ones(m),
+        levels=False,
+        load=0.0,
+        overloaded=False,
     )
     return mode, work
 
