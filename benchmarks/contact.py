@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.contact_changes import print_changes
 from benchmarks.contact_scenes import SCENES, Scene, ball
 from benchmarks.timing import table
 
@@ -281,6 +282,7 @@ def main(quick: bool = False) -> None:
     print(table(("ensemble", "cases", "first run, s", "all, s", "us a case"), rows))
     for what, limits in (("without limits", False), ("beside far limits", True)):
         print(f"a sample of sampled control {what}: {sample(limits, 400 if quick else 4000):.1f} us of processor time")
+    print_changes()
     print(*unsaid, sep="\n")
     print(f"error of the times of the first 20 impacts of the ball: {error_of_times():.1e} s")
 

@@ -282,7 +282,7 @@ def solve_anew(motion: ContactMotion, n: int, speeds: int, crowded: bool, refere
 
 @kernel
 def weigh_loads(motion: ContactMotion, active: Integers, count: int, n: int) -> None:
-    """Multiply weights of contacts at rest by their load, a part of the largest ``load`` (Lawson's iteration); and whether they are
+    """Multiply weights of contacts at rest by their part of the largest ``load`` (Lawson's iteration); and whether they are
     ``overloaded``: least squares are below those of all loads, so that their mean bounds the largest of all from below.
     """
     problem, terms, contacts, work = motion.problem, motion.terms, motion.contacts, motion.work
