@@ -22,6 +22,7 @@ from kineta.kernels.time_stepping.pair_features import (
     cross,
     cross_edges,
     dot,
+    is_between,
     keep_crossing,
     keep_on_face,
     move,
@@ -260,5 +261,5 @@ def keep_outline(pairs: NearPairs, base: int, top: int, lower: int, upper: int, 
         own[OTHER_EDGE + m] = shape_at(pairs, b)[AXES + 3 * j + m]
         out[m] = N[m] if top == a else -N[m]
     crosses = cross_edges(pairs, pairs.half[3 * a + i], pairs.half[3 * b + j], out, tolerance)
-    if crosses:
+    if crosses and is_between(pairs, a, first, -1.0) and is_between(pairs, b, second, 1.0):
         keep_crossing(pairs, a, b, 2 * CORNERS + EDGES * first + second, 0.0, 0.0)

@@ -304,6 +304,19 @@ def put_edge(pairs: NearPairs, s: int, edge: int, place: Reals, out: Reals) -> i
 
 
 @kernel
+def is_between(pairs: NearPairs, s: int, edge: int, sign: float) -> bool:
+    """Whether the normal in the next feature, or with the *sign* -1 that against it, lies between the faces of the box s at an
+    *edge*, or little beyond.
+    """
+    at, fits, bit = shape_at(pairs, s), True, edge % 4
+    for m in range(2):
+        side = sign if bit % 2 == 1 else -sign
+        bit //= 2
+        fits = fits and side * dot(next_feature(pairs)[NORMAL:], at[AXES + 3 * ((edge // 4 + 1 + m) % 3) :]) >= -BEYOND
+    return fits
+
+
+@kernel
 def cross_box_edge(pairs: NearPairs, a: int, b: int, edge: int) -> None:
     """The axis of the capsule a across an *edge* of the box b."""
     own, one, at, out = next_feature(pairs), shape_at(pairs, a), shape_at(pairs, b), pairs.work[3:]
@@ -311,11 +324,5 @@ def cross_box_edge(pairs: NearPairs, a: int, b: int, edge: int) -> None:
     for i in range(3):
         own[PLACE + i], own[EDGE + i], own[OTHER_EDGE + i] = one[CENTRE + i], one[AXES + i], at[AXES + 3 * axis + i]
     crosses = cross_edges(pairs, pairs.half[3 * a], pairs.half[3 * b + axis], out, 0.0)
-    if crosses and own[DISTANCE] >= 0.0:
-        fits, bit = True, edge % 4
-        for m in range(2):
-            side = 1.0 if bit % 2 == 1 else -1.0
-            bit //= 2
-            fits = fits and side * dot(own[NORMAL:], at[AXES + 3 * ((axis + 1 + m) % 3) :]) >= -BEYOND
-        if fits:
-            keep_crossing(pairs, a, b, 10 + edge, one[RADIUS], 0.0)
+    if crosses and own[DISTANCE] >= 0.0 and is_between(pairs, b, edge, 1.0):
+        keep_crossing(pairs, a, b, 10 + edge, one[RADIUS], 0.0)

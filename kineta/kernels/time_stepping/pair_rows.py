@@ -19,6 +19,7 @@ from kineta.kernels.time_stepping.pair_features import (
     ON_FACE,
     OTHER_EDGE,
     PLACE,
+    PLANE,
     ROUND,
     VELOCITY,
     cross,
@@ -131,8 +132,23 @@ def turn_normal(kind: int, own: Reals, one: Reals, other: Reals, axes: Reals) ->
 
 
 @kernel
+def move_halfway(own: Reals, one: Reals, other: Reals, axes: Reals) -> None:
+    """Move the way to the place of a feature, in *axes*, from the surface of the first shape across half of the gap."""
+    n, n_rate, arm, back, work = axes, axes[RATES:], axes[ARM:], axes[BACK:], axes[WORK:]
+    velocity_at(one, arm, work)
+    opening = dot(n, work)
+    for i in range(3):
+        back[i] = one[CENTRE + i] + arm[i] - other[CENTRE + i]
+    velocity_at(other, back, work)
+    opening -= dot(n, work)
+    for i in range(3):
+        arm[i] -= 0.5 * own[GAP] * n[i]
+        axes[ARM_RATE + i] -= 0.5 * (opening * n[i] + own[GAP] * n_rate[i])
+
+
+@kernel
 def touch_feature(run: SteppingData, k: int) -> None:
-    """The contact of the feature k of the pairs near: where it touches on the surface of the first shape."""
+    """The contact of the feature k of the pairs near, halfway between both surfaces; on a plane, on that of the first shape."""
     pairs, terms, axes, c = run.pairs, run.motion.terms, run.pairs.axes, run.pairs.fixed + k
     own, a, b = pairs.features[FEATURE_NUMBERS * k :], pairs.one[k], pairs.other[k]
     one, other = shape_at(pairs, a), shape_at(pairs, b)
@@ -141,6 +157,8 @@ def touch_feature(run: SteppingData, k: int) -> None:
     turn_normal(pairs.feature_kind[k], own, one, other, axes)
     for i in range(3):
         n[i] = own[NORMAL + i]
+    if pairs.kind[b] != PLANE:
+        move_halfway(own, one, other, axes)
     turn_tangents(pairs.aside[3 * pairs.group[a] :], axes)
     if pairs.keeps:
         copy(axes, pairs.frames[9 * k :], 9)

@@ -53,6 +53,7 @@ class UnilateralConstraint:
     active : 1 where it acts, and 0 where its conditions do not hold: there it is open
     room : the way [m] that a sharp place has until it touches no more, as to an edge; None for round ones
     over : 1 where it may touch, else 0
+    own : 1 where no other place of its bodies has what is nearest by steps of given size, else 0
     spin : the rate at which the tangents turn about the normal [rad/s], seen from the ground
     """
 
@@ -70,6 +71,7 @@ class UnilateralConstraint:
     active: Ref = ONE
     room: Ref | None = None
     over: Ref = ONE
+    own: Ref = ONE
     spin: Ref = ZERO
 
     @property
@@ -127,23 +129,28 @@ def _contact(on: Elements, contact: Contact) -> Iterator[UnilateralConstraint]:
     for name, place in contact.touchings(on.mechanism.symbols.system).items():
         way = _on_surface if contact.height is None else _on_ground
         found = way(on, contact, place, name)
-        (n, u, w), room, over, spin = found
+        (n, u, w), (room, over, own), spin = found
         tangents = () if bound == ZERO else (u, w)
         law = (bound, static, smooth, restitution, contact.poisson)
-        yield UnilateralConstraint(name, n, tangents, *law, room=room, over=over, spin=spin)
+        yield UnilateralConstraint(name, n, tangents, *law, room=room, over=over, own=own, spin=spin)
+
+
+#: How far a place may go, if not always, whether it may touch, and whether no other place has what is nearest.
+Reach = tuple[Ref | None, Ref, Ref]
+ALWAYS: Reach = None, ONE, ONE
 
 
 @dataclass(frozen=True, slots=True)
 class TouchGeometry:
     """Where two bodies touch, in the axes of the body of the surface: the gap, unit vectors along n, u and w of the surface, the
-    way from the start of a place to where it touches; how far it may go, if not always, and whether it may touch.
+    way from the start of a place to where it touches; how far it may go, if not always, whether it may touch, and whether no other
+    place has what is nearest.
     """
 
     gap: Ref
     axes: tuple[Vector, Vector, Vector]
     arm: Vector
-    room: Ref | None = None
-    over: Ref = ONE
+    reach: Reach = ALWAYS
 
 
 def touch(on: Elements, contact: Contact, place: Touching, name: str, sight: RelativeKinematics) -> TouchGeometry:
@@ -165,13 +172,15 @@ def touch(on: Elements, contact: Contact, place: Touching, name: str, sight: Rel
     more = shapes.named(way.refs, axis, own, axes)
     gap, *rest = on.expression(found.gap, *found.normal, *found.arm, more=more)
     n, arm = Vector(on.graph, *rest[:3]), Vector(on.graph, *rest[3:])
-    if found.room is None or found.over is None:
-        return TouchGeometry(gap, (n, *tangents(n)), arm)
-    return TouchGeometry(gap, (n, *tangents(n)), arm, *on.expression(found.room, found.over, more=more))
+    room, over, nearest = (
+        default if x is None else on.expression(x, more=more)[0]
+        for x, default in zip((found.room, found.over, found.own), ALWAYS, strict=True)
+    )
+    return TouchGeometry(gap, (n, *tangents(n)), arm, (room, over or ONE, nearest or ONE))
 
 
-#: The gap and the velocities of slip; how far the place may go, if not always, whether it may touch, and the spin of tangents.
-Rows = tuple[tuple[Row, Row, Row], Ref | None, Ref, Ref]
+#: The gap and the velocities of slip, the reach of the place, and the spin of tangents.
+Rows = tuple[tuple[Row, Row, Row], Reach, Ref]
 
 
 def _on_surface(on: Elements, contact: Contact, place: Touching, name: str) -> Rows:
@@ -188,7 +197,7 @@ def _on_surface(on: Elements, contact: Contact, place: Touching, name: str) -> R
     )
     turning = on.kinematics.angular_velocity(on.mechanism.places[place.end.body], place.end.body)
     spin = w.dot(Vector(on.graph, *symbols.rates(u.refs)) + turning.cross(u))
-    return rows, found.room, found.over, spin
+    return rows, found.reach, spin
 
 
 def _geometry(
@@ -216,7 +225,7 @@ def _on_ground(on: Elements, contact: Contact, place: Touching, name: str) -> Ro
     velocity += on.kinematics.angular_velocity(on.mechanism.places[centre.body]).cross(found.arm)
     first, second = (e.dot(velocity) for e in found.axes[1:])
     u_row, w_row = (row_of(symbols, f"{name}.{c}", x, order=1) for c, x in (("u", first), ("w", second)))
-    return (normal, u_row, w_row), None, ONE, found.axes[2].dot(Vector(g, *symbols.rates(found.axes[1].refs)))
+    return (normal, u_row, w_row), ALWAYS, found.axes[2].dot(Vector(g, *symbols.rates(found.axes[1].refs)))
 
 
 def _over_ground(on: Elements, contact: Contact, place: Touching, name: str) -> tuple[TouchGeometry, Ref, Ref]:

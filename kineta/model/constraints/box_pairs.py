@@ -24,7 +24,9 @@ from kineta.records import dataclass
 #: Part of the smallest side by which a separation may fall short of the largest, and a place may be deep.
 SHARE = 0.01
 #: Square of the sine of the angle of two edges below which they are parallel, and touch at corners: their normal turns too fast.
-PARALLEL = 1e-4
+PARALLEL = 1e-6
+#: Square of the cosine of two normals that are alike, and the sine by which a normal may leave the directions between faces.
+ALIGNED, BEYOND = 0.5, 0.1
 #: The names of features: a corner of the first box on a face of the second, one of the second on a face of the first, two edges.
 CORNER_DOWN, CORNER_UP, EDGES = range(3)
 
@@ -94,14 +96,16 @@ class Boxes:
         lean = step(dot(n, n) - PARALLEL)
         return lean * self.separation(self.normal(i, j)) - (1 - lean) * 2 * sum((*self.h, *self.k), expr(0))
 
-    def largest(self) -> Expr:
-        """The largest separation."""
-        faces = [*(self.separation(_unit(j)) for j in range(3)), *(self.separation(e) for e in self.axes)]
-        edges = [self.crossing(i, j) for i in range(3) for j in range(3)]
-        found = faces[0]
-        for other in (*faces[1:], *edges):
+    def largest(self) -> tuple[Expr, Three]:
+        """The largest separation, and the normal along which it is."""
+        faces = [(self.separation(n), n) for n in (*map(_unit, range(3)), *self.axes)]
+        edges = [(self.crossing(i, j), self.normal(i, j)) for i in range(3) for j in range(3)]
+        found, along = faces[0]
+        for other, n in (*faces[1:], *edges):
+            more = step(other - found)
+            along = moved(scaled(n, more), scaled(along, 1 - more))
             found = maximum(found, other)
-        return found
+        return found, along
 
     def place(self, feature: Sequence[int]) -> BoxPlace:
         """The place of a *feature*."""
@@ -111,10 +115,18 @@ class Boxes:
         *signs, k = rest
         return (self._down if kind == CORNER_DOWN else self._up)(signs, k)
 
-    def _kept(self, gap: Expr, normal: Three, arm: Three, room: Expr, separation: Expr) -> BoxPlace:
-        """A place that touches where its *separation* is nearly the largest, and as long as it has *room*."""
-        left = minimum(room, separation - minimum(self.largest(), 0) + self.little())
-        return BoxPlace(gap, normal, arm, left, step(gap + self.little()))
+    def _kept(self, gap: Expr, normal: Three, arm: Three, room: Expr, separation: Expr, sides: Sequence[Expr] = ()) -> BoxPlace:
+        """A place halfway across the gap at the end of *arm* on the first box, which touches where its *separation* is nearly the
+        largest, or its normal nearly that of the largest and those of edges between their faces, of which it has these *sides*, and
+        as long as it has *room*.
+        """
+        (largest, along), little = self.largest(), self.little()
+        lean = dot(normal, along)
+        beside = lean * lean - ALIGNED
+        for side in sides:
+            beside = minimum(beside, side + BEYOND)
+        left = minimum(room, maximum(separation - minimum(largest, 0) + little, little * beside))
+        return BoxPlace(gap, normal, moved(arm, scaled(normal, -gap / 2)), left, step(gap + self.little()))
 
     def _down(self, signs: Sequence[int], k: int) -> BoxPlace:
         """A corner of the first box on a face across the axis k of the second."""
@@ -122,15 +134,16 @@ class Boxes:
         x = moved(self.way, arm)
         side, others = sign(self.way[k]), [m for m in range(3) if m != k]
         room = minimum(*(self.k[m] - abs(x[m]) for m in others))
-        return self._kept(side * x[k] - self.k[k], scaled(_unit(k), side), arm, room, self.separation(_unit(k)))
+        n = scaled(_unit(k), side)
+        return self._kept(side * x[k] - self.k[k], n, arm, room, self.separation(_unit(k)))
 
     def _up(self, signs: Sequence[int], k: int) -> BoxPlace:
         """A corner of the second box on a face across the axis k of the first."""
         arm = moved(_signed(signs, self.k), scaled(self.way, expr(-1)))
         x, side = self.own(arm), sign(dot(self.way, self.axes[k]))
         room = minimum(*(self.h[m] - abs(x[m]) for m in range(3) if m != k))
-        gap = -side * x[k] - self.h[k]
-        return self._kept(gap, scaled(self.axes[k], side), arm, room, self.separation(self.axes[k]))
+        gap, normal = -side * x[k] - self.h[k], scaled(self.axes[k], side)
+        return self._kept(gap, normal, moved(arm, scaled(normal, gap)), room, self.separation(self.axes[k]))
 
     def _edges(self, i: int, j: int, a: int, b: int) -> BoxPlace:
         """An edge along the axis i of the first box, and one along j of the second."""
@@ -141,17 +154,31 @@ class Boxes:
         lean = maximum(1 - c * c, PARALLEL)
         s, t = (c * across - along) / lean, (across - c * along) / lean
         room = minimum(self.h[i] - abs(s), self.k[j] - abs(t))
-        return self._kept(dot(n, d), n, moved(one, scaled(e, s)), room, self.crossing(i, j))
+        faces = [*_outwards(self.own(n), i, a, -1), *_outwards(n, j, b, 1)]
+        return self._kept(dot(n, d), n, moved(one, scaled(e, s)), room, self.crossing(i, j), faces)
 
 
 def _facing(n: Three, along: int, called: int, towards: int, half: Three) -> Three:
     """The middle of an edge *along* an axis of a box that faces *towards* (1 or -1) the normal n, called 1 or -1."""
+    found = [expr(0), expr(0), expr(0)]
+    for k, side in _sides(n, along, called, towards).items():
+        found[k] = half[k] * side
+    return found[0], found[1], found[2]
+
+
+def _sides(n: Three, along: int, called: int, towards: int) -> dict[int, Expr]:
+    """The sides of that edge along the other axes of its box."""
     k, m = ((along + 1) % 3, (along + 2) % 3)
     first = step(abs(n[k]) - abs(n[m]))  # whether k is the first
-    found = [expr(0), expr(0), expr(0)]
-    found[k] = half[k] * (first * towards * sign(n[k]) + (1 - first) * called * sign(n[m]))
-    found[m] = half[m] * ((1 - first) * towards * sign(n[m]) + first * called * sign(n[k]))
-    return found[0], found[1], found[2]
+    return {
+        k: first * towards * sign(n[k]) + (1 - first) * called * sign(n[m]),
+        m: (1 - first) * towards * sign(n[m]) + first * called * sign(n[k]),
+    }
+
+
+def _outwards(n: Three, along: int, called: int, towards: int) -> list[Expr]:
+    """Sines by which the normal lies between the two faces of that edge, negative beyond."""
+    return [side * towards * n[k] for k, side in _sides(n, along, called, towards).items()]
 
 
 def _signed(signs: Sequence[int], half: Three) -> Three:

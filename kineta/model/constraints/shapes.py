@@ -10,6 +10,8 @@ overlap, and exact in each feature, as are its derivatives::
     point on a face of a box           q                     the other two below zero, and below q
     box on box                         corners on faces, edges on edges (``box_pairs``)
 
+Two bodies touch halfway between their surfaces, whichever is named first; points, and what is on a plane, touch where they are.
+
 The nearest places of two axes, of half lengths h and k, lie at s along the first and t along the second: s is that of the lines,
 kept within h, t then follows from s within k, and s from t (Ericson 2005, 5.1.9).
 """
@@ -51,6 +53,8 @@ EDGE = 1e-12
 #: Square of the sine of the angle of two axes below which they are parallel: what is nearest wanders from end to end then, and
 #: their ends touch, while the gap where they cross grows by this part of the product of half lengths [1/m].
 PARALLEL = 1e-6
+#: Sines by which the normal of an edge or a corner may leave the directions between its faces.
+BEYOND, CORNER_BEYOND = 0.1, 1e-6
 #: Square of a distance [m^2] that no centre of a ball outside of a box has from it.
 NOTHING = 1e-60
 #: Names in the formulas of nearest places, which no point has: the way from the surface to the shape, the axes of both, and those
@@ -67,6 +71,8 @@ class Touching:
     name : what tells the place from the others of its two bodies; ``''`` for the only one
     surface_axis : the normal of a plane, or the axis of a capsule
     feature : the axis of the faces of a box on which a point touches, or a feature of two boxes
+    between : whether axes are looked at between their ends alone by steps of given size, since others have the ends
+    edge : of the edge of a box, where it lies across its three axes: -1 or 1, along itself 0
     """
 
     name: str
@@ -79,6 +85,8 @@ class Touching:
     end: Station
     surface_axis: Axis | None
     feature: tuple[int, ...] = ()
+    between: bool = False
+    edge: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +95,7 @@ class Closest:
 
     room : of a sharp place, the way it has until it touches no more, as to an edge; None for round ones, which always may
     over : 1 where a sharp place may touch, else 0
+    own : 1 where a place is nearest between the ends of axes, else 0; None where it is looked at with the ends
     """
 
     gap: Expr
@@ -94,6 +103,7 @@ class Closest:
     arm: Three
     room: Expr | None = None
     over: Expr | None = None
+    own: Expr | None = None
 
 
 def touchings(place: Touching) -> tuple[Touching, ...]:
@@ -122,11 +132,14 @@ def _touchings(place: Touching) -> Iterator[Touching]:
     elif place.shape == place.surface == "capsule":
         radius, length = place.surface_sizes
         for name, end in zip(("other_low", "other_high"), _ends(place.end, length, place.surface_axis), strict=True):
-            yield replace(place, name=name, surface="ball", surface_sizes=(radius,), end=end, surface_axis=None)
-        yield replace(place, name="across")
+            yield replace(
+                place, name=name, surface="ball", surface_sizes=(radius,), end=end, surface_axis=None, between=True
+            )
+        yield replace(place, name="across", between=True)
     elif place.shape == "capsule" and place.surface == "box":
-        for i, (sizes, middle, axis) in enumerate(_edges(place), 1):
-            yield replace(place, name=f"edge{i}", surface="capsule", surface_sizes=sizes, end=middle, surface_axis=axis)
+        for i, (sizes, middle, axis, sides) in enumerate(_edges(place), 1):
+            on = replace(place, surface="capsule", surface_sizes=sizes, end=middle, surface_axis=axis)
+            yield replace(on, name=f"edge{i}", between=True, edge=sides)
     elif place.shape != "capsule" or place.surface == "ball":
         yield place
 
@@ -154,13 +167,14 @@ def _corners(place: Touching) -> list[Station]:
     ]
 
 
-def _edges(place: Touching) -> Iterator[tuple[tuple[Expr, Expr], Station, Axis]]:
-    """The edges of a box at the end of a place: sizes of capsules without radius, their centres and axes."""
+def _edges(place: Touching) -> Iterator[tuple[tuple[Expr, Expr], Station, Axis, tuple[int, ...]]]:
+    """The edges of a box at the end of a place: sizes of capsules without radius, their centres, axes, and sides."""
     sides = place.surface_sizes
     for k, axis in enumerate((X, Y, Z)):
         for signs in product((-1, 1), repeat=2):
-            way = [s * side / 2 for s, side in zip((*signs[:k], 0, *signs[k:]), sides, strict=True)]
-            yield (expr(0), sides[k]), _moved(place.end, way), axis
+            across = (*signs[:k], 0, *signs[k:])
+            way = [s * side / 2 for s, side in zip(across, sides, strict=True)]
+            yield (expr(0), sides[k]), _moved(place.end, way), axis, across
 
 
 def closest(place: Touching) -> Closest:
@@ -217,23 +231,41 @@ def _on_axis(place: Touching) -> Closest:
     h = place.sizes[1] / 2 if place.shape == "capsule" else None
     k = place.surface_sizes[1] / 2 if place.surface == "capsule" else None
     s = t = beside = expr(0)
+    own, along = None, dot(way, a)
     if h is not None and k is not None:
-        c, along, across = dot(a, b), dot(way, a), dot(way, b)
+        c, across = dot(a, b), dot(way, b)
         lean = maximum(1 - c * c, PARALLEL)
         beside = (PARALLEL - minimum(1 - c * c, PARALLEL)) * h * k
-        s = _within((c * across - along) / lean, h)
+        s, t = (c * across - along) / lean, (across - c * along) / lean
+        own = step(h - abs(s)) * step(k - abs(t)) * step(1 - c * c - PARALLEL)
+        s = _within(s, h)
         t = _within(c * s + across, k)
         s = _within(c * t - along, h)
     elif h is not None:
-        s = _within(-dot(way, a), h)
+        own, s = step(h - abs(along)), _within(-along, h)
     elif k is not None:
         t = _within(dot(way, b), k)
     ahead = scaled(a, s) if h is not None else _NOWHERE
     d = moved(moved(way, ahead), scaled(b, -t) if k is not None else _NOWHERE)
     apart = sqrt(dot(d, d))
     n = scaled(d, 1 / apart)
-    arm = moved(scaled(n, -radius), ahead)
-    return Closest(apart - radius - place.surface_sizes[0] + beside, n, arm)
+    gap = apart - radius - place.surface_sizes[0]
+    if place.edge and h is not None and k is not None and own is not None:
+        own = _at_edge(place.edge, n, own, t, h - abs(along - dot(a, b) * t), k)
+    arm = moved(scaled(n, -radius - gap / 2), ahead)
+    return Closest(gap + beside, n, arm, own=own if place.between else None)
+
+
+def _at_edge(sides: Sequence[int], n: Three, own: Expr, t: Expr, room: Expr, half: Expr) -> Expr:
+    """1 where the axis of a capsule is nearest to an edge of a box, of which it lies in the direction n, else 0: between the ends of
+    both, as *own* tells, or for edges along the first axis at an end t of a *half* length with *room* along the capsule.
+    """
+    within = [side * x for side, x in zip(sides, n, strict=True) if side]
+    between = own * step(within[0] + BEYOND) * step(within[1] + BEYOND)
+    if sides[0]:
+        return between
+    out = step(within[0] + CORNER_BEYOND) * step(within[1] + CORNER_BEYOND) * step(sign(t) * n[0] + CORNER_BEYOND)
+    return maximum(between, step(abs(t) - half * (1 - CORNER_BEYOND)) * step(room) * out)
 
 
 def _on_box(place: Touching) -> Closest:
@@ -251,8 +283,8 @@ def _on_box(place: Touching) -> Closest:
     away = sqrt(maximum(over[0] ** 2 + over[1] ** 2 + over[2] ** 2, NOTHING))
     outside = step(most)
     n = [sign(c) * (outside * o / away + (1 - outside) * f) for c, o, f in zip(x, over, face, strict=True)]
-    normal = (n[0], n[1], n[2])
-    return Closest(outside * away + minimum(most, 0) - radius, normal, scaled(normal, -radius))
+    normal, gap = (n[0], n[1], n[2]), outside * away + minimum(most, 0) - radius
+    return Closest(gap, normal, scaled(normal, -radius - gap / 2))
 
 
 #: The way from a point to where it touches.
