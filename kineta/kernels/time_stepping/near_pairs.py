@@ -16,6 +16,8 @@ from kineta.kernels.time_stepping.pair_features import (
     BOX,
     CAPSULE,
     CENTRE,
+    FEATURE_NUMBERS,
+    GAP,
     PLACE,
     PLANE,
     RADIUS,
@@ -137,7 +139,7 @@ def bound_shapes(pairs: NearPairs, h: float) -> float:
 
 @kernel
 def keep_last(run: SteppingData) -> None:
-    """Keep what contacts of pairs were pressed by in the last step."""
+    """Keep what contacts of pairs were pressed by in a step."""
     pairs, impulse = run.pairs, run.motion.solution.impulse
     pairs.last = pairs.count
     for k in range(pairs.count):
@@ -246,10 +248,19 @@ def list_features(pairs: NearPairs, h: float) -> None:
 
 
 @kernel
+def note_depth(run: SteppingData) -> None:
+    """Note the deepest overlap of shapes at the end of a step, whose contacts have been kept."""
+    pairs = run.pairs
+    pairs.places_of(run.time, run.y, run.motion.block, pairs.places)
+    list_features(pairs, 0.0)
+    for k in range(pairs.count):
+        pairs.depth = max(pairs.depth, -pairs.features[FEATURE_NUMBERS * k + GAP])
+
+
+@kernel
 def find_pairs(run: SteppingData, h: float) -> None:
     """The features of pairs that are near in a step of size h, as contacts behind the others."""
     pairs, impulse = run.pairs, run.motion.solution.impulse
-    keep_last(run)
     list_features(pairs, h)
     k = 0
     for own in range(pairs.count):

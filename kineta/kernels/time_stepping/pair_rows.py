@@ -178,7 +178,6 @@ def touch_feature(run: SteppingData, k: int) -> None:
     terms.gap[c], terms.level[c] = own[GAP], own[GAP]
     run.motion.problem.has_normal[c], run.motion.problem.poisson[c] = 1, pairs.group_poisson[group]
     run.motion.problem.tangents[c] = 2 if terms.law[4 * c + 1] > 0.0 else 0
-    pairs.depth = max(pairs.depth, -own[GAP])
     start = run.motion.problem.row_start[c]
     size = run.motion.problem.row_start[c + 1] - start
     W = terms.jacobian[3 * start :]

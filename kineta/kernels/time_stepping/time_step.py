@@ -22,7 +22,7 @@ from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.motion import evaluate_terms
 from kineta.kernels.contact.transition import is_admissible
 from kineta.kernels.language import fabs, kernel, sqrt
-from kineta.kernels.time_stepping.near_pairs import find_pairs
+from kineta.kernels.time_stepping.near_pairs import find_pairs, keep_last, note_depth
 from kineta.kernels.time_stepping.pair_rows import fill_pairs, note_forces
 from kineta.kernels.time_stepping.step_impulses import FOUND, LEAST, REACH, aim, solve_contacts, turned
 from kineta.kernels.vectors import copy, maximum, normalise
@@ -440,7 +440,11 @@ def time_step(run: SteppingData, end: float) -> None:
     advance(run, run.y, run.middle, 0.5 * h, run.y)
     if motion.problem.multipliers > 0:
         close_loops(run)
+    if run.pairs.shapes > 0:
+        keep_last(run)
     if run.count > 0:
+        if run.pairs.shapes > 0:
+            note_depth(run)
         motion.gaps_of(run.time, run.y, motion.block, run.gaps)
         for c in range(run.pairs.fixed):
             if motion.problem.has_normal[c] != 0:

@@ -36,12 +36,14 @@ def step_terms(d: Derivation, acting: Mapping[str, Ref]) -> tuple[ContactTermsAr
         for block in terms.blocks
         for x in (*(own.get((i, j), ZERO) for i in block for j in block), *[ZERO] * (2 * len(block)))
     ]
-    return replace(terms, bias=_without_spin(d, terms.bias, d.contacts), gap=_of_own(d.graph, terms.gap, d.contacts)), dense
+    return replace(
+        terms, bias=_without_spin(d, terms.bias, d.contacts), gap=_of_own(d.graph, terms.gap, d.contacts)
+    ), dense
 
 
 def _of_own(g: Graph, gaps: Sequence[Ref], contacts: Iterable[UnilateralConstraint]) -> list[Ref]:
-    """The *gaps* of places that are nearest between their ends; those of others, which have the ends, far: at them gaps turn within
-    a step, and a row that goes on would press.
+    """The *gaps* of places that are nearest between their ends; those of others far: at ends gaps turn within a step, and a row
+    that goes on would press.
     """
     return [
         gap if c.own == ONE else g.add(g.mul(c.own, gap), g.mul(g.const(FAR), g.sub(ONE, c.own)))

@@ -143,8 +143,7 @@ ALWAYS: Reach = None, ONE, ONE
 @dataclass(frozen=True, slots=True)
 class TouchGeometry:
     """Where two bodies touch, in the axes of the body of the surface: the gap, unit vectors along n, u and w of the surface, the
-    way from the start of a place to where it touches; how far it may go, if not always, whether it may touch, and whether no other
-    place has what is nearest.
+    way from the start of a place to where it touches, and its reach.
     """
 
     gap: Ref

@@ -115,10 +115,12 @@ class Boxes:
         *signs, k = rest
         return (self._down if kind == CORNER_DOWN else self._up)(signs, k)
 
-    def _kept(self, gap: Expr, normal: Three, arm: Three, room: Expr, separation: Expr, sides: Sequence[Expr] = ()) -> BoxPlace:
+    def _kept(
+        self, gap: Expr, normal: Three, arm: Three, room: Expr, separation: Expr, sides: Sequence[Expr] = ()
+    ) -> BoxPlace:
         """A place halfway across the gap at the end of *arm* on the first box, which touches where its *separation* is nearly the
-        largest, or its normal nearly that of the largest and those of edges between their faces, of which it has these *sides*, and
-        as long as it has *room*.
+        largest, or its normal nearly that of the largest and, of edges, within these *sides* of their faces, and as long as it
+        has *room*.
         """
         (largest, along), little = self.largest(), self.little()
         lean = dot(normal, along)

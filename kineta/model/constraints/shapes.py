@@ -257,8 +257,8 @@ def _on_axis(place: Touching) -> Closest:
 
 
 def _at_edge(sides: Sequence[int], n: Three, own: Expr, t: Expr, room: Expr, half: Expr) -> Expr:
-    """1 where the axis of a capsule is nearest to an edge of a box, of which it lies in the direction n, else 0: between the ends of
-    both, as *own* tells, or for edges along the first axis at an end t of a *half* length with *room* along the capsule.
+    """1 where the axis of a capsule is nearest to an edge of a box, of which it lies in the direction n, else 0: between the
+    ends of both, as *own* tells, or for edges along the first axis at an end t of a *half* length with *room* along the capsule.
     """
     within = [side * x for side, x in zip(sides, n, strict=True) if side]
     between = own * step(within[0] + BEYOND) * step(within[1] + BEYOND)
