@@ -11,7 +11,7 @@ import kineta as kn
 from kineta.integration.stepping_records import SteppingData
 from kineta.kernels.machine_code import machine_code
 from kineta.kernels.time_stepping import near_pairs
-from kineta.kernels.time_stepping.near_pairs import find_pairs
+from kineta.kernels.time_stepping.near_pairs import find_pairs, keep_last
 from kineta.kernels.time_stepping.step_impulses import REACH
 from kineta.simulation.inputs import run_inputs
 from kineta.simulation.pile import pile_memory
@@ -81,6 +81,7 @@ def test_what_may_touch_is_found_in_the_order_of_its_numbers(memory: PileMemory,
 def test_a_pair_keeps_what_pressed_it(memory: PileMemory) -> None:
     data = moved(memory, 7)
     find: Any = machine_code(find_pairs)
+    keep: Any = machine_code(keep_last)
     find(data, STEP)
     pairs, impulse = data.pairs, data.motion.solution.array("impulse")
     key = pairs.array("key")[: pairs.count].copy()
@@ -88,6 +89,7 @@ def test_a_pair_keeps_what_pressed_it(memory: PileMemory) -> None:
     at = pairs.array("places")
     for start in pairs.array("place_start"):
         at[start + 1 : start + 4] *= 0.95
+    keep(data)
     find(data, STEP)
     now = pairs.array("key")[: pairs.count]
     known = np.isin(now, key)
