@@ -66,6 +66,7 @@ class ChatterWatch:
         for part, mode in segment.rows(len(segment.t)) if crowded.any() else ():
             rows = np.flatnonzero(crowded[part])
             if len(rows) and mode.flags.any():
+                self._most = crowd(mode.flags)
                 return part.start + int(rows[0]), mode.flags
         return None
 
@@ -82,7 +83,7 @@ class ChatterWatch:
         """Whether nothing is closed in a *segment*."""
         flags = segment.mode.flags
         if flags is not self._flags:  # those of many samples are one array
-            self._flags, self._closed, self._most = flags, any(flags.tolist()), crowd(flags)
+            self._flags, self._closed = flags, any(flags.tolist())
         if segment.later or self._closed:
             return False
         if len(segment.t):
@@ -90,13 +91,18 @@ class ChatterWatch:
         return True
 
     def _crowded(self, segment: Segment) -> Mask:
-        """Which steps of a *segment* end less than ``short`` after the one that is CROWD steps before."""
+        """Which steps of a *segment* are too many: in their mode so many end within ``short``."""
         moved = np.append(segment.t0, segment.t[:-1]) < segment.t
         own, before = segment.t[moved], np.concatenate([np.empty(0), *self._parts])[-CROWD:]
         known, times = len(before), np.append(before, own)
         self._parts.clear()
         self._parts.append(times[-CROWD:])
         found = np.zeros(len(segment.t), dtype=np.bool_)
-        ends = np.arange(max(known, self._most), len(times))
-        found[np.flatnonzero(moved)[ends - known]] = times[ends] - times[ends - self._most] < self._short
+        most = np.full(len(segment.t), CROWD)
+        if len(self._flags) > SPARSE * FLAGS:  # each step by its own mode, however steps are put together in segments
+            for part, mode in segment.rows(len(segment.t)):
+                most[part] = crowd(mode.flags)
+        most = most[moved]
+        ends = np.flatnonzero(known + np.arange(len(own)) >= most)
+        found[np.flatnonzero(moved)[ends]] = own[ends] - times[known + ends - most[ends]] < self._short
         return found
