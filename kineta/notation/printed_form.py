@@ -7,7 +7,7 @@ from typing import Protocol
 
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.walk import reachable
-from kineta.notation.common_subexpressions import CommonSubexpressions, common_subexpressions, without_needless_parts
+from kineta.notation.common_subexpressions import common_subexpressions, without_needless_parts
 from kineta.notation.printed_tables import grid_rows, with_shown_points
 from kineta.notation.text import TEXT
 from kineta.notation.typesetting import FactorKind, Kinds, Notation
@@ -19,6 +19,8 @@ from kineta.passes.substitute import substitute
 SMALL, READABLE = 300, 220
 #: Parts above which all stand as they were named.
 MANY = 200
+#: The cost of a form as computed at most, of that of the readable form, for which its parts are worth following.
+DETOUR = 0.8
 
 
 class PrintedForm(Protocol):
@@ -50,17 +52,16 @@ def printed_form(
     own = Graph()
     plain = substitute(*remove_guards(graph, refs), {}, own)
     collected = collect_terms(own, plain, [n for n, (kind, _) in kinds.items() if kind == FactorKind.PARAMETER])
-    forms: list[PrintedForm] = [
-        common_subexpressions(own, form, kinds, labels, parts=parts) for form in (collected, plain)
-    ]
+    forms = (common_subexpressions(own, form, kinds, labels, parts=parts) for form in (collected, plain))
+    best, cost = min(((form, form_cost(form, labels, kinds)) for form in forms), key=lambda row: row[1])
     if (
         size <= READABLE
         and not grid_rows(own, reachable(own, plain))
         and (readable := readable_form(own, plain, kinds, labels, parts=parts)) is not None
+        and form_cost(readable, labels, kinds) * (DETOUR if best.parts else 1.0) <= cost
     ):
-        forms.insert(0, readable)
-    best = min(forms, key=lambda form: form_cost(form, labels, kinds))
-    return without_needless_parts(best, labels) if isinstance(best, CommonSubexpressions) else best
+        return readable
+    return without_needless_parts(best, labels)
 
 
 def form_cost(form: PrintedForm, labels: Sequence[str], kinds: Kinds) -> float:

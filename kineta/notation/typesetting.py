@@ -3,7 +3,7 @@
 The order of a product is numbers, parameters, coordinates, functions, speeds, accelerations. Sums start with the terms of the
 highest derivative, by descending powers, or rise to them in a notation that says so; constants stand before functions. Names of
 one kind keep their given order; a sum in brackets stands before the names of its kind where the first of its own comes before
-them, else after them.
+them, else after them. Of terms of parameters letters come first, fractions last.
 A notation defines the look of the pieces.
 """
 
@@ -24,12 +24,15 @@ from kineta.expr.tables import of_two, table_of
 from kineta.expr.walk import operands, reachable, reachable_below
 from kineta.records import dataclass
 
-#: Largest denominator of a number written as a fraction.
-DENOMINATOR = 12
+#: Largest denominator of a number written as a fraction whatever it is, larger ones of few numerators, and the largest of a
+#: fraction that is no decimal number.
+DENOMINATOR, HALVES, THIRDS = 12, (16, 24, 32, 48, 64), 1000
 #: Largest numerator of a fraction with such a denominator that is written in the place of a short decimal, and before a root.
 NUMERATOR = 24
 #: Largest denominator of a multiple of pi: a degree.
 DEGREES = 180
+#: Functions that stand behind coordinates whatever they are of.
+WAVES = (Op.SIN, Op.COS, Op.TAN)
 #: Characters of the digits of a number above which it is no decimal that anyone wrote.
 LONG = 14
 #: Sizes of numbers whose squares are no longer exact, and whole numbers whose square factors are not sought.
@@ -111,11 +114,14 @@ def typeset(
     kinds: Kinds = MappingProxyType({}),
     *,
     whole: bool = True,
+    turned: Mapping[int, bool | None] = MappingProxyType({}),
 ) -> str:
     """*ref* in *notation*; nodes (ids) below it with *names* by their names (a name with a minus is that of the negative),
-    and *ref* itself by its name unless shown as a *whole*.
+    and *ref* itself by its name unless shown as a *whole*. Sums in *turned* are written as they
+    are, or (True) as their negatives, or (None) so that they begin with their first name.
     """
     page = _Typesetter(graph, notation, names, kinds, ref >> 1 if whole else -1)
+    page.turned = turned
     page.read(reachable_below(graph, ref, names) if whole else reachable(graph, [ref], names), ref >> 1)
     return page.signed(ref)
 
@@ -159,6 +165,18 @@ def short_decimal(value: float) -> float:
     return value
 
 
+def is_fraction(f: Fraction) -> bool:
+    """Whether a number is written as a fraction, and not as the decimal number that it is."""
+    q = f.denominator
+    if q <= DENOMINATOR or (q in HALVES and abs(f.numerator) <= NUMERATOR):
+        return True
+    while q % 2 == 0:
+        q //= 2
+    while q % 5 == 0:
+        q //= 5
+    return q > 1 and f.denominator <= THIRDS
+
+
 @dataclass(frozen=True, slots=True)
 class PrintedNumber:
     """A number as printed: *number*, a fraction or a decimal, times the root of *radicand*, times pi where *circle* says so."""
@@ -192,9 +210,11 @@ def printed_number(value: float, *, of_letters: bool = False, measured: bool = F
     though tenths that are *measured*, as in 0.1 q', as decimals; roots of small numbers and multiples of pi as such.
     """
     value = short_decimal(value)
-    fraction = Fraction(value).limit_denominator(DENOMINATOR)
     long = len(repr(value)) > LONG
-    near = abs(float(fraction) - value) <= 4 * math.ulp(value)
+    for most in (DENOMINATOR, THIRDS if long else max(HALVES)):
+        fraction = Fraction(value).limit_denominator(most)
+        if near := (abs(float(fraction) - value) <= 4 * math.ulp(value) and is_fraction(fraction)):
+            break
     small = near and fraction.numerator <= NUMERATOR and not (measured and fraction.denominator % 5 == 0)
     if value == 0.5 or (of_letters and small and fraction.denominator > 1) or (long and near):
         return PrintedNumber(fraction)
@@ -222,6 +242,7 @@ class _Typesetter:
         self.sums: dict[int, tuple[bool, list[tuple[bool, str]]]] = {}
         self.of_letters = False
         self.squared: set[int] = set()
+        self.turned: Mapping[int, bool | None] = {}
 
     def read(self, order: Sequence[int], root: int) -> None:
         """Flatten all nodes, then write the factors and sums."""
@@ -316,12 +337,12 @@ class _Typesetter:
         return max((self.keys[x][0] for x in term[1]), default=FactorKind.NUMBER)
 
     def _degree(self, term: _Term, kind: int) -> int:
-        """The powers of factors of a *kind* in a term; a sum has those of its highest term."""
+        """The powers of factors of a *kind* in a term, negative below a bar; a sum has those of its highest term."""
         found = 0
         for x, p in term[1].items():
             if self.keys[x][0] == kind:
                 inside = self.terms[x] if self.graph.op[x] == Op.ADD and not self._named(x) else ()
-                found += abs(p) * max((self._degree(t, kind) for t in inside), default=1)
+                found += p * max((self._degree(t, kind) for t in inside), default=1)
         return found
 
     def _rank(self, term: _Term) -> tuple[object, ...]:
@@ -331,8 +352,11 @@ class _Typesetter:
         degree = self._degree(term, fastest)
         whole = sum(abs(p) for _, p in keys)
         leading = [(k, p) for k, p in keys if k[0] == fastest]
+        late = 0
+        if fastest == FactorKind.PARAMETER:  # A + m l^2 + J/R^2, M + m sin(alpha)^2
+            late = 2 if any(p < 0 or self._kind(x) == FactorKind.FUNCTION for x, p in term[1].items()) else whole > 1
         sign = 1 if self.notation.rising else -1
-        return (sign * fastest, sign * degree, leading, -whole, keys)
+        return (sign * fastest, late, sign * degree, leading, -whole, keys)
 
     # -- writing --------------------------------------------------------------------------------------------------------
 
@@ -397,7 +421,12 @@ class _Typesetter:
         return sorted(ordered, key=lambda x: (self._kind(x), self._bracketed(x) and last[x]))
 
     def _kind(self, x: int) -> int:
-        return self.keys[x][0]
+        """Kind of a factor by its place in a product; sines of parameters, and sums of them, stand with those of coordinates."""
+        op, kind = self.graph.op[x], self.keys[x][0]
+        if kind != FactorKind.PARAMETER or self._named(x):
+            return kind
+        waves = op in WAVES or (op == Op.ADD and any(self.graph.op[y] in WAVES for _, t in self.terms[x] for y in t))
+        return FactorKind.FUNCTION if waves else kind
 
     def _bracketed(self, x: int) -> bool:
         return self.graph.op[x] == Op.ADD and not self._named(x) and self._kind(x) != FactorKind.FUNCTION
@@ -410,7 +439,8 @@ class _Typesetter:
         if x in self.sums:
             flipped, terms = self.sums[x]
             mixed = len({m for m, _ in terms}) > 1
-            turn = terms[0][0] if x in self.squared else minus and power % 2 == 1
+            given = self.turned.get(x, None if x in self.squared else minus and power % 2 == 1)
+            turn = terms[0][0] if given is None else given
             turn = turn and mixed and not flipped
             inside = self._joined([(m ^ turn, s) for m, s in terms])
             base = n.brackets(inside)

@@ -3,5 +3,5 @@
 What is compiled is judged by operations, what is read by letters, brackets and fractions. An expression becomes a fraction of
 sums of products (``polynomials``, ``ring``, ``divisors``, ``angles``, ``normal_form``); then the cheapest of many ways to write
 it is searched (``trees``, ``reading_cost``, ``factoring``, ``entries``, ``common_denominators``, ``completed_squares``,
-``brackets``, ``parts``); ``readable_form`` does both.
+``linear_factors``, ``brackets``, ``parts``); ``readable_form`` does both.
 """

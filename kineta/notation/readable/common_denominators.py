@@ -21,7 +21,7 @@ from kineta.notation.readable.polynomials import (
     scaled,
 )
 from kineta.notation.readable.trees import EMPTY, Tree, product, tree
-from kineta.notation.typesetting import DENOMINATOR, FactorKind
+from kineta.notation.typesetting import FactorKind, is_fraction
 
 #: Terms of an entry at most that is tried over common denominators.
 BARS = 40
@@ -66,7 +66,7 @@ def _fractions(factoring: Factoring, above: Sum, x: int, most: int, rest: Sum) -
     slow = _slow(factoring, m)
     below = tuple((y, p) for y, p in slow if p < 0)
     for out in dict.fromkeys(((), below, slow)):
-        for number in dict.fromkeys((Fraction(1), Fraction(1, f.denominator if f.denominator <= DENOMINATOR else 1))):
+        for number in dict.fromkeys((Fraction(1), Fraction(1, f.denominator if is_fraction(f) else 1))):
             inner = gathered(factoring, scaled(above, inverse(out), 1 / number))
             yield tree([*product(factoring.monomial(join(out, ((x, -most),)), number), inner), *beside])
 

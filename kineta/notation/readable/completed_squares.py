@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import permutations
+from itertools import product as product_of
 
 from kineta.notation.readable.common_denominators import BARS
 from kineta.notation.readable.divisors import cancelled, over
@@ -14,7 +15,7 @@ from kineta.notation.readable.polynomials import LongFormError, Sum, added, cont
 from kineta.notation.readable.trees import EMPTY, Factors, Tree, product, raised, single, tree
 from kineta.notation.typesetting import FactorKind
 
-#: Momenta or speeds at most in whose orders squares are completed.
+#: Coupled momenta or speeds at most in whose orders squares are completed.
 SQUARES = 3
 
 
@@ -23,9 +24,12 @@ def completed_squares(factoring: Factoring, a: Sum) -> Iterator[Tree]:
     ring = factoring.ring
     fast = sorted({x for m in a for x, _ in ring.fast_factors(m)})
     degrees = {sum(p for _, p in ring.fast_factors(m)) for m in a}
-    if not degrees <= {0, 1, 2} or 2 not in degrees or not 1 <= len(fast) <= SQUARES or len(a) > BARS:
+    coupled = _coupled(factoring, a, fast)
+    if not degrees <= {0, 1, 2} or 2 not in degrees or len(a) > BARS or any(len(c) > SQUARES for c in coupled):
         return
-    for order in permutations(fast):
+    if sum(len(c) > 1 for c in coupled) > 1:
+        return
+    for order in ([x for c in orders for x in c] for orders in product_of(*map(permutations, coupled))):
         try:
             found = _in_order(factoring, a, order)
             if found is not None:
@@ -35,6 +39,17 @@ def completed_squares(factoring: Factoring, a: Sum) -> Iterator[Tree]:
                 yield tree([*_by_coefficients(factoring, rows), *rest])
         except LongFormError:
             continue
+
+
+def _coupled(factoring: Factoring, a: Sum, fast: Sequence[int]) -> list[list[int]]:
+    """Speeds or momenta by whether a product couples them."""
+    groups = [[x] for x in fast]
+    for m in a:
+        both = [x for x, _ in factoring.ring.fast_factors(m)]
+        joined = [g for g in groups if not both or set(g) & set(both)]
+        if len(both) > 1 and len(joined) > 1:
+            groups = [g for g in groups if g not in joined] + [sorted(x for g in joined for x in g)]
+    return groups
 
 
 def _in_order(factoring: Factoring, a: Sum, order: Sequence[int]) -> tuple[list[Tree], Sum] | None:

@@ -112,13 +112,13 @@ def _lowest(ring: Ring, a: Sum) -> Sum:
     for x in sorted({x for m in a for x, p in m if p < 0 and (x in ring.sums or ring.keys[x][0] == Op.COS)}):
         if not a:
             break
-        least, most = step(ring, x), -min(power(m, x) for m in a)
+        whole, most = step(ring, x), -min(power(m, x) for m in a)
         above = ring.reduced(scaled(a, ((x, most),)))
-        while most >= least and above:
+        while most > 0 and above:  # what a root divides may be a multiple of its square
             low = tuple((y, p) for y, p in content(above)[1] if p < 0)
             less = quotient(ring, ring.reduced(scaled(above, inverse(low))), _value(ring, x))
             if less is None:
                 break
-            above, most = scaled(less, low), most - least
+            above, most = scaled(less, low), most - whole
         a = ring.reduced(scaled(above, ((x, -most),) if most else ()))
     return a

@@ -5,12 +5,14 @@ Equal coefficients are joined; what is solved for accelerations is also tried as
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from kineta.notation.readable.angles import forms, with_sums_of_angles
 from kineta.notation.readable.factoring import TRIED, Factoring, written_content
-from kineta.notation.readable.polynomials import Monomial, Sum, inverse, join, scaled
+from kineta.notation.readable.linear_factors import linear_factors
+from kineta.notation.readable.polynomials import Monomial, Sum, added, content, inverse, join, power, scaled
 from kineta.notation.readable.trees import Tree, product, tree
 from kineta.notation.typesetting import FactorKind
 
@@ -32,7 +34,19 @@ def gathered(factoring: Factoring, a: Sum) -> Tree:
         forces = _class(factoring, classes[0], 0)
         rest = {m: f for k, part in classes.items() if k for m, f in part.items()}
         ways += [tree([*forces, *t]) for t in _as_products(factoring, rest)]
+    if classes.keys() == {-1, 1} and len(a) <= TRIED:
+        ways += _with_centrifugal_terms(factoring, classes[1], classes[-1])
     return factoring.cheapest(ways, whole=True)
+
+
+def _with_centrifugal_terms(factoring: Factoring, kinetic: Sum, rest: Sum) -> Iterator[Tree]:
+    """An energy, of whose terms without speeds those with the factors of the kinetic ones stand with these."""
+    f, m = content(kinetic)
+    beside = {n: g for n, g in rest.items() if m and abs(g) == f and all(power(n, x) >= p for x, p in m)}
+    if beside:
+        left = {n: g for n, g in rest.items() if n not in beside}
+        inner = _class(factoring, scaled(added(kinetic, beside), inverse(m), 1 / f), 1)
+        yield tree([*product(factoring.monomial(m, f), inner), *(_class(factoring, left, -1) if left else ())])
 
 
 def _fastest(factoring: Factoring, fast: Monomial) -> int:
@@ -42,7 +56,8 @@ def _fastest(factoring: Factoring, fast: Monomial) -> int:
 
 
 def _as_products(factoring: Factoring, a: Sum) -> list[Tree]:
-    return [factoring.factored(form) for form in forms(factoring.ring, a)]
+    """As one product, and as the sum that is cheapest as a whole line."""
+    return [t for form in forms(factoring.ring, a) for t in (factoring.factored(form), factoring.parted(form))]
 
 
 def _class(factoring: Factoring, a: Sum, fastest: int) -> Tree:
@@ -52,7 +67,8 @@ def _class(factoring: Factoring, a: Sum, fastest: int) -> Tree:
     for m, f in a.items():
         fast = ring.fast_factors(m)
         groups.setdefault(fast, {})[join(m, inverse(fast))] = f
-    ways = [_by_groups(factoring, groups)]
+    by_groups = _by_groups(factoring, groups)
+    ways = [by_groups]
     alike = _equal_coefficients(groups)
     if len(alike) < len(groups):
         joined = [product(factoring.best(core), factoring.factored(outer)) for core, outer in alike]
@@ -66,7 +82,20 @@ def _class(factoring: Factoring, a: Sum, fastest: int) -> Tree:
         ways.append(_by_functions(factoring, with_sums_of_angles(ring, a)))
     if fastest in (0, 1, SQUARES) and len(a) <= TRIED:
         ways += _as_products(factoring, a)
+    if fastest == 1 and (found := linear_factors(ring, a)) is not None:
+        slow, one, other = (_class(factoring, b, k) for b, k in zip(found, (-1, 1, 1), strict=True))
+        ways.append(product(slow, one, other))
+    if fastest == 1 and all(
+        len(fast) == 1 and fast[0][1] == 1 for fast in groups
+    ):  # momenta: a speed has one coefficient
+        ways = [t for t in ways if _most_of_one(factoring, t) <= _most_of_one(factoring, by_groups)]
     return factoring.cheapest(ways, whole=True)
+
+
+def _most_of_one(factoring: Factoring, t: Tree) -> int:
+    """The number of terms at most that have one speed as a factor."""
+    speeds = Counter(x for _, factors in t for x, _ in factors if isinstance(x, int) and not factoring.ring.is_slow(x))
+    return max(speeds.values(), default=0)
 
 
 def _equal_coefficients(groups: dict[Monomial, Sum]) -> list[tuple[Sum, Sum]]:

@@ -16,10 +16,10 @@ from kineta.notation.readable.polynomials import Monomial, Sum, added, content, 
 from kineta.notation.readable.reading_cost import TreeCost
 from kineta.notation.readable.ring import Ring
 from kineta.notation.readable.trees import EMPTY, Tree, product, raised, single, tree
-from kineta.notation.typesetting import DENOMINATOR
+from kineta.notation.typesetting import is_fraction
 
-#: Terms of a sum up to which several common factors are tried, and how many of them.
-TRIED, WAYS = 14, 4
+#: Terms of a sum up to which several common factors are tried, how many of them, and terms up to which all are.
+TRIED, WAYS, FEW = 14, 4, 6
 #: Sums looked at, after which only the most shared factor is taken out.
 WORK = 400
 
@@ -88,10 +88,10 @@ class Factoring:
             ways.append(product(self.monomial(m), self.parted(self.ring.reduced(scaled(a, inverse(m))))))
         sign = Fraction(f.numerator // abs(f.numerator))
         numbers = {f, sign / f.denominator, Fraction(1)}
-        if any(g.denominator > DENOMINATOR for g in a.values()):  # 9.81 is no fraction
+        if not all(map(is_fraction, a.values())):  # 9.81 is no fraction
             numbers = {f} if len({abs(g) for g in a.values()}) == 1 else {sign}
-        for number in sorted(numbers, key=lambda g: (g == 1, g)):  # of two that cost the same the number in front
-            if common or number != 1:
+        for number in sorted(numbers, key=lambda g: (g == 1, -abs(g))):  # of two that cost the same the number in front
+            if (common or number != 1) and _is_short(a, number):
                 inner = self.parted(scaled(a, inverse(common), 1 / number))
                 ways.append(product(self.monomial(common, number), inner))
         return self.cheapest(ways)
@@ -107,10 +107,12 @@ class Factoring:
                 key = x, 1 if p > 0 else -1
                 counts[key] = counts.get(key, 0) + 1
         shared = sorted((k for k, n in counts.items() if n > 1), key=lambda k: (-counts[k], k))
-        for x, sign in shared[: WAYS if len(a) <= TRIED and len(self._parted) < WORK else 1]:
-            inside = {m: f for m, f in a.items() if power(m, x) * sign > 0}
-            if len(inside) == len(a):
-                continue  # a factor of the whole
+        tried = 1 if len(a) > TRIED or len(self._parted) >= WORK else WAYS if len(a) > FEW else len(shared)
+        for x, sign in shared[:tried]:
+            least = min(power(m, x) * sign for m in a)  # above nought for a factor of the whole
+            inside = {m: f for m, f in a.items() if power(m, x) * sign > max(least, 0)}
+            if len(inside) < 2:
+                continue
             f, m = written_content(inside)
             m = self._shown(m, inside)
             core = scaled(inside, inverse(m), 1 / f)
@@ -125,10 +127,16 @@ class Factoring:
         return tuple((x, p) for x, p in m if p > 0 or all(power(n, x) < 0 for n in a))
 
 
+def _is_short(a: Sum, number: Fraction) -> bool:
+    """Whether few terms of *a* over a number below a bar are multiplied: not those of x'^2/2 + y'^2/2 + z'^2/24 by 12."""
+    grown = sum(abs(g / number) > abs(g.numerator) for g in a.values())
+    return number.denominator <= 2 or 2 * grown <= len(a)
+
+
 def written_content(a: Sum) -> tuple[Fraction, Monomial]:
     """The number and the factors that all terms share; of 9.81 and 1 they share no hundredth."""
     f, m = content(a)
-    if len({abs(g) for g in a.values()}) > 1 and any(g.denominator > DENOMINATOR for g in a.values()):
+    if len({abs(g) for g in a.values()}) > 1 and not all(map(is_fraction, a.values())):
         f = Fraction(f.numerator // abs(f.numerator))
     return f, m
 

@@ -18,6 +18,7 @@ class NamedParts:
     named : for every name its tree
     trees : the given trees, with names
     shown : names that are printed, by those that were given first
+    turned : how sums in brackets are written, once they are built
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class NamedParts:
         self.trees = list(trees)
         self.shown: dict[str, str] = {}
         self._cost = factoring.reading.cost
+        self.turned: dict[int, bool | None] = {}
         self._atoms: dict[Tree, int] = {}
         names = (n for k in count(1) if (n := f"z{k}") not in taken)
         refused: set[Tree] = set()
@@ -66,11 +68,20 @@ class NamedParts:
         for f, x in sorted(t, key=lambda row: (row[0] < 0, repr(row))):
             above, below = 2, 2
             for y, p in sorted(x, key=repr):
-                base = self._atom(graph, y) if isinstance(y, int) else self.built(graph, y)
+                base = self._atom(graph, y) if isinstance(y, int) else self._bracket(graph, y, p)
                 power = graph.call(Op.POW, base, graph.const(float(abs(p))))
                 above, below = (graph.mul(above, power), below) if p > 0 else (above, graph.mul(below, power))
             total = graph.add(total, graph.div(graph.mul(graph.const(float(f)), above), below))
         return total
+
+    def _bracket(self, graph: Graph, t: Tree, power: int) -> Ref:
+        """A sum in brackets; a difference that is squared somewhere begins with its first name wherever it stands."""
+        ref = self.built(graph, t)
+        if power % 2 == 0:
+            self.turned[ref >> 1] = None
+        else:
+            self.turned.setdefault(ref >> 1, bool(ref & 1))
+        return ref
 
     def _atom(self, graph: Graph, x: int) -> Ref:
         key = self.factoring.ring.keys[x]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from itertools import combinations, product
 
 Monomial = tuple[tuple[int, int], ...]
 Sum = dict[Monomial, Fraction]
@@ -134,23 +133,28 @@ def remainder(a: Sum, d: Sum, lead: Monomial) -> tuple[Sum, Sum]:
 
 
 def square_root(a: Sum) -> Sum | None:
-    """The sum whose square *a* is, if there is one."""
-    n = (math.isqrt(8 * len(a) + 1) - 1) // 2
-    if len(a) < 3 or n * (n + 1) // 2 != len(a):
+    """The sum of two terms and more whose square *a* is, if there is one, by its terms from the leading one down."""
+    if len(a) < 3:
         return None
-    squares = [(m, f) for m, f in a.items() if all(p % 2 == 0 for _, p in m) and f > 0]
-    for chosen in combinations(squares, n) if len(squares) < 8 else ():
-        root: Sum = {}
-        for k, (m, f) in enumerate(chosen):
-            half = tuple((x, p // 2) for x, p in m)
-            r = Fraction(math.isqrt(f.numerator), math.isqrt(f.denominator))
-            if r * r != f:
-                return None
-            first = next(iter(root), ())
-            root[half] = -r if k and a.get(join(first, half), 0) < 0 else r
-        square: Sum = {}
-        for (m, f), (other, g) in product(root.items(), root.items()):
-            square = added(square, {join(m, other): f * g})
-        if square == a:
-            return root
-    return None
+    atoms = sorted({x for m in a for x, _ in m})
+
+    def order(m: Monomial) -> tuple[int, ...]:
+        row = dict(m)
+        return tuple(row.get(x, 0) for x in atoms)
+
+    lead, f = max(a.items(), key=lambda row: order(row[0]))
+    r = Fraction(math.isqrt(max(f.numerator, 0)), math.isqrt(f.denominator))
+    if r * r != f or any(p % 2 for _, p in lead):
+        return None
+    half = tuple((x, p // 2) for x, p in lead)
+    root, rest = {half: r}, {m: g for m, g in a.items() if m != lead}
+    while rest and len(root) < len(a):
+        top = max(rest, key=order)
+        m, g = join(top, inverse(half)), rest[top] / (2 * r)
+        if m in root:
+            return None
+        for n, h in root.items():
+            rest = added(rest, {join(m, n): 2 * g * h}, Fraction(-1))
+        rest = added(rest, {join(m, m): g * g}, Fraction(-1))
+        root[m] = g
+    return None if rest else root

@@ -18,7 +18,7 @@ from kineta.notation.readable.normal_form import distance_components, normal_for
 from kineta.notation.readable.parts import NamedParts
 from kineta.notation.readable.polynomials import LongFormError, Sum
 from kineta.notation.readable.ring import Ring
-from kineta.notation.readable.trees import Tree, oriented
+from kineta.notation.readable.trees import Tree, alike_oriented, oriented
 from kineta.notation.typesetting import LAST, Kinds, Notation, typeset
 from kineta.records import dataclass
 
@@ -28,12 +28,15 @@ MOST, LONG = 1500, 150
 
 @dataclass(frozen=True, slots=True)
 class ReadableForm:
-    """Entries in a graph of their own, and named parts, symbols of this graph, in the order in which they need each other."""
+    """Entries in a graph of their own, and named parts, symbols of this graph, in the order in which they need each other;
+    how sums in brackets are written, as :func:`typeset` takes it.
+    """
 
     graph: Graph
     named: Mapping[str, Ref]
     entries: Sequence[Ref]
     kinds: Kinds
+    turned: Mapping[int, bool | None]
 
     @property
     def parts(self) -> Collection[str]:
@@ -42,10 +45,9 @@ class ReadableForm:
 
     def lines(self, notation: Notation, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Names and right sides: the parts, then the entries by their *labels*."""
-        for name, ref in self.named.items():
-            yield notation.name(name), typeset(self.graph, ref, notation, kinds=self.kinds)
-        for label, ref in zip(labels, self.entries, strict=True):
-            yield label, typeset(self.graph, ref, notation, kinds=self.kinds)
+        names = map(notation.name, self.named)
+        for label, ref in zip((*names, *labels), (*self.named.values(), *self.entries), strict=True):
+            yield label, typeset(self.graph, ref, notation, kinds=self.kinds, turned=self.turned)
 
 
 def readable_form(
@@ -72,7 +74,7 @@ def readable_form(
     best.shown = {n: n if n in letters_of_distances else next(free) for n in ordered}
     known = {**kinds, **{best.shown[n]: (ring.kind[ring.symbol(n)], LAST) for n in ordered}}
     named_refs = {best.shown[n]: best.built(own, best.named[n]) for n in ordered}
-    return ReadableForm(own, named_refs, [best.built(own, t) for t in best.trees], known)
+    return ReadableForm(own, named_refs, [best.built(own, t) for t in best.trees], known, best.turned)
 
 
 def _named_parts(
@@ -90,7 +92,7 @@ def _named_parts(
     sums = [cancelled(ring, a) for a in sums]
     if sum(map(len, sums)) > MOST or sum(len(with_sums_of_angles(ring, a)) for a in sums) > LONG:
         raise LongFormError
-    trees = [_entry(factoring, a) for a in (*given.values(), *sums)]
+    trees = alike_oriented(_entry(factoring, a) for a in (*given.values(), *sums))
     return NamedParts(
         factoring, trees[len(given) :], dict(zip(given, trees, strict=False)), {*taken, *given}, parts=parts
     )

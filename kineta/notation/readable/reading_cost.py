@@ -6,7 +6,7 @@ The weights rank pairs of forms of the same value as textbooks do.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +14,7 @@ from kineta.expr.op import Op
 from kineta.notation.readable.polynomials import Sum
 from kineta.notation.readable.ring import Ring
 from kineta.notation.readable.trees import Factors, Tree
-from kineta.notation.typesetting import DENOMINATOR, FORCES, FactorKind, Kinds
+from kineta.notation.typesetting import FORCES, FactorKind, Kinds, is_fraction
 
 NAME, NUMBER, EXPONENT, CALL, ROOT = 1.0, 1.0, 0.25, 1.0, 2.0
 PLUS, MINUS, TIMES, OVER, POWER = 1.0, 1.25, 0.25, 1.5, 0.25
@@ -22,10 +22,13 @@ PLUS, MINUS, TIMES, OVER, POWER = 1.0, 1.25, 0.25, 1.5, 0.25
 BRACKET = 1.0
 #: An argument of a function that is no name.
 ARGUMENT = 1.0
-#: A speed and an acceleration within brackets, for each pair around it: its coefficient cannot be read off.
+#: A speed and an acceleration within brackets or above a bar, for each around it, a speed only above a number: its coefficient
+#: cannot be read off.
 HIDDEN = (0.0, 1.0, 3.0)
-#: A fraction above or below the bar of another one.
-NESTED = 3.0
+#: A number alone below a bar within brackets: the half of a term of a sum that something is multiplied by.
+INNER = 1.5
+#: A sum above or below a bar, and a fraction there.
+BAR, NESTED = 1.25, 3.0
 #: A line that names a part, and each place where its name has to be looked up. What stands in it is as if within brackets.
 PART, LOOKUP = 8.0, 2.0
 
@@ -65,7 +68,7 @@ def _line_cost(text: str, within: bool, quasi: Collection[str]) -> float:
         elif token == ")":
             closed[stack.pop()] = k
     total, outer, depth = 0.0, int(within), int(within)
-    opened, bars = list[int](), list[int]()
+    opened, bars, halves = list[int](), list[int](), list[int]()
     for k, token in enumerate(tokens):
         before = tokens[k - 1] if k else ""
         after = tokens[k + 1] if k + 1 < len(tokens) else ""
@@ -77,20 +80,37 @@ def _line_cost(text: str, within: bool, quasi: Collection[str]) -> float:
             total += ARGUMENT * (of_call and end - k > 2)
             opened.append(not of_call and not of_fraction)
             bars.append(not of_call and of_fraction)
+            over_number = bars[-1] and before != "/" and tokens[end + 2].isdigit()
+            halves.append(over_number)
             depth += opened[-1]
             total += BRACKET * (depth - outer) * opened[-1]
+            total += BAR * (of_fraction and _is_sum(tokens[k + 1 : end]))
         elif token == ")":
             depth -= opened.pop()
             bars.pop()
+            halves.pop()
         elif token in _OPERATIONS:
-            total += _OPERATIONS[token] + NESTED * (token == "/") * sum(bars)
+            total += _OPERATIONS[token] + (NESTED * sum(bars) + INNER * (after[:1].isdigit() and depth > outer)) * (
+                token == "/"
+            )
         elif token[0].isdigit():
             total += EXPONENT if before == "^" else NUMBER
         elif after == "(":
             total += ROOT if token == "sqrt" else CALL
         else:
-            total += NAME + HIDDEN[derivatives(token, quasi)] * depth
+            order = derivatives(token, quasi)
+            total += NAME + HIDDEN[order] * (depth + sum(bars if order == 2 else halves))
     return total
+
+
+def _is_sum(tokens: Sequence[str]) -> bool:
+    """Whether tokens have terms beside each other."""
+    depth = 0
+    for token in tokens:
+        depth += (token == "(") - (token == ")")
+        if depth == 0 and token in "+-":
+            return True
+    return False
 
 
 class TreeCost:
@@ -103,45 +123,59 @@ class TreeCost:
         self.ring = ring
         self.opened = opened
         self.factored = factored
-        self._costs: dict[tuple[Tree, int, int], float] = {}
+        self._costs: dict[tuple[Tree, int, int, int], float] = {}
         self._quasi = quasi_velocities(ring.kinds)
 
-    def cost(self, t: Tree, depth: int = 0, bars: int = 0) -> float:
-        """The cost of a tree within *depth* pairs of brackets, above or below *bars*."""
-        key = t, depth, bars
-        if key not in self._costs:
+    def cost(self, t: Tree, depth: int = 0, bars: int = 0, numbers: int = 0) -> float:
+        """The cost of a tree within *depth* pairs of brackets, above or below *bars*, of which some have *numbers* below."""
+        key = t, depth, bars, numbers
+        found = self._costs.get(key)
+        if found is None:
             minus = sum(f < 0 for f, _ in t)
             between = MINUS * minus + PLUS * max(len(t) - minus - 1, 0)
-            self._costs[key] = between + sum(self._term(abs(f), x, depth, bars) for f, x in t) if t else NUMBER
-        return self._costs[key]
+            found = between + sum(self._term(abs(f), x, depth, bars, numbers) for f, x in t) if t else NUMBER
+            self._costs[key] = found
+        return found
 
     def cheapest(self, trees: Iterable[Tree], *, whole: bool = False) -> Tree:
-        """The tree of the least cost, as a *whole* line or as a factor, for which a sum needs brackets."""
-        return min(trees, key=lambda t: (self.cost(t) if whole or len(t) < 2 else BRACKET + self.cost(t, 1), len(t)))
+        """The tree of the least cost, as a *whole* line or as a factor, for which a sum needs brackets; of whole lines that cost
+        the same that of more terms.
+        """
+        if whole:
+            return min(trees, key=lambda t: (self.cost(t), -len(t)))
+        return min(trees, key=lambda t: (self.cost(t) if len(t) < 2 else BRACKET + self.cost(t, 1), len(t)))
 
     def derivatives(self, x: int) -> int:
         """2 for an acceleration, 1 for a speed or momentum, else 0."""
         return derivatives(self.ring.keys[x][1], self._quasi)
 
-    def _term(self, f: Fraction, factors: Factors, depth: int, bars: int) -> float:
+    def _term(self, f: Fraction, factors: Factors, depth: int, bars: int, numbers: int) -> float:
         above = [(x, p) for x, p in factors if p > 0]
         below = [(x, -p) for x, p in factors if p < 0]
-        p, q = (f.numerator, f.denominator) if f.denominator <= DENOMINATOR else (2, 1)
+        p, q = (f.numerator, f.denominator) if is_fraction(f) else (2, 1)
         over, under = len(above) + (p != 1 or not above), len(below) + (q != 1)
         total = NUMBER * (over - len(above) + under - len(below)) + TIMES * (over - 1 + max(under - 1, 0))
-        total += (OVER + NESTED * bars) * (under > 0)
-        total += sum(self._factor(x, n, depth, bars, alone=over == 1 and under > 0 and n == 1) for x, n in above)
-        return total + sum(self._factor(x, n, depth, bars + (under > 1), alone=under == 1 and n == 1) for x, n in below)
+        total += (OVER + NESTED * bars) * (under > 0) + INNER * (under == 1 and q != 1 and depth > 0)
+        for x, n in above:
+            if over == 1 and under and n == 1 and not isinstance(x, int):
+                total += BAR + self.cost(x, depth, bars + 1, numbers + (not below))
+            else:
+                total += self._factor(x, n, depth, bars, numbers)
+        for x, n in below:
+            if under == 1 and n == 1 and not isinstance(x, int):
+                total += BAR + self.cost(x, depth, bars + 1, numbers)
+            else:
+                total += self._factor(x, n, depth, bars + (under > 1), numbers)
+        return total
 
-    def _factor(self, x: Any, power: int, depth: int, bars: int, *, alone: bool) -> float:
+    def _factor(self, x: Any, power: int, depth: int, bars: int, numbers: int) -> float:
         more = (POWER + EXPONENT) * (power != 1)
         if not isinstance(x, int):
-            return more + (
-                self.cost(x, depth, bars + 1) if alone else BRACKET * (depth + 1) + self.cost(x, depth + 1, bars)
-            )
+            return more + BRACKET * (depth + 1) + self.cost(x, depth + 1, bars, numbers)
         key = self.ring.keys[x]
         if key[0] == "symbol":
-            return more + NAME + HIDDEN[self.derivatives(x)] * depth
+            order = self.derivatives(x)
+            return more + NAME + HIDDEN[order] * (depth + (bars if order == 2 else numbers))
         if key[0] in (Op.SIN, Op.COS):
             angle = self.factored(dict(key[1]))
             plain = len(angle) == 1 and next(iter(angle))[0] == 1 and len(key[1][0][0]) == 1

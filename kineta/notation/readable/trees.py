@@ -106,3 +106,27 @@ def oriented(t: Tree) -> Tree:
             powers[y] = powers.get(y, 0) + p
         rows.append((f, frozenset(powers.items())))
     return tree(rows)
+
+
+def alike_oriented(trees: Iterable[Tree]) -> list[Tree]:
+    """Trees in which a difference has one sign, that of its first place."""
+    seen: set[Tree] = set()
+    return [_as_seen(t, seen) for t in trees]
+
+
+def _as_seen(t: Tree, seen: set[Tree]) -> Tree:
+    rows = []
+    for f, x in sorted(t, key=lambda row: (row[0] < 0, repr(sorted(row[1], key=repr)))):
+        powers: dict[Any, int] = {}
+        for y, p in sorted(x, key=lambda factor: (isinstance(factor[0], int), -factor[1], repr(factor[0]))):
+            if not isinstance(y, int):
+                y = _as_seen(y, seen)
+                opposite = negative(y)
+                mixed = len({g < 0 for g, _ in y}) > 1
+                if opposite in seen or (mixed and y not in seen and f < 0 and p % 2):
+                    y, f = opposite, -f if p % 2 else f
+                if mixed:
+                    seen.add(y)
+            powers[y] = powers.get(y, 0) + p
+        rows.append((f, frozenset(powers.items())))
+    return tree(rows)

@@ -51,7 +51,7 @@ def lines(model: str, form: str) -> list[str]:
 def test_the_sleigh_is_chaplygins() -> None:
     found = lines("chaplygin_sleigh", "chaplygin")
     for line in (
-        "T* = m*x'^2/(2*cos(phi)^2) + (m*a^2 + I)*phi'^2/2",
+        "T* = m*x'^2/(2*cos(phi)^2) + (I + m*a^2)*phi'^2/2",
         "alpha[y',x'] = sin(phi)/cos(phi)",
         "b[y',x'] = phi'/cos(phi)^2",
         "b[y',phi'] = -x'/cos(phi)^2",

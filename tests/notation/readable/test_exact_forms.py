@@ -30,8 +30,8 @@ Bob | Rz(theta), Sy(-r) = m; spring s = k, l0 on r;"""
         (
             TOP,
             "canonical",
-            "p[theta]' = tau[theta'] + (cos(theta)*p[phi]^2 - (1 + cos(theta)^2)*p[phi]*p[psi] + cos(theta)*p[psi]^2)"
-            "/((m*l^2 + A)*sin(theta)^3) + m*g*l*sin(theta)",
+            "p[theta]' = tau[theta'] + (p[phi] - cos(theta)*p[psi])*(cos(theta)*p[phi] - p[psi])/((A + m*l^2)*sin(theta)^3)"
+            " + m*g*l*sin(theta)",
         ),
     ],
 )

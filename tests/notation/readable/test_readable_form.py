@@ -18,8 +18,8 @@ from tests.notation.readable.textbooks import TEXTBOOKS, textbook_cost, textbook
 from tests.notation.text_reader import computed
 from tests.support import ROOT, some
 
-#: Quantities whose books' forms cost less: a coordinate's sign that books assume, a quarter.
-DEARER = {"rolling disk": 4.5, "Chaplygin sleigh, accelerations": 0.5}
+#: Quantities whose books' forms cost less: a coordinate's sign that books assume.
+DEARER = {"rolling disk": 4.5}
 #: The textbook's form, and another one of the same value.
 PAIRS = [
     ("l1^2*(m1 + m2 + m3)", "m1*l1^2 + l1^2*(m2 + m3)"),
@@ -35,6 +35,11 @@ PAIRS = [
     ("A*(x'^2 + s^2*y'^2)/2 + C*(z' + c*y')^2/2", "A*x'^2/2 + A*s^2*y'^2/2 + C*(z' + c*y')^2/2"),
     ("(tau[p] + (B - C)*q*r)/A", "tau[p]/A + (B - C)*q*r/A"),
     ("M + m*sin(theta)^2", "M + m - m*cos(theta)^2"),
+    ("m*(x'^2 + y'^2)/2 + J*phi'^2/2", "(m*x'^2 + m*y'^2 + J*phi'^2)/2"),
+    ("(A*p^2 + B*q^2 + C*r^2)/2", "A*p^2/2 + B*q^2/2 + C*r^2/2"),
+    ("k/r + h/r^3", "(k*r^2 + h)/r^3"),
+    ("(2*M + m)*R^2*phi'^2/2", "(M + m/2)*R^2*phi'^2"),
+    ("m1*m2*(r'' - r*phi'^2)/(m1 + m2)", "(m1*m2*r'' - m1*m2*r*phi'^2)/(m1 + m2)"),
     ("I + m*a^2", "I*cos(q)^2 + (I + m*a^2)*sin(q)^2 + m*a^2*cos(q)^2"),
 ]
 
