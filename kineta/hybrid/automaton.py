@@ -12,12 +12,13 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError, reworded
-from kineta.hybrid.chattering import MOST_CHANGES, MOST_STEPS, PILE, ChatterWatch, step_size
+from kineta.hybrid.chattering import MOST_CHANGES, MOST_STEPS, ChatterWatch, step_size
 from kineta.hybrid.contact_log import ContactLog
 from kineta.hybrid.contact_modes import ContactModes, ModeError, penetration
 from kineta.hybrid.sampling import SampledControl, SampledRun
 from kineta.hybrid.switches import check_settings, thrown_off
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
+from kineta.integration.handover import DEEPEST_START, PILE
 from kineta.integration.loop_abi import BRIEF, CHATTER, RunData
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
@@ -31,9 +32,6 @@ from kineta.runtime.contact_problem import CompiledContacts
 from kineta.runtime.events import EventStep
 from kineta.runtime.kinks import contact_step
 from kineta.runtime.problem import SimulationProblem
-
-#: Penetration [m, rad] at the start that time stepping pushes apart; more is refused.
-DEEPEST_START = 1e-4
 
 
 class HybridRun(SampledRun):

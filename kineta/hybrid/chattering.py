@@ -8,20 +8,17 @@ import numpy as np
 
 from kineta.arrays import FloatArray, Mask
 from kineta.integration.contact_records import CLOSED, FLAGS
+from kineta.integration.handover import PART
 from kineta.integration.segment import Segment
 from kineta.integration.time_stepping import STEP
 from kineta.runtime.compiled import NO_FLAGS
 from kineta.runtime.problem import SimulationProblem
 
-#: Largest part of a run that is one step of time stepping.
-PART = 1e-3
 #: Steps of the method by events within this part of one of time stepping that are too many.
 CROWD, CROWDED = 500, 0.5
 #: Closed contacts up to which so many steps are not too many, and the fewest that are: an evaluation by events takes a time that
 #: grows as the cube of the closed contacts, and one step of time stepping does not.
 SPARSE, FEWEST = 8, 10
-#: Changes without an impact within one step of time stepping that are too many.
-PILE = 100
 #: Steps, and changes, that may be too many in a motion by events alone: some seconds for a table on sprung feet, or a humanoid.
 MOST_STEPS, MOST_CHANGES = 150_000, 3000
 

@@ -12,12 +12,13 @@ from kineta.arrays import FloatArray
 from kineta.consistency.consistent_start import largest_violation
 from kineta.consistency.constraints import NumericConstraints
 from kineta.errors import SimulationError
-from kineta.hybrid.automaton import DEEPEST_START, HybridRun
+from kineta.hybrid.automaton import HybridRun
 from kineta.hybrid.contact_log import ContactLog
 from kineta.hybrid.contact_modes import penetration
 from kineta.hybrid.sampling import SampledControl
 from kineta.hybrid.switches import loop_switches, thrown_off
 from kineta.integration.contact_records import HIT
+from kineta.integration.handover import DEEPEST_START
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment

@@ -7,28 +7,25 @@ from dataclasses import replace
 
 import numpy as np
 
-from kineta.arrays import FloatArray, Mask
-from kineta.errors import SimulationError
-from kineta.hybrid.automaton import DEEPEST_START, HybridRun, energy
-from kineta.hybrid.chattering import PILE, ChatterWatch, step_size
+from kineta.arrays import FloatArray
+from kineta.hybrid.automaton import HybridRun
+from kineta.hybrid.chattering import ChatterWatch, step_size
 from kineta.hybrid.contact_modes import LastSteps, ModeError
 from kineta.hybrid.sampling import SampledRun
-from kineta.integration.contact_records import CLOSED, FLAGS, IMPACT_NUMBERS, STUCK
+from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
 from kineta.integration.error_control import StepControl
+from kineta.integration.handover import BACK, PILE, QUIET, QuietWatch
 from kineta.integration.problem import Events, Problem
 from kineta.integration.segment import Segment
 from kineta.integration.stepping_records import SteppingData
 from kineta.integration.time_stepping import MOREAU, SteppingRun
+from kineta.kernels.contact.state_terms import FULL
 from kineta.records import dataclass
 from kineta.runtime.compiled import BoundSystem, stepped_system
 from kineta.runtime.contact_problem import contact_kernel
 from kineta.runtime.kinks import contact_kink, contact_step
 from kineta.runtime.recorder import resized
 
-#: Steps by which to go back from a failure of the method by events.
-BACK = 10
-#: Steps of time stepping without a change after which contacts are quiet.
-QUIET = 50
 #: Periods of time stepping that are told one by one.
 TOLD = 3
 
@@ -58,6 +55,7 @@ class FallbackRun(SampledRun):
         self.periods: list[SteppingPeriod] = []
         self.made, self._evaluated, self._seam = 0, 0, 0.0
         self._data: SteppingData | None = None
+        self._watch: QuietWatch | None = None
         self._told: tuple[str, ...] = ()
         self._crowd, self._last = ChatterWatch(self.size), LastSteps()
         hybrid.bounded = False
@@ -148,7 +146,7 @@ class FallbackRun(SampledRun):
         before = self.control.made
         run = self._begun(t, y)
         run.chunk = patience
-        watch, period, flags, held = QuietWatch(run.data), self.periods[-1], self.contacts.flags, False
+        period, flags, held = self.periods[-1], self.contacts.flags, False
         while True:
             for segment in run:
                 yield replace(segment, mode=self.control.made, held=held)
@@ -160,9 +158,9 @@ class FallbackRun(SampledRun):
                 t, y = float(segment.t[-1]), segment.y[-1]
                 period.end = t
                 self._count(run)
-                since = watch.quiet(segment.y)
+                since = int(contact_kernel("count_quiet")(run.data, self._watch, segment.y.reshape(-1), len(segment.t)))
                 if since >= patience and t != task.t1:
-                    if (back := self._taken_back(t, y, before, watch, flags)) is not None:
+                    if (back := self._taken_back(t, y, before, flags)) is not None:
                         return t, back
                     patience *= 2
                 run.chunk = max(1, patience - since)
@@ -179,7 +177,15 @@ class FallbackRun(SampledRun):
         self.control.made = made
         if self._data is None:
             self._data = code.stepping(made.h, task.quaternions)
+            self._watch = QuietWatch(
+                pressed=np.zeros(len(code.layout.touches), dtype=np.int64),
+                states=task.states + code.layout.works,
+                state=np.zeros(len(task.y0)),
+                flags=np.zeros(FLAGS * len(code.layout.touches)),
+                values=np.zeros(code.programs["observed"].n_outputs),
+            )
         data = self._data
+        contact_kernel("begin_quiet")(data, self._watch)
         state = resized(y[None, : task.states + code.layout.works], len(data.array("y")))[0]
         data.motion.array("block")[:] = made.h
         data.motion.solution.array("impulse")[:] = 0.0
@@ -214,63 +220,25 @@ class FallbackRun(SampledRun):
         run.evaluations, run.made = 0, 0
         self._told = run.notes()
 
-    def _taken_back(
-        self, t: float, y: FloatArray, before: BoundSystem, watch: QuietWatch, flags: FloatArray
-    ) -> FloatArray | None:
+    def _taken_back(self, t: float, y: FloatArray, before: BoundSystem, flags: FloatArray) -> FloatArray | None:
         """The state to go on with by events, in the mode that pressed contacts begin, and that the run then has; None where there
         is no such mode. *before* is the system, *flags* the mode, with which time stepping began.
         """
-        contacts, task, stepped = self.contacts, self.hybrid.task, self.control.made
-        made = before.with_forces(stepped.forces.constant)
-        state = resized(y[None, : task.states + stepped.code.layout.works], len(task.y0))[0]
-        position, velocity = made.code.projections
-        gaps = contacts.compiled.gaps(t, state[None], made.h)[0]
-        if gaps.min() < -DEEPEST_START:  # what is still pushed apart would be thrown
-            return None
-        own = np.zeros((len(gaps), FLAGS))
-        own[watch.pressed | (gaps < 0), CLOSED] = 1.0
-        h = made.with_flags(own).h
-        for _ in range(3):
-            state = np.asarray(position(np.array([t]), state, h))
-        own[~watch.pressed, CLOSED] = 0.0
-        own[watch.sticking, STUCK] = 1.0
-        made = made.with_flags(own)
-        state = np.asarray(velocity(np.array([t]), state, made.h))
-        had = energy(t, y, stepped)
-        try:
-            state, made = contacts.begin(t, state, made)
-        except SimulationError:
-            return None
-        jump = energy(t, state, made) - had
-        if not (np.isfinite(state).all() and np.isfinite(jump)):
-            return None
-        state[task.states] += jump
-        self._seam = max(self._seam, abs(jump))
-        contacts.log.note(t, flags, contacts.flags, np.empty((0, IMPACT_NUMBERS)))
+        contacts, log, data, watch = self.contacts, self.contacts.log, self._data, self._watch
+        assert data is not None
+        assert watch is not None
+        run = self.hybrid.loop.set_change(t, y[: len(self.hybrid.task.y0)], ())
+        while True:
+            contacts.set_block(before.with_forces(self.control.made.forces.constant).h)
+            if bool(contact_kernel("take_back")(data, run, watch)):
+                break
+            if contacts.work.status != FULL:
+                return None
+            contacts.make_room()
+        state, after = watch.array("state").copy(), contacts.flags
+        self._seam = max(self._seam, abs(watch.jump))
+        log.note(t, watch.array("flags").reshape(after.shape), after, contacts.read_impacts(), start=True)
+        log.note(t, flags, after, np.empty((0, IMPACT_NUMBERS)))
+        made = before.with_forces(self.control.made.forces.constant).with_flags(after)
         self.hybrid.resume(t, state, made, self.size)
-        return np.asarray(state)
-
-
-class QuietWatch:
-    """What is pressed during time stepping in the memory *data*: ``pressed`` and ``sticking`` (contacts,) after the last step."""
-
-    def __init__(self, data: SteppingData) -> None:
-        motion = data.motion
-        rows, first = motion.array("force_rows"), motion.n + motion.problem.speeds + motion.problem.multipliers
-        self._data, self._normal = data, motion.problem.array("has_normal") > 0
-        self._places, self._contacts = first + np.flatnonzero(rows % 3 == 0), rows[rows % 3 == 0] // 3
-        self._since = 0
-        self.pressed: Mask = np.zeros(len(self._normal), dtype=np.bool_)
-        self.sticking: Mask = self.pressed.copy()
-
-    def quiet(self, y: FloatArray) -> int:
-        """The number of steps since the last change, with those that end in the states *y* (k, n) the last."""
-        closed = y[:, self._places] > 0.0
-        differs = np.flatnonzero((closed != closed[-1]).any(axis=1))
-        if len(differs):
-            self._since = len(y) - int(differs[-1]) - 1
-        else:
-            self._since = len(y) + (self._since if np.array_equal(closed[-1], self.pressed[self._contacts]) else 0)
-        self.pressed[self._contacts] = closed[-1]
-        self.sticking = (self._data.array("stuck") > 0) & (self.pressed | ~self._normal)
-        return self._since
+        return state

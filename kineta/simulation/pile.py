@@ -14,8 +14,9 @@ from kineta.algebra.expression import Expr, expr
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations, part_of
 from kineta.errors import SimulationError, warn
-from kineta.hybrid.automaton import DEEPEST_START, check_start
+from kineta.hybrid.automaton import check_start
 from kineta.integration.contact_records import GOES_ON, HIT, law_fault
+from kineta.integration.handover import DEEPEST_START
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
 from kineta.integration.time_stepping import StepInterpolant, SteppingRun

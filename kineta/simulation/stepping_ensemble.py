@@ -11,9 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from kineta.arrays import FloatArray, Mask
-from kineta.hybrid.automaton import DEEPEST_START
 from kineta.hybrid.contact_log import ContactLog
 from kineta.integration.contact_records import IMPACT_NUMBERS
+from kineta.integration.handover import DEEPEST_START
 from kineta.integration.native_ensemble import PAUSE, cores
 from kineta.integration.stepping_records import CaseStepping, SteppingCases, SteppingData
 from kineta.integration.time_stepping import MOREAU, largest_step, number_of_steps, step_notes

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from kineta.hybrid.automaton import DEEPEST_START, check_start
+from kineta.hybrid.automaton import check_start
 from kineta.integration.contact_records import IMPACT_NUMBERS
+from kineta.integration.handover import DEEPEST_START
 from kineta.integration.stepping_records import SteppingData
 from kineta.integration.time_stepping import largest_step
 from kineta.kernels.standalone.stepping_run import StandaloneSteps
