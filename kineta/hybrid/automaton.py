@@ -78,6 +78,13 @@ class HybridRun(SampledRun):
         self.loop.resume(self._posed(t, y, self.control.until), size)
 
     def until(self, segment: Segment, row: int) -> Segment:
+        """*segment* before this *row*; zeros of events behind it may come again, and transitions are as if they had not been."""
+        cut = self._before(segment, row)
+        if segment.changed is not None and cut.changed is not None:
+            self.log.forget(len(segment.changed.rows) - len(cut.changed.rows))
+        return cut
+
+    def _before(self, segment: Segment, row: int) -> Segment:
         """*segment* before this *row*; zeros of events behind it may come again."""
         cut, events = segment.until(row), self.problem.events
         if segment.zeros is not None and events is not None and cut.zeros is not None:
@@ -167,7 +174,8 @@ class HybridRun(SampledRun):
                 try:
                     self._check_calm(at)
                 except ModeError as fault:
-                    self._fault, segment = fault, self.until(segment, row)
+                    self._fault, segment = fault, self._before(segment, row)
+                    self.log.forget(1)
                     break
                 later.append((row, partial(made.with_flags, flags)))
                 before = after

@@ -27,6 +27,7 @@ class ContactLog:
         self.changes: list[tuple[float, str]] = []
         self.impacts: list[Impact] = []
         self.transitions: list[tuple[tuple[int, int], ...]] = []
+        self._begins: list[int] = []  # for each of these steps, the first of its changes
         self._counts, self._places = [0] * len(touches), dict[int, int]()
         self._calm: dict[int, tuple[float, int]] = {}
 
@@ -34,9 +35,25 @@ class ContactLog:
         self, t: float, before: FloatArray, after: FloatArray, impacts: FloatArray, *, start: bool = False
     ) -> None:
         """Record a transition at *t* from the flags *before* to those *after*, with its *impacts*; at the *start* these alone."""
+        begin = len(self.changes)
         self._note(t, before, after, impacts, start=start)
         if not start:
+            self._begins.append(begin)
             self.transitions.append(((-1, len(impacts)),))
+
+    def forget(self, count: int) -> None:
+        """Forget the last *count* transitions, which a run has gone back behind."""
+        if not count:
+            return
+        first, impacts = self._begins[-count], sum(n for own in self.transitions[-count:] for _, n in own)
+        for _, what in self.changes[first:]:
+            if what.endswith(" strikes"):
+                i = self._names.index(what.removesuffix(" strikes"))
+                self._counts[i] -= 1
+                if i in self._calm and self._calm[i][1] > self._counts[i]:
+                    del self._calm[i]
+        del self.changes[first:], self.impacts[len(self.impacts) - impacts :]
+        del self.transitions[-count:], self._begins[-count:]
 
     def _note(self, t: float, before: FloatArray, after: FloatArray, impacts: FloatArray, *, start: bool) -> None:
         said = []
@@ -77,6 +94,7 @@ class ContactLog:
         just *begun*. Returns the last mode.
         """
         ends = np.searchsorted(impacts[:, -1], np.arange(len(t)), side="right").tolist()
+        self._begins.append(len(self.changes))
         for k, (own, switch, after, first, end) in enumerate(zip(t, what, modes, [0, *ends], ends, strict=False)):
             if switch < 0:
                 self._note(own, before, after, impacts[first:end], start=begun and k == 0)

@@ -70,7 +70,7 @@ class FallbackRun(SampledRun):
         t, y = self.problem.t0, self.problem.y0
         fault, patience = "" if self.contacts.fault is None else str(self.contacts.fault), QUIET
         while True:
-            begin, reached = t, None
+            begin, reached, flags = t, None, self.contacts.flags
             try:
                 for piece in self.hybrid if not fault else ():
                     segment, fault = self._watched(piece)
@@ -85,11 +85,12 @@ class FallbackRun(SampledRun):
                 return
             if reached is not None:
                 t, y = float(reached.t[-1]), reached.y[-1]
+                flags = reached.last_mode.flags.reshape(-1, FLAGS)
             last = self.periods[-1] if self.periods else None
             patience = 2 * patience if last is not None and t - begin < last.end - last.begin else QUIET
             bent = contact_kink(self.hybrid.task.equations, self.hybrid.task.made.p, t, y)
             self.periods.append(SteppingPeriod(t, t, f"{fault}{'; ' * bool(bent)}{bent}"))
-            back = yield from self._stepped(t, y, patience)
+            back = yield from self._stepped(t, y, flags, patience)
             if back is None:
                 return
             (t, y), fault = back, ""
@@ -135,10 +136,10 @@ class FallbackRun(SampledRun):
     # -- by time stepping -------------------------------------------------------------------------------------------------
 
     def _stepped(
-        self, t: float, y: FloatArray, patience: int
+        self, t: float, y: FloatArray, flags: FloatArray, patience: int
     ) -> Generator[Segment, None, tuple[float, FloatArray] | None]:
-        """Time stepping from a time and state, until contacts are quiet; returns time and state to go on with by events, None
-        at the end.
+        """Time stepping from a time and state, after a mode of these *flags*, until contacts are quiet; returns time and state to go
+        on with by events, None at the end.
         """
         task = self.hybrid.task
         if t == task.t1 or (t == self.control.until and self.control.take(y) is None):
@@ -146,7 +147,7 @@ class FallbackRun(SampledRun):
         before = self.control.made
         run = self._begun(t, y)
         run.chunk = patience
-        period, flags, held = self.periods[-1], self.contacts.flags, False
+        period, held = self.periods[-1], False
         while True:
             for segment in run:
                 yield replace(segment, mode=self.control.made, held=held)

@@ -16,7 +16,7 @@ QUIET = 50
 DEEPEST_START = 1e-4
 
 
-class QuietWatch(Record):
+class QuietWatch(Record, partial=True):
     """What is pressed during time stepping, and the state in which events take over again.
 
     since : steps since the last change, with the one that made it; pressed : (contacts,) 1 for what the last step pressed

@@ -36,6 +36,12 @@ def contact_step(equations: Equations, p: FloatArray, t: float, y: FloatArray) -
     return bool(_kink_there(equations, found, p, t, y))
 
 
+def contacts_jump(equations: Equations) -> bool:
+    """Whether the surface of a contact or limit jumps in any state."""
+    with LOCK:
+        return any(leaps(DESCRIPTIONS, one[1].ref >> 1) for one in _contact_kinks(equations.system.expanded))
+
+
 def constraint_jump(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> str:
     """Sentence on a constraint that jumps, or whose rate does, at the state *y* at *t*; ``''`` for none."""
     system = equations.system.expanded

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.integration.contact_records import ALONG, CLOSED, FLAGS, IMPACT_NUMBERS, SLIPS, STUCK
-from kineta.integration.loop_abi import BRIEF, CHATTER, RunData
+from kineta.integration.loop_abi import BRIEF, RunData
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.transition import first_change, is_carried_out, keep_zeros
 from kineta.kernels.vectors import copy, largest
@@ -25,18 +25,22 @@ STRIKES, RESTS, LEAVES, STICKS, SLIPS_NOW, REVERSES, SWITCHES = range(7)
 class ContactChanges(Record, partial=True):
     """Changes of contacts in a run.
 
-    ahead : what the run returns when it comes to the transition in its last step, 0 without one; at : the time of the transition
+    ahead : what the run returns when it comes to the transition in its last step, 0 without one; at : the time of the transition;
+        row : of the zero at which there is no mode after it
     flags : the mode after it, until the run comes to it; state : (n,) in which switches act there
-    calm, since : transitions since the last impact, and (CHATTER,) times of the last; brief : time of a chatter
+    calm, since : transitions since the last impact, and (most,) times of the last; most, brief : number of them within this time
+        that are a chatter
     span : duration of the run
     found : number of changes at the present time; told : for each the contact and what it does
     """
 
     ahead: int
     at: float
+    row: int
     flags: Reals
     state: Reals
     calm: int
+    most: int
     since: Reals
     brief: float
     span: float
@@ -114,7 +118,7 @@ def end_step(run: RunData, x: ContactChanges) -> None:
             x.ahead = ENDLESS
     elif row >= 0:
         if c.transitions.status != 0:
-            x.ahead, x.at = CHANGED + c.transitions.status, run.events.times[row]
+            x.ahead, x.at, x.row = CHANGED + c.transitions.status, run.events.times[row], row
         keep_zeros(run, c.transitions.until, run.events.times[row], 0)
 
 
@@ -129,9 +133,9 @@ def come_to_change(run: RunData, x: ContactChanges) -> None:
 @kernel
 def is_chatter(x: ContactChanges, t: float) -> bool:
     """Count a transition at the time t; whether it is one of an endless sequence."""
-    x.since[x.calm % CHATTER] = t
+    x.since[x.calm % x.most] = t
     x.calm += 1
-    return x.calm >= CHATTER and t - x.since[x.calm % CHATTER] < x.brief
+    return x.calm >= x.most and t - x.since[x.calm % x.most] < x.brief
 
 
 @kernel

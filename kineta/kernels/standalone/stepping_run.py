@@ -43,7 +43,7 @@ from kineta.records import dataclass
 #: short to be counted, and where more is near each other than there is room for.
 UNCOUNTABLE, CROWDED = 21, 22
 #: The state of a loop that has come to no status yet.
-_GOING = -1
+GOES_ON = -1
 _INFINITE = float("inf")
 
 
@@ -204,8 +204,8 @@ def is_made_consistent(run: SteppingData) -> bool:
 @kernel
 def advance(method: StepMethod, m: StandaloneSteps, t: float) -> int:
     """Go on to the time t, or to the end of the first step with impacts before it; REACHED, CHANGED, or why it cannot go on."""
-    run, status = m.run, _GOING
-    while status == _GOING:
+    run, status = m.run, GOES_ON
+    while status == GOES_ON:
         if m.ahead and run.time[0] <= t:
             status = tell_impacts(method, m)
         elif t <= run.time[0] or run.made == run.steps:
@@ -239,7 +239,7 @@ def one_step(method: StepMethod, m: StandaloneSteps) -> int:
         return NOT_FINITE if run.culprit == 0 else CHANGED + INADMISSIBLE
     m.left -= 1
     m.ahead = run.struck > 0
-    return _GOING
+    return GOES_ON
 
 
 @kernel

@@ -81,7 +81,7 @@ def _words(code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piec
     changes["CHANGES"] = "".join(f"        {_quoted(text)},\n" for text in CHANGES.values())
     if told.changing:
         table[f"{prefix}_contact_names[{len(told.changing)}]"] = told.changing
-    given_if = {"changes": told.changing, "impacts": told.contacts}
+    given_if = {"changes": told.changing, "impacts": told.contacts, "handover": "handed" in code.fields}
 
     def part(template: str) -> str:
         return filled(template, changes) if given_if[template.partition(".")[0].partition("_")[0]] else ""
@@ -101,10 +101,11 @@ def _words(code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piec
         "FORCES": str(len(told.p)),
         "T0": f"{scalars['t0'][1]:g}",
         "T1": f"{scalars['t_end'][1]:g}",
-        "CHANGE_HEADER": part("changes.h") + part("impacts.h"),
-        "CHANGE_SOURCE": part("changes.c") + part("impacts.c"),
+        "CHANGE_HEADER": part("changes.h") + part("impacts.h") + part("handover.h"),
+        "CHANGE_SOURCE": part("changes.c") + part("impacts.c") + part("handover.c"),
         "PRINT_CHANGES": part("changes_main.c"),
         "PRINT_CULPRIT": part("impacts_main.c"),
+        "PRINT_HANDOVER": part("handover_main.c"),
         "PASSED": f" || status == {prefix.upper()}_CHANGED" if told.changing else "",
         "TITLE": _comment(told.model),
         **fields,

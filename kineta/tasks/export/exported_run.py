@@ -178,7 +178,7 @@ def exported_problem(
     control = StepControl(*limits, run_arguments.steps(max_steps, 0))
     if method == AUTO:
         few = all(c.few for c in mutual_contacts(equations.system))
-        method = BY_EVENTS if few or events or equations.system.switches else MOREAU
+        method = AUTO if few or events or equations.system.switches else MOREAU
     if method == MOREAU:
         check_steppable(equations.system, events)
     task = simulation_problem(

@@ -30,6 +30,7 @@ from kineta.model.system import System
 from kineta.records import dataclass
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.postprocess import units_of
+from kineta.tasks.export.fallback_record import stepped_task
 
 #: What the functions of a run return, by name: numbers and sentences.
 OUTCOMES = {
@@ -198,5 +199,5 @@ def run_names(task: SimulationProblem) -> RunNames:
         switches=[switch.name for switch in system.switches],
         programs=[program.name for program in system.programs],
         start=task.y0[: task.states],
-        stepped=task.method == MOREAU,
+        stepped=task.method == MOREAU or stepped_task(task) is not None,
     )

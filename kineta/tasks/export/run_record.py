@@ -22,9 +22,10 @@ from kineta.kernels.contact import motion as contact_motion
 from kineta.kernels.contact.transition import transit
 from kineta.kernels.language import Kernel
 from kineta.kernels.stage_evaluation import LoopMethod
-from kineta.kernels.standalone import stepping_run
+from kineta.kernels.standalone import fallback_run, stepping_run
 from kineta.kernels.standalone.contact_transitions import ContactChanges
 from kineta.kernels.standalone.controllability import Controllability
+from kineta.kernels.standalone.fallback_run import FallbackMethod, StandaloneFallback
 from kineta.kernels.standalone.sincos import sine_and_cosine
 from kineta.kernels.standalone.standalone_run import RunMethod, StandaloneRun, advance, begin, change, observe
 from kineta.kernels.standalone.stepping_run import StandaloneSteps, StepMethod
@@ -39,6 +40,7 @@ from kineta.runtime.events import event_record
 from kineta.runtime.functions import CLOCKS, GUARDS, SETUP, STORED, SWITCHES, kinks_of
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import velocity_steps
+from kineta.tasks.export.fallback_record import FALLBACK_FIELDS, fallback_record, stepped_task
 from kineta.tasks.export.memory_image import Piece, pieces
 from kineta.tasks.export.stepping_record import STEP_FIELDS, stepping_record
 from kineta.tasks.export.touching_record import TouchingRecord
@@ -74,7 +76,7 @@ class RunCode:
     of its functions by name; other records are *held* by addresses in its arrays.
     """
 
-    record: StandaloneRun | StandaloneSteps
+    record: StandaloneRun | StandaloneSteps | StandaloneFallback
     fields: Mapping[str, str]
     begin: KernelTree
     advance: KernelTree
@@ -110,8 +112,15 @@ def run_code(task: SimulationProblem) -> RunCode:
     above = CONTACT_KERNELS if task.made.code.layout.touches and not stepped else {}
     numbers = {name: k for k, name in enumerate((*own, *switching, *above), 1)}
     behind = max(room(made[name]) for name in (*own, *switching))
-    record: StandaloneRun | StandaloneSteps
-    if stepped:
+    record: StandaloneRun | StandaloneSteps | StandaloneFallback
+    beside = stepped_task(task)
+    others = {} if beside is None else {n: x for n in FUNCTIONS if (x := beside.made.code.programs.get(n)) is not None}
+    if beside is not None:
+        after = {name: k for k, name in enumerate(others, 1 + len(numbers))}
+        run = run_record(task, numbers, behind)
+        record, fields = fallback_record(task, beside, run, after, max(map(room, others.values()))), FALLBACK_FIELDS
+        first, second, third, fourth, sincos, *kernels = _fallback_kernels(loop_method(task))
+    elif stepped:
         record, fields = stepping_record(task, numbers, behind), STEP_FIELDS
         first, second, third, fourth, sincos = _stepping_kernels()
     else:
@@ -120,6 +129,7 @@ def run_code(task: SimulationProblem) -> RunCode:
     named = (*own, *switching)
     functions = {name: straight_line(made[name], f"run_{name.removeprefix('run_')}", sincos) for name in named}
     functions |= {} if stepped else dict(zip(above, kernels, strict=True))
+    functions |= {f"step_{n}": straight_line(x, f"step_{n.removeprefix('run_')}", sincos) for n, x in others.items()}
     return RunCode(record, fields, first, second, third, fourth, functions)
 
 
@@ -128,6 +138,14 @@ def _kernels(method: RunMethod, touching: bool) -> list[KernelTree]:
     """The trees of the kernels of a run: those of :class:`StandaloneRun`, sine and cosine, then :data:`CONTACT_KERNELS`."""
     roots = ((begin, method), (advance, method), (change, method), (observe,), (sine_and_cosine,))
     return translate_unit(*roots, *((k,) for k in CONTACT_KERNELS.values() if touching))
+
+
+@cache
+def _fallback_kernels(method: RunMethod) -> list[KernelTree]:
+    """The trees of the kernels of :class:`StandaloneFallback`, sine and cosine, then :data:`CONTACT_KERNELS`."""
+    own = (fallback_run.begin, fallback_run.advance, fallback_run.change, fallback_run.observe)
+    whole = FallbackMethod(method, StepMethod(False))
+    return translate_unit(*((k, whole) for k in own), (sine_and_cosine,), *((k,) for k in CONTACT_KERNELS.values()))
 
 
 @cache
@@ -216,7 +234,7 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
     if system.switches:
         rows += SPARE * (len(system.switches) + SPARE)
     impacts = 0 if contacts is None else contacts.transitions.room
-    changes.update(since=np.zeros(CHATTER), told=np.zeros(2 * (impacts + rows * (1 + 3 * touches))))
+    changes.update(most=CHATTER, since=np.zeros(CHATTER), told=np.zeros(2 * (impacts + rows * (1 + 3 * touches))))
     given = np.concatenate([task.made.p, task.made.forces.constant])
     if contacts is not None:
         run.block = contacts.motion.words()

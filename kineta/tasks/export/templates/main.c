@@ -72,5 +72,5 @@ int main(int count, char **words)
         fprintf(stderr, "t = %.17g s: ", NAME_time(&run));
 PRINT_CULPRIT        fprintf(stderr, "%s\n", NAME_message(status));
     }
-    return status != PREFIX_REACHED && status != PREFIX_ENDED;
+PRINT_HANDOVER    return status != PREFIX_REACHED && status != PREFIX_ENDED;
 }

@@ -124,6 +124,12 @@ export class Model {
     return { steps: this.allowed - this.#integer("left"), rejected, evaluations };
   }
 
+  // How often the run has gone over to time stepping so far, and for how long.
+  get stepped() {
+    const { handed, spent } = INFO.places;
+    return handed ? { spells: this.#integer("handed"), seconds: this.#memory.getFloat64(spent, true) } : { spells: 0, seconds: 0 };
+  }
+
   message(status) {
     const culprit = status >= STATUS.PENETRATES && status <= STATUS.NEGATIVE ? `'${this.contacts[this.#integer("culprit")]}': ` : "";
     return culprit + (MESSAGES[status] ?? "No status of a run.");
