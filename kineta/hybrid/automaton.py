@@ -357,6 +357,12 @@ def sensed_start(task: SimulationProblem) -> tuple[FloatArray, BoundSystem] | No
     return _first_mode(task, task.made, ContactLog(touches, ()))[1:] if touches else None
 
 
+def check_first_mode(task: SimulationProblem) -> None:
+    """Raise :class:`SimulationError` where contacts of *task* have no first mode, and time stepping cannot begin there."""
+    if task.made.code.layout.touches and task.method != MOREAU:
+        _first_mode(task, task.made, ContactLog(task.made.code.layout.touches, ()))
+
+
 def _first_mode(
     task: SimulationProblem, made: BoundSystem, log: ContactLog
 ) -> tuple[ContactModes, FloatArray, BoundSystem]:

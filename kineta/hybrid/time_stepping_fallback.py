@@ -138,8 +138,8 @@ class FallbackRun(SampledRun):
     def _stepped(
         self, t: float, y: FloatArray, flags: FloatArray, patience: int
     ) -> Generator[Segment, None, tuple[float, FloatArray] | None]:
-        """Time stepping from a time and state, after a mode of these *flags*, until contacts are quiet; returns time and state to go
-        on with by events, None at the end.
+        """Time stepping from a time and state, after a mode of these *flags*, until contacts are quiet; returns time and state to
+        go on with by events, None at the end.
         """
         task = self.hybrid.task
         if t == task.t1 or (t == self.control.until and self.control.take(y) is None):
@@ -236,7 +236,8 @@ class FallbackRun(SampledRun):
             if contacts.work.status != FULL:
                 return None
             contacts.make_room()
-        state, after = watch.array("state").copy(), contacts.flags
+        state: FloatArray = watch.array("state").copy()
+        after = contacts.flags
         self._seam = max(self._seam, abs(watch.jump))
         log.note(t, watch.array("flags").reshape(after.shape), after, contacts.read_impacts(), start=True)
         log.note(t, flags, after, np.empty((0, IMPACT_NUMBERS)))

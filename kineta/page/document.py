@@ -21,7 +21,8 @@ from kineta.equations.equations import Equations, equations_of
 from kineta.equations.function import parameter_values
 from kineta.errors import ArgumentError, KinetaError, SimulationError
 from kineta.files import path_of, write
-from kineta.integration.solver import AUTO, BY_EVENTS
+from kineta.hybrid.automaton import check_first_mode
+from kineta.integration.solver import AUTO
 from kineta.integration.time_stepping import MOREAU, STEP
 from kineta.model import units
 from kineta.model.contacts.mutual_contact import mutual_contacts
@@ -69,7 +70,7 @@ _POLICY = (
 
 
 def posture_page(found: Posture) -> str:
-    """The page of a machine that moves from a posture, by time stepping where its run is handed over to it."""
+    """The page of a machine that moves from a posture."""
     equations, system = equations_of(found.system), found.system
     seconds = SECONDS if found.to is None else found.to
     span = found.t, found.t + seconds
@@ -78,18 +79,12 @@ def posture_page(found: Posture) -> str:
         return _page(equations, found, span, clockwork(found, seconds, samples), "It moves with the time alone.")
     why = _replayed(_too_many(equations))
     try:
-        run = None
         if not why and (touching := _touching(equations, found, span)):
             return _page(equations, replace(found, notes=(*found.notes, STEPPED)), span, None, "", live=touching)
-        if system.contacts:
+        if why:
             run = simulate(equations, span, q=found.q, v=found.v, p=found.p, samples=samples)
-        if run is not None and why:
             return _page(equations, found, span, recorded_run(run), why)
-        stepped = () if run is None else _handed_over(run)
-        if not stepped:
-            return _page(equations, found, span, None, "")
-        notes = (*found.notes, *stepped, STEPPED)
-        return _page(equations, replace(found, notes=notes), span, None, "", method=MOREAU)
+        return _page(equations, found, span, None, "")
     except KinetaError as error:
         if held := _held(equations, found, span, samples):
             return _page(equations, found, span, held, HELD)
@@ -139,13 +134,13 @@ def run_page(run: Result) -> str:
     reasons = _too_many(equations_of(system))
     reasons += ["forces were given beside those of the model"] * is_pushed(run)
     reasons += [f"the method {run.method} is not in the page"] * (run.method not in (*TABLEAUX, MOREAU))
-    stepped = run.method == MOREAU or bool(_handed_over(run))
+    stepped = run.method == MOREAU
     reasons += [f"switches by the method {MOREAU} are not in the page"] * (stepped and bool(system.switches))
     reasons += ["it runs backwards in time"] * bool(run.t[-1] < run.t[0])
     n = nq + len(run.v_names)
     levels = dict(zip(run.level_names, run.y[n : n + len(run.level_names), 0].tolist(), strict=True)) or None
     span = float(run.t[0]), float(run.t[-1])
-    method, equations = MOREAU if stepped else BY_EVENTS, equations_of(system)
+    method, equations = MOREAU if stepped else AUTO, equations_of(system)
     why, recorded = _replayed(reasons), recorded_run(run)
     live = None if why or not stepped else _touching(equations, at, span, method)
     return _page(equations, at, span, recorded, why, levels=levels, method=method, live=live)
@@ -155,11 +150,6 @@ def _touching(equations: Equations, at: Posture, span: tuple[float, float], meth
     """The run of bodies that may touch each other; None where there are none that are stepped together."""
     found = touching_run(equations, span, (at.q, at.v, at.p, None, None), (), method, (RTOL, ATOL, math.inf), None)
     return None if found is None else live_touching(equations, found)
-
-
-def _handed_over(run: Result) -> list[str]:
-    """The notes of a *run* on times for which it was handed over to time stepping."""
-    return [n for n in run.notes if f"('{MOREAU}')" in n]
 
 
 def _too_many(equations: Equations) -> list[str]:
@@ -207,7 +197,7 @@ def _page(
     *,
     asked: bool = False,
     levels: Any = None,
-    method: str = BY_EVENTS,
+    method: str = AUTO,
     live: LiveRun | None = None,
 ) -> str:
     system = at.system
@@ -218,6 +208,7 @@ def _page(
     else:
         limits = RTOL, ATOL, math.inf
         task = exported_problem(equations, span, (at.q, at.v, at.p, None, levels), (), method, limits, None)
+        check_first_mode(task)
         module, equations = live_module(live_run(task)), task.equations
         notes = at.notes if task.made.code.layout.order == 2 else (*at.notes, ABSORBED)
         at = replace(at, q=task.y0[: system.nq], v=task.y0[system.nq : system.nq + system.nv], notes=notes)

@@ -13,6 +13,7 @@ from kineta.equations.equations import Equations
 from kineta.expr.program import StraightLineProgram
 from kineta.integration.solver import BY_EVENTS
 from kineta.integration.time_stepping import MOREAU
+from kineta.kernels.standalone.fallback_run import StandaloneFallback
 from kineta.kernels.standalone.sincos import sine_and_cosine
 from kineta.kernels.translation import translate_unit
 from kineta.page.dragging_force import hand
@@ -84,7 +85,8 @@ def live_touching(equations: Equations, found: TouchingRun) -> LiveRun:
 def live_module(run: LiveRun) -> PageModule:
     """The module of a *run*, with its poses and the forces of a hand."""
     code, told, made, system = run.code, run.told, run.programs, run.equations.system
-    for start in (code.record.array("start"), code.record.run.array("y")):
+    record = code.record.events if isinstance(code.record, StandaloneFallback) else code.record
+    for start in (record.array("start"), record.run.array("y")):
         start[: system.nq + system.nv] = 0.0  # which the page tells each run
     held, drawn = hand(run.equations), scene(run.equations)
     bounds = limits(run.equations)
@@ -109,7 +111,6 @@ def live_module(run: LiveRun) -> PageModule:
         "works": run.works,
         "limits": bounds.told,
         "residuals": run.residuals,
-        "stepped": told.stepped,
         "accelerations": {
             "setup": "setup_free" if run.alone else "setup",
             "function": "free" if run.alone or "free" in made else "rate",

@@ -133,7 +133,7 @@ def begin(method: FallbackMethod, m: StandaloneFallback) -> int:
     status = begin_by_events(method.events, e)
     e.changes.brief = m.size
     watch_anew(m, m.t0)
-    if CHANGED + NO_IMPULSES <= status and status <= CHANGED + NO_FORCES:
+    if status >= CHANGED + NO_IMPULSES and status <= CHANGED + NO_FORCES:
         measure_pivots(e.run, m.t0, e.n_regular, e.regular)
         e.run.constraints.guarded = False
         begin_events(method.events, e)
@@ -206,7 +206,7 @@ def advance_by_events(method: FallbackMethod, m: StandaloneFallback, t: float) -
 @kernel
 def can_hand_over(ahead: int) -> bool:
     """Whether time stepping may go on from what is ahead of a run by events."""
-    piled, lost = ahead == ENDLESS, CHANGED + PENETRATES <= ahead and ahead <= CHANGED + NO_FORCES
+    piled, lost = ahead == ENDLESS, ahead >= CHANGED + PENETRATES and ahead <= CHANGED + NO_FORCES
     return piled or lost or ahead == TOO_MANY
 
 

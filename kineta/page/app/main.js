@@ -124,7 +124,9 @@ class Page {
     const energies = [track.column("kinetic_energy"), potential.map((x) => x - potential[0]), track.column("work"), potential.map((x) => 2.2e-14 * x)].map(largest);
     const balance = ` · energy balance ${digits(largest(track.column("balance")) / Math.max(...energies, 1e-300), 3)}`;
     const kept = this.engine.info.residuals ? ` · constraints kept to ${digits(largest(track.column("residual")), 3)}` : "";
-    told.append(el("b", "", `${digits(this.run.milliseconds, 3)} ms`), ` for ${digits(track.last - this.span[0], 3)} s · ${steps} steps${balance}${kept}${this.fitted ?? ""}`);
+    const { spells, seconds } = this.engine.model.stepped;
+    const over = spells ? ` · by time stepping ${spells === 1 ? "once" : `${spells} times`}, for ${digits(seconds, 3)} s in all, where events could not go on` : "";
+    told.append(el("b", "", `${digits(this.run.milliseconds, 3)} ms`), ` for ${digits(track.last - this.span[0], 3)} s · ${steps} steps${over}${balance}${kept}${this.fitted ?? ""}`);
   }
 
   /** To the event after, or with -1 before, the present time, which is told. @param {number} way */

@@ -222,9 +222,7 @@ export class LiveRun {
     if (status === STATUS.ENDED) return `${text}.`;
     if (status === STATUS.OUT_OF_STEPS) return `The run fails after t = ${digits(track.last)} s. ${this.collapse()}`;
     const at = (k) => ({ t: track.t[k], q: this.part(k, 0, nq), v: this.part(k, nq, nv) });
-    const why = status >= STATUS.PENETRATES && !this.info.stepped ? "'kineta simulate' goes on by time stepping there"
-      : cause(engine, track.rows, at);
-    return `The run fails after t = ${digits(track.last)} s. ${text}; ${why}.`;
+    return `The run fails after t = ${digits(track.last)} s. ${text}; ${cause(engine, track.rows, at)}.`;
   }
 
   /** How steps have come to their end. */

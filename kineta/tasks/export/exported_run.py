@@ -102,8 +102,8 @@ def export_run(
         and its loader in JavaScript
     name : of the files and functions, by default that of the model
     method : ``dop853`` or ``dopri5``, which find contacts by events; or ``moreau``, time stepping, without events and switches.
-        ``auto`` (default) is ``dop853``, and ``moreau`` for bodies of which many may touch each other. Exported code does not go
-        over from the one to the other
+        ``auto`` (default) is ``dop853``, which goes over to time stepping where events cannot go on, and back, in a model with
+        contacts and without events, switches and programs; and ``moreau`` for bodies of which many may touch each other
     max_step : largest step [s]; of ``moreau`` the step, 1 ms if not given
     """
     equations = given_equations(system)
