@@ -58,7 +58,7 @@ STEP_FUNCTIONS = ("slopes", "coordinate_rate")
 IMPACTS = 4096
 
 
-#: Kernels that are compiled together: of motions by events, and of time stepping, which most motions never need.
+#: Kernels that are compiled together: of motions by events, of time stepping, which most motions never need, and of the way back.
 UNITS: Sequence[Sequence[Callable[..., Any]]] = (
     (
         contact_rate,
