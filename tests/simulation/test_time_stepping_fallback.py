@@ -12,6 +12,7 @@ import pytest
 import kineta as kn
 from kineta.errors import SimulationError
 from kineta.hybrid import chattering
+from kineta.integration import native
 from kineta.integration.contact_records import CLOSED, FLAGS
 from kineta.simulation import simulate
 from tests.hybrid.test_classics import painleve
@@ -288,3 +289,17 @@ def test_talos_goes_on_where_his_joints_stop_at_their_limits() -> None:
         run = kn.simulate(talos().equations(), 0.3, samples=61, q=bent | start, v=speeds)
     judge(talos(), run)
     assert len(run.changes) > 500
+
+
+@pytest.mark.slow
+def test_a_motion_that_is_taken_over_does_not_depend_on_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which sets how far the loop by events goes beyond the place where it hands over."""
+    rng, ends = np.random.default_rng(4), set[bytes]()
+    p = body_and_springs(rng) | {"mu": rounded(rng, 0.2, 1), "f": rounded(rng, -600, 600)}
+    v = {"x'": float(rng.choice([0.0, rounded(rng, -1, 1)]))}
+    for pause in (0.001, 1.0):
+        monkeypatch.setattr(native, "PAUSE", pause)
+        run = kn.simulate(TABLE.equations(), 1.0, p=p, v=v, samples=3)
+        ends.add(run.y.tobytes())
+    assert spells(run)
+    assert len(ends) == 1

@@ -61,6 +61,10 @@ def take_back(stepped: SteppingData, run: RunData, watch: QuietWatch) -> bool:
             return False  # what is still pushed apart would be thrown
     for k in range(c.n_flags):
         motion.flags[k] = 0.0
+    for k in range(
+        problem.contacts
+    ):  # no force has come to its end: what a run by events last found is of another time
+        work.loose[k], work.exhausted[k], work.fallen[k] = 0, 0, 0
     for k in range(problem.contacts):
         if watch.pressed[k] != 0 or (problem.has_normal[k] != 0 and work.gaps[k] < 0.0):
             motion.flags[FLAGS * k + CLOSED] = 1.0
