@@ -30,7 +30,11 @@ def step_size(task: SimulationProblem) -> float:
 
 def crowd(flags: FloatArray) -> int:
     """The number of steps within a part of one of time stepping that are too many in the mode of these *flags*."""
-    closed = int((flags[CLOSED::FLAGS] > 0.0).sum())
+    return most_steps(int((flags[CLOSED::FLAGS] > 0.0).sum()))
+
+
+def most_steps(closed: int) -> int:
+    """The number of steps within a part of one of time stepping that are too many with so many contacts *closed*."""
     return min(CROWD, max(FEWEST, int(CROWD * (SPARSE / max(closed, 1)) ** 3)))
 
 

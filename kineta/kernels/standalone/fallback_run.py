@@ -6,7 +6,7 @@ It gives the states and steps of :func:`~kineta.simulation.simulate.simulate` wi
 
 from __future__ import annotations
 
-from kineta.integration.contact_records import IMPACT_NUMBERS
+from kineta.integration.contact_records import CLOSED, FLAGS, IMPACT_NUMBERS
 from kineta.integration.handover import BACK, PART, QUIET, QuietWatch
 from kineta.integration.loop_abi import NOT_FINITE, STEP_TOO_SMALL
 from kineta.integration.time_stepping import STEP
@@ -41,7 +41,7 @@ from kineta.kernels.standalone.stepping_run import observe as observe_steps
 from kineta.kernels.time_stepping.handover import begin_quiet, count_quiet, take_back
 from kineta.kernels.time_stepping.time_step import clear_contacts
 from kineta.kernels.vectors import copy
-from kineta.memory import Reals, Record
+from kineta.memory import Integers, Reals, Record
 from kineta.records import dataclass
 
 #: What is ahead of a run by events where its steps are too many.
@@ -58,8 +58,8 @@ class StandaloneFallback(Record, partial=True):
     begun, handed, lasted, spent : time at which events began or went on; number of spells of time stepping, duration of the last
         one, and of all; since : time at which the present one began
     at, handing, flags : time, state and mode of the run by events at which time stepping is to begin, or has
-    crowd, counted, ends, latest : number of steps that are too many within ``narrow`` [s], counted steps, (crowd,) the last of
-        their times, and the last time
+    crowds, crowd : (contacts + 1,) for each number of closed contacts that of steps that are too many within ``narrow`` [s], and
+        the most of these; counted, ends, latest : steps counted, (crowd,) the last of their times, and the last time
     kept, rows, marks : number of the last states, (BACK + 1, n), and (BACK + 1,) their times
     """
 
@@ -97,6 +97,7 @@ class StandaloneFallback(Record, partial=True):
     at: float
     handing: Reals
     flags: Reals
+    crowds: Integers
     crowd: int
     crowded: float
     narrow: float
@@ -255,19 +256,21 @@ def hand_over_at(m: StandaloneFallback, t: float, state: Reals) -> None:
 def look_at_row(m: StandaloneFallback, t: float, state: Reals, flags: Reals) -> None:
     """Count the end of a step in a mode of these *flags*, and hand over there where steps with something closed are too many."""
     e = m.events
-    x, place, closed = e.changes, m.kept % (BACK + 1), False
+    x, place, closed, count = e.changes, m.kept % (BACK + 1), False, 0
     m.marks[place] = t
     copy(state, m.rows[place * e.run.n :], e.run.n)
     m.kept += 1
     if t > m.latest:
         m.latest = t
-        oldest = m.counted % m.crowd
         for k in range(e.run.contacts.n_flags):
             closed = closed or flags[k] != 0.0
-        if closed and x.ahead != TOO_MANY and m.counted >= m.crowd and t - m.ends[oldest] < m.narrow:
+            if k % FLAGS == CLOSED and flags[k] > 0.0:
+                count += 1
+        many = m.crowds[count]
+        if closed and x.ahead != TOO_MANY and m.counted >= many and t - m.ends[(m.counted - many) % m.crowd] < m.narrow:
             x.ahead, x.at = TOO_MANY, t
             hand_over_at(m, t, state)
-        m.ends[oldest] = t
+        m.ends[m.counted % m.crowd] = t
         m.counted += 1
 
 

@@ -90,6 +90,7 @@ def fallback_record(
         left=run.left,
         handing=np.zeros(n),
         flags=np.zeros(FLAGS * m),
+        crowds=np.array([chattering.most_steps(k) for k in range(m + 1)], dtype=np.int64),
         crowd=chattering.CROWD,
         crowded=chattering.CROWDED,
         ends=np.zeros(chattering.CROWD),
