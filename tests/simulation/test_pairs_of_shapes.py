@@ -22,6 +22,8 @@ PAIRS = [(a, b) for k, a in enumerate(FIRST) for b in [*SECOND][k:]]
 QUICK = (("ball", "box"), ("capsule", "capsule"), ("box", "plane"))
 #: Impacts up to which two motions are compared: what rounding they begin with each impact makes a thousand times larger.
 BLOWS = 2
+#: Growth of energy in parts of it, of steps of 1 ms: of capsules that roll on each other 2e-5 J, a quarter for half of the step.
+GROWTH = 1e-4
 
 
 def system(first: str, second: str, *, table: bool, exchanged: bool = False) -> kn.Equations:
@@ -99,7 +101,7 @@ def runs(first: str, second: str, seeds: Iterable[int], *systems: kn.Equations) 
         if second != "plane":
             kept = momenta(one)
             np.testing.assert_allclose(kept - kept[0], 0, atol=1e-12)
-        assert np.diff(one.kinetic_energy).max() < 1e-5
+        assert np.diff(one.kinetic_energy).max() < GROWTH * one.kinetic_energy[0]
     assert hits > 1
 
 
