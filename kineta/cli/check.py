@@ -40,7 +40,7 @@ _DEFINITE = "mass matrix is positive definite"
 @click.option("--plot", type=FILE, metavar="FILE", help="Write a picture of the machine (.png, .svg, .pdf).")
 @json_
 def check(model: Path, settings: Settings, plot: Path | None, as_json: bool) -> None:
-    """Say what a model was taken for, and check its laws.
+    """Show how a model was read, and check its laws.
 
     The laws of mechanics are checked in the initial state; a check that fails ends with 2.
     """
@@ -225,7 +225,7 @@ def _parts(equations: Equations) -> Iterator[tuple[Equations, WrittenStart]]:
 
 
 def _worst(findings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the finding of each check that says most: one that fails, or the one nearest to failing."""
+    """Return the most critical finding of each check: one that fails, or the one nearest to failing."""
     worst: dict[str, dict[str, Any]] = {}
     for finding in findings:
         known = worst.setdefault(finding["name"], finding)

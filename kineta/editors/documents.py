@@ -81,7 +81,7 @@ class Documents:
         self.forget()
 
     def forget(self) -> None:
-        """Forget what was found, for files have changed."""
+        """Discard cached names and diagnoses, since texts have changed."""
         self._names.clear()
         self._diagnoses.clear()
 

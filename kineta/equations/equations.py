@@ -1,4 +1,4 @@
-"""The driver: from a system to its equations, from equations to programs."""
+"""Equations of a system, derived at first access, and their straight-line programs, functions and formulas."""
 
 from __future__ import annotations
 

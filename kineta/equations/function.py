@@ -172,7 +172,7 @@ class Function:
 
     @once
     def _valued(self) -> bool:
-        """Whether every parameter has a value without a call's."""
+        """Whether every parameter has a value where a call gives none."""
         return self.p is not None or all(q.value is not None for q in self.system.parameters)
 
     @property
@@ -221,7 +221,7 @@ class Function:
 
     @once
     def _plain_parameters(self) -> tuple[dict[str, int], FloatArray] | None:
-        """Places and values of the parameters, where those of a call need no check but of their type."""
+        """Indices and values of the parameters; None where those of a call need more than a check of their types."""
         names = self.system.parameter_names
         if any(n in names for _, axis in self.system.directions for a in axis for n in a.symbols()):
             return None

@@ -28,11 +28,11 @@ LINEAR = ("linear", "cubic", "natural", "quintic")
 _WORDS = tuple(KINDS)
 #: Splines with ends of which so many pieces are one polynomial.
 NOT_A_KNOT = {"cubic": 2, "quintic": 3}
-#: Part of the largest value of a table by which its values may differ from those that others tell.
+#: Error, relative to the largest value of a table, up to which cubics through other knots count as telling its values.
 UNSEEN = 1e-5
 #: Ratio of the lengths of two pieces that are very different.
 UNEVEN = 3.0
-#: Part of the largest value up to which each second of at least so many knots tells the others of a smooth table.
+#: Largest error, relative to the largest value, of cubics through each second knot in a smooth table; least number of knots.
 ROUGH, MANY = 1e-2, 16
 #: Factor between jumps of derivatives at knots that are alike; and the rounding error of one, in units of roundoff.
 ALIKE, ROUNDED = 30.0, 1e3
@@ -415,7 +415,7 @@ def resolution(graph: Graph, data: Ref) -> int:
 
 
 def _is_rough(graph: Graph, table: Table) -> bool:
-    """Whether each second knot of many tells the others worse than up to :data:`ROUGH` of the largest value, as of noise."""
+    """Whether cubics through each second of many knots miss others by more than :data:`ROUGH` of the largest value: noise."""
     y = _values(graph, table) if len(table.knots) >= MANY else None
     return y is not None and not _is_told(table.knots, y, 2, ROUGH * max(map(abs, y)))
 
@@ -428,7 +428,7 @@ def _values(graph: Graph, table: Table) -> list[float] | None:
 
 
 def _is_told(x: Sequence[float], y: Sequence[float], pieces: int, allowed: float) -> bool:
-    """Whether cubics through every so many points miss no other by more than is *allowed*."""
+    """Whether cubics through each point number *pieces* miss no other by more than *allowed*."""
     coarse = [*range(0, len(x) - 1, pieces), len(x) - 1]
     for j in range(len(coarse) - 1):
         first = min(max(j - 1, 0), len(coarse) - 4)

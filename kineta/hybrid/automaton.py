@@ -127,7 +127,7 @@ class HybridRun(SampledRun):
             jumped = True
 
     def _heard(self, struck: Collection[int]) -> list[int]:
-        """Switches that hear impacts of the contacts *struck*."""
+        """Numbers of the switches that react to impacts of the contacts *struck*."""
         hears, switches = self.loop.switches.array("hears"), len(self.task.system.switches)
         return np.flatnonzero(hears.reshape(switches, -1)[:, [*struck]].any(axis=1)).tolist() if switches else []
 
@@ -302,7 +302,7 @@ class HybridRun(SampledRun):
                 raise self._endless(t)
 
     def _check_pace(self, segment: Segment) -> None:
-        """Set the fault of a motion that hardly gets on in a *segment* with something closed."""
+        """Set the fault of a motion that needs too many tiny steps, up to the end of a *segment*, with a contact closed."""
         contacts = self.contacts
         self._steps += self._crowd.count(segment)
         if contacts is not None and self._steps > MOST_STEPS:

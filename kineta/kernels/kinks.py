@@ -34,7 +34,7 @@ _BEFORE, CLOSE = 1e-3, 1e-8
 _HAIR = 1e-6
 #: Distance in front of a kink that was found beyond the end of a step, relative to that from there.
 _SLACK = 1e-4
-#: Time between two passings of a guard, relative to a step, that is soon.
+#: Time between two passings of a guard, relative to a step, up to which they follow each other immediately.
 _SOON = 1e-5
 #: Places looked at, of LOOKS, at which slopes are compared with the differences of values: at no regular distance.
 SLOPES = (0, 3, 5)
@@ -159,7 +159,7 @@ def evaluate_stored(method: LoopMethod, run: RunData, t: float, y: Reals, out: R
 
 @kernel
 def place_leap(method: LoopMethod, run: RunData) -> None:
-    """Put the numbers between which what is stored jumps at the kink found, and what it is in front of it and behind."""
+    """Bisect the kink found: put the two adjacent times between which what is stored jumps, and its values on both sides."""
     k = run.kinks
     evaluate_stored(method, run, k.stop, run.y, k.before)
     evaluate_stored(method, run, k.right, run.y, k.behind)
@@ -182,8 +182,8 @@ def place_leap(method: LoopMethod, run: RunData) -> None:
 
 @kernel
 def take_leap(run: RunData) -> bool:
-    """Count the energy that the time alone changes at the kink as work; whether momenta and places stay: else a mass moves at an
-    infinite acceleration.
+    """Count the jump of the energy with the time alone as work; whether generalised momenta and placements are continuous: else
+    a mass would need an infinite acceleration.
     """
     k, size, off = run.kinks, 0.0, 0.0
     run.new[k.work] = run.new[k.work] + (k.behind[0] - k.before[0])
@@ -286,7 +286,7 @@ def may_hide(run: RunData, i: int) -> bool:
 
 @kernel
 def blur(method: LoopMethod, run: RunData, t: float, i: int) -> float:
-    """How far guard i moves within the tolerance of a step: smaller excursions than that are none of the motion."""
+    """How far guard i moves as the state changes by the step tolerance: smaller excursions are error, not motion."""
     k, found = run.kinks, 0.0
     evaluate_guards(method, run, t, run.y, k.tried)
     here = k.tried[i]
@@ -367,7 +367,7 @@ def seek_one(
 def hidden(
     method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, i: int, a: float, b: float
 ) -> float:  # fmt: skip
-    """A place between the fractions a and b, at which guard i has one sign, where it has the other; 2 for none."""
+    """A fraction between a and b at which guard i has the sign opposite to that at both of them; 2 for none."""
     span, found = (b - a) * SPAN, 2.0
     fa, fb = guard_at(method, run, dense, t, h, i, a), guard_at(method, run, dense, t, h, i, b)
     left, right = guard_at(method, run, dense, t, h, i, a + span), guard_at(method, run, dense, t, h, i, b - span)
@@ -555,7 +555,7 @@ def shorten(method: LoopMethod, run: RunData, h: float) -> None:
 
 @kernel
 def note_free_step(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, end: float) -> None:
-    """After a step without a kink: look how far the one ahead is, and listen again to guards that have kept their sign."""
+    """After a step without a kink: find the distance of the one ahead, and count down muted guards that have kept their sign."""
     k, any = run.kinks, False
     if k.n_smooth > 0:
         expect_knot(method, run, dense, h, t)
@@ -660,6 +660,6 @@ def is_cut(run: RunData) -> bool:
 
 @kernel
 def cut_step(run: RunData) -> float:
-    """The next step up to there."""
+    """The next step, cut in front of the kink that depends on the time alone, or at the longest step ``pace``."""
     k, h = run.kinks, next_step(run)
     return k.stop - run.t if k.found else copysign(k.pace, h)

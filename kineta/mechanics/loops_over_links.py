@@ -139,8 +139,8 @@ def _listed(x: Wrench) -> list[Ref]:
 
 @dataclass(frozen=True, slots=True)
 class _Moved:
-    """What the outward sweep leaves of a link, as operands: its motion Q, d, the derivatives of its rates by their speeds; W_0,
-    W_1, U_2, X_2; and the wrench of its masses.
+    """What the outward sweep leaves of a link, as operands: Q, d, derivatives of its rates by their speeds; angular velocity W_0
+    and acceleration W_1, their matrix U_2, the acceleration X_2 of the origin; and the wrench of its masses.
     """
 
     motion: list[Operand]
@@ -263,7 +263,7 @@ def accelerations(loops: LinkLoops, tau: Sequence[Ref]) -> list[Operand]:
 
 
 def _added(graph: Graph, refs: list[Ref]) -> list[Ref]:
-    """What two links ask of their carrier, and their tests."""
+    """Sums of the articulated inertias and wrenches that two links pass to their carrier, and both tests of pivots."""
     half = len(refs) // 2
     return [*_summed(graph, refs[: half - 1] + refs[half:-1]), graph.guard(refs[half - 1], refs[-1])]
 
@@ -307,7 +307,7 @@ def _inwards(like: Link, shape: Shape, n: int, loaded: bool) -> Write:
 
 
 def _answers(like: Link) -> Write:
-    """The step of the accelerations for links as *like*: of the link, and of its speeds."""
+    """The step of the second outward sweep for links as *like*: accelerations of the link and of its speeds."""
 
     def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
         read = StepOperands(graph, refs)

@@ -31,9 +31,9 @@ DENOMINATOR, HALVES, THIRDS = 12, (16, 24, 32, 48, 64), 1000
 NUMERATOR = 24
 #: Largest denominator of a multiple of pi: a degree.
 DEGREES = 180
-#: Functions that stand behind coordinates whatever they are of.
+#: Trigonometric functions, which stand behind coordinates even of parameters.
 WAVES = (Op.SIN, Op.COS, Op.TAN)
-#: Characters of the digits of a number above which it is no decimal that anyone wrote.
+#: Most characters of a decimal that somebody typed; longer ones were computed.
 LONG = 14
 #: Sizes of numbers whose squares are no longer exact, and whole numbers whose square factors are not sought.
 UNDERFLOW, MOST = 1e-6, 100_000
@@ -275,7 +275,7 @@ class _Typesetter:
         minus, terms = self._oriented(ref >> 1)
         return self._joined([(m ^ minus, s) for m, s in terms])
 
-    # -- laying open ----------------------------------------------------------------------------------------------------
+    # -- flattening -----------------------------------------------------------------------------------------------------
 
     def _named(self, i: int) -> bool:
         return i in self.names and i != self.opened

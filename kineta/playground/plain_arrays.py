@@ -1,4 +1,4 @@
-"""Arrays in plain Python: what the way from a model to its module of WebAssembly asks of NumPy, where there is none.
+"""Arrays in plain Python: the part of NumPy that the export of a model to WebAssembly needs, for browsers without it.
 
 In a browser NumPy is three megabytes to load, and half a second to import. On that way arrays are short: parameters, states,
 the memory of a run, and the constraints of a linkage. Names and results are NumPy's. Arrays are contiguous, and slices along the
@@ -342,7 +342,7 @@ def spread(x: ndarray, shape: Shape) -> list[Any]:
 
 
 def reduced(x: ndarray, by: Callable[[Any], Any], axis: Any, keep: bool, initial: Any, kind: Any = None) -> Any:
-    """What a function makes of the entries along some axes, with an initial one."""
+    """The reduction of the entries along some axes by a function, with an initial one."""
     kind = kind or x.dtype
     over = range(x.ndim) if axis is None else [k % x.ndim for k in (axis if isinstance(axis, tuple) else (axis,))]
     rest = [k for k in range(x.ndim) if k not in over]

@@ -73,8 +73,8 @@ class Result:
         and of forces
     kinetic_energy, potential_energy, work : (k,) [J]; work is that of all that is not conservative
     energy_balance : largest deviation of energy - work from its value at the start, relative to the energies at play
-    residual : by how much constraints, and rates of those on the position, were missed at most
-    notes : what else is to be known: constraints that were left out because they say what others say
+    residual : largest violation of constraints, and of the rates of those on positions
+    notes : remarks on the run, as on redundant constraints that were left out
     changes : times and words of what happened on the way: ``(1.2, "foot strikes")``; impacts, rest, slip, switches
     impacts : the impulses of all impacts, each a named tuple :class:`Impact`, as ``pandas.DataFrame`` takes them
     system : the model, for pictures of it; None for a run from a file

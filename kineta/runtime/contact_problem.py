@@ -80,7 +80,7 @@ def contact_kernel(name: str) -> CompiledKernel:
     return next(machine_unit(*unit)[name] for unit in UNITS if any(made.__name__ == name for made in unit))
 
 
-#: Numbers of the factors of a large island at most, and its blocks; of each of them those that are eliminated later.
+#: Most entries of the factors of a large island, and its most blocks; for each of them the most that are eliminated later.
 MOST_ENTRIES, MOST_BLOCKS, LATER = 1 << 20, 1024, 64
 
 
@@ -220,7 +220,7 @@ class CompiledContacts:
         return np.where(self.problem.array("has_normal") > 0, gaps, np.inf)
 
     def transitions(self, same: float, until: float) -> TransitionWork:
-        """Memory of the transitions of a motion with the contact tolerance *same* and the largest time *until*."""
+        """Memory of the transitions of a motion: *same* is the contact tolerance of gaps, *until* the largest time."""
         m, n = len(self.touches), self.n
         marks = (
             "loose",

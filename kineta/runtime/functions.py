@@ -53,13 +53,13 @@ KEPT = 1000
 PERIODIC = frozenset({Op.SIN, Op.COS, Op.TAN})
 
 
-#: Numbers of what tells of kinks and steps of a smooth rate.
+#: Numbers of guards, clocks, paces, stored quantities and smooth tables of a rate without kinks.
 SMOOTH = (0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class KinkNumbers:
-    """Numbers of what tells of kinks and steps, and roughness of tables, as in :class:`StateLayout`."""
+    """Numbers of guards, clocks, paces, stored quantities and smooth tables, and their roughness, as in :class:`StateLayout`."""
 
     numbers: tuple[int, int, int, int, int] = SMOOTH
     roughness: tuple[float, ...] = ()
@@ -361,7 +361,7 @@ def _event_functions(d: Derivation, watched: Sequence[Expr], *, guarded: bool) -
 
 
 def margins(system: System) -> Iterator[tuple[Expr, bool]]:
-    """Values that have to be zero or more in runs of *system*, or above zero, since they depend on what switches set."""
+    """Values that switches change and that must not become negative in runs of *system*; True where they must be positive."""
     for _, bound in system.bounded:
         if not system.switched.keys().isdisjoint(bound.value.symbols()):
             yield bound.value, bound.positive

@@ -35,7 +35,7 @@ from kineta.simulation.touching_shapes import AXES, KINDS, ShapeFunction, Touchi
 from kineta.spatial.rotation import ASIDE
 from kineta.threads import once
 
-#: Features near for each ball, and for each other shape, that there is room for, and beside them.
+#: Room for contact features: for each ball, for each other shape, and in addition.
 PAIRS, FEATURES, MORE_PAIRS = 16, 48, 64
 #: Forces of pairs kept between two pauses, beside those of one step.
 MORE_FORCES = 1 << 14
@@ -43,7 +43,7 @@ MORE_FORCES = 1 << 14
 SEGMENT_NUMBERS = 1 << 21
 #: Speeds of the largest island for Newton's method.
 LARGEST_ISLAND = 60
-#: What is kept of the features of the last step, and numbers of the memory of features.
+#: Fields of features that are kept from the last step, and the size of the work array of their search.
 LAST = ("pair", "feature", "pressed", "stuck")
 WORK = 42
 
@@ -120,7 +120,7 @@ class PileMemory:
         self._forces = pairs.array("forces")
 
     def _sum(self) -> None:
-        """Sums of all numbers of components."""
+        """Offsets of each component among all: q, v, multipliers, contacts, forces, blocks, inertia, row entries, couplings."""
         motions = [own.motion for own in self._own]
         problems = [m.problem for m in motions]
 

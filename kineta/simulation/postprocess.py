@@ -55,7 +55,7 @@ SUMMARY = {
     FAILED: "failed",
     INTERRUPTED: "interrupted",
 }
-#: How bad each status is.
+#: Rank of each status, the worst highest.
 _RANKS = {code: rank for rank, code in enumerate(SUMMARY)}
 #: Units of the force on a speed, by that of the speed.
 _FORCES = {"m/s": "N", "rad/s": "N*m"}
@@ -142,7 +142,7 @@ def energy_balance(
 @constant_record
 class Verdict:
     """What is found on the motions of *task*: the energy ``balances``, ``codes`` of status and ``messages`` of all cases; and
-    what some are ``astray`` of, constraints or programs.
+    ``astray``, for the cases that violate them, constraints or programs.
     """
 
     task: SimulationProblem

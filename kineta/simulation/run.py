@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 #: Steps between two stall checks, and the largest number of steps that the rest of a run may need at its present pace.
 CHECK_INTERVAL, MAX_STEPS_LEFT = 100_000, 1e11
-#: What gives a run by time stepping more time.
+#: Advice for time stepping that ran out of steps.
 ALLOWED = "max_steps allows more steps, and a larger max_step needs fewer"
 
 
@@ -358,7 +358,7 @@ def _integrate(
 
 
 def _crowd(task: SimulationProblem, run: Solver | SampledRun) -> str:
-    """The sentence on changes that follow each other ever faster at the end of a *run*; ``''`` for none."""
+    """Sentence on mode changes that follow each other ever faster at the end of a *run*; ``''`` for none."""
     told = run.changes if isinstance(run, SampledRun) else ()
     if len(told) < CHATTER or told[-1][0] - told[-CHATTER][0] > BRIEF * abs(task.t1 - task.t0):
         return ""

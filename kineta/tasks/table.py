@@ -378,7 +378,7 @@ TASKS = (
         "Sensitivity sensitivity",
         DERIVATIVES,
         verb="sensitivity",
-        help="""Derive a motion by what it depends on.
+        help="""Differentiate a motion by its parameters and initial state.
 
         The values of coordinates, speeds and outputs at the end, and their exact derivatives.
 

@@ -102,7 +102,7 @@ def _carry(total: Register, summand: Register) -> Register:
 
 
 def _far_angle(a: Register) -> tuple[Register, ...]:
-    """An angle beyond a million, infinite or NaN as the nearest multiple of pi/2, in words, behind the rest in two parts."""
+    """Payne and Hanek's reduction of an angle beyond a million: the rest in two parts, then the multiple of pi/2, in words."""
     body = a.body
     bits = a.bits
     exponent = bits >> 52 & 0x7FF

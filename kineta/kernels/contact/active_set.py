@@ -28,7 +28,7 @@ from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import copy, maximum
 from kineta.memory import Integers, Reals
 
-#: Power of friction, relative to the largest, of contacts that begin to slip together.
+#: Least power of friction, relative to the largest, of contacts that are taken to begin to slip at the same time.
 TOGETHER = 0.5
 #: Largest number of sweeps.
 SWEEPS = 2000
@@ -50,7 +50,7 @@ MOVED = 1e-6
 @kernel
 def candidate_modes(motion: ContactMotion, near: Integers, count: int, slow: float, still: float) -> None:
     """Candidate modes of the contacts *near* by their velocities: open where they part faster than *slow*, slipping where they
-    slip faster than *still*, along a line than what rounding leaves of it, or with smooth friction, else sticking.
+    slip faster than *still*, along a line than the constraint tolerance if smaller, or with smooth friction, else sticking.
     """
     problem, terms, contacts = motion.problem, motion.terms, motion.contacts
     for a in range(count):
@@ -278,7 +278,7 @@ def shared_mode(motion: ContactMotion, near: Integers, count: int, over: bool, f
 
 @kernel
 def even_mode(motion: ContactMotion, near: Integers, count: int, free: Reals, a: Reals) -> bool:
-    """The candidate modes under the least forces, shared by what friction can bear; whether they agree. The forces, even where
+    """The candidate modes under forces of least norm, weighted by what friction can bear; whether they agree. These, even where
     they are not admissible, remain in ``compression``: balances begin with them.
     """
     solution, contacts, work = motion.solution, motion.contacts, motion.work
@@ -375,7 +375,7 @@ def begin_evenly(motion: ContactMotion, c: int, a: Reals) -> None:
 
 @kernel
 def mode_of_island(motion: ContactMotion, near: Integers, count: int, free: Reals, a: Reals) -> bool:
-    """The modes, forces and accelerations a of the contacts of an island; whether there are any."""
+    """Find modes, forces and accelerations a of the contacts of an island; whether any modes agree with their forces."""
     found = even_mode(motion, near, count, free, a)
     over = not found and is_overloaded(motion, near, count)
     if not found and not over:

@@ -36,7 +36,7 @@ from kineta.memory import Integers, Reals
 OPEN, STICKING, SLIPPING, GLIDING = range(4)
 #: Slip in space at which the direction of the mode and that of the velocity have equal parts; and of slip that begins [m/s].
 REMEMBERED_SLIP, BEGINNING_SLIP = 1e-9, 1e-5
-#: Slip that begins from which on its direction is seen: where contacts at rest nearly depend on each other it starts with less.
+#: Speed [m/s] of beginning slip above which it sets its own direction; where rows nearly depend on each other it starts slower.
 SEEN = 1e-6
 #: Pivot, relative to the diagonal, of a row that nearly depends on others.
 WEAK = 1e-3
@@ -123,7 +123,7 @@ def forces_of_island(
     motion: ContactMotion, active: Integers, count: int, bias: Reals, reference: Reals, a: Reals
 ) -> None:
     """The forces of the *active* contacts of an island near a *reference*, and the accelerations a (speeds,) under them, whose
-    rows are to be W a + *bias* = 0. Or impulses and speeds.
+    rows are to be W a + *bias* = 0; likewise impulses, and speeds for a.
     """
     problem, terms, solution, contacts, work = (
         motion.problem,

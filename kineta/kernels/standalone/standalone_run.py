@@ -54,7 +54,7 @@ _INFINITE = float("inf")
 
 
 class StandaloneRun(Record):
-    """A run and what it is made of.
+    """The state and memory of a run without Python.
 
     given : the argument of ``setup``, which switches set; start : (n,) initial state; t0 : initial time; rtol, atol : tolerances
     states : number of coordinates, speeds and derivatives of speeds, the first ``coordinates``
@@ -390,7 +390,7 @@ def earliest_zero(m: StandaloneRun, way: float) -> int:
 
 @kernel
 def report(method: RunMethod, m: StandaloneRun, zero: int) -> None:
-    """Make a zero of the last step the present state."""
+    """Make the time and state of a zero in the last step the present ones, and count it as reported."""
     e = m.run.events
     m.event, m.t = e.which[zero], e.times[zero]
     e.which[zero] = -1

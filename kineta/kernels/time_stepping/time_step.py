@@ -1,8 +1,8 @@
 """Time stepping of Moreau and Jean: a step of given size with impulses of all contacts, whatever opens or closes in it.
 
-Half a step with the speeds so far, one evaluation of all terms amidst the step, the contact problem, half a step with the new
+Half a step with the speeds so far, one evaluation of all terms at the midpoint, the contact problem, half a step with the new
 speeds. Forces are implicit by their derivatives; multipliers of constraints are speeds without mass. A contact obeys Signorini's
-condition for the gap amidst the *next* step, which stays positive; a part of a penetration is taken back in each step, slowly.
+condition for the gap at the midpoint of the *next* step; a part of a penetration is corrected in each step, slowly.
 Restitution is Newton's or Poisson's, where the free motion would close the contact, and as much of it as gains no energy.
 """
 
@@ -36,7 +36,7 @@ DRAWN = 5
 #: Marks of contacts after a step: pressed, and pressed but closing on, as those that strike do for a step more; their part of the
 #: velocity that REACH gives in it.
 PRESSED, CLOSING, STOPPED = 1, 2, 1e-2
-#: What a contact has in an impact, beside that it was hit, or that one of a step before goes on: nothing, or what others pass on.
+#: Role of a contact in an impact, beside HIT and GOES_ON: none, or an impulse transmitted by other contacts.
 CALM, PASSED = 0, -1
 #: Slip below which a contact sticks, relative to the largest velocity.
 STUCK = 1e-6
@@ -76,7 +76,7 @@ def shift_terms(run: SteppingData) -> None:
 
 @kernel
 def evaluate_middle(run: SteppingData, h: float, again: bool) -> None:
-    """Terms amidst a step of size h, with the inertia of implicit forces, and its factors; the speeds without contacts.
+    """Terms at the midpoint of a step of size h, with the inertia of implicit forces, and its factors; speeds without contacts.
 
     Forces are linear about the speeds before the step, or *again*, halfway to those tried.
     """
@@ -474,7 +474,7 @@ def look_at_events(run: SteppingData) -> None:
 
 @kernel
 def is_pause(run: SteppingData, row: int) -> bool:
-    """Whether steps end after so many, since an event has been passed, an impact is heard, or impacts and forces have no room."""
+    """Whether to pause after *row* steps: an event was crossed, a switch reacts to impacts, or impacts or forces have no room."""
     full = row > 0 and run.struck + run.motion.problem.contacts > run.room
     full = full or (row > 0 and run.pairs.keeps and run.pairs.noted + run.pairs.room > run.pairs.kept)
     return full or run.crossed or (run.hears and run.struck > 0)
@@ -482,7 +482,7 @@ def is_pause(run: SteppingData, row: int) -> bool:
 
 @kernel
 def march(run: SteppingData) -> int:
-    """Steps up to the next pause: how many, negative where after these the next is not finite, or has a law that is none."""
+    """Steps up to the next pause: k, or -1 - k where the next is not finite, has an inadmissible law or too many pairs."""
     motion, row, finite = run.motion, 0, True
     run.struck, run.crossed, run.pairs.noted = 0, False, 0
     while run.made < run.allowed and finite and not is_pause(run, row):

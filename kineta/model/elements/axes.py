@@ -41,7 +41,7 @@ def of_vector(axes: Axes | Body, components: Components, body: str) -> str:
     Raises :class:`ArgumentError` for others than those of the vector.
     """
     shown = axes_of(components)
-    if axes == OF_VECTOR:
+    if isinstance(axes, str) and axes == OF_VECTOR:
         return shown or GROUND
     name = axes_name(axes)
     if shown is not None and shown != (body if name == OWN else name):

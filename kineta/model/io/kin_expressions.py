@@ -88,7 +88,7 @@ class Reader:
         self.functions: dict[str, DefinedFunction] = {}
         #: Arguments of the functions that are read now, innermost last.
         self.arguments: list[Mapping[str, Operand]] = [{}]
-        #: Values of the calls within the outermost call, with their arguments.
+        #: Memo of the calls within the outermost call: by function and arguments, the value and the arguments.
         self.calls: dict[tuple[str, tuple[Hashable, ...]], tuple[Operand, list[Any]]] = {}
         self.places: dict[str, list[Use]] = {}
         self.called: set[str] = set()

@@ -352,7 +352,7 @@ def _nearest(hold: Hold, state: Jet, pace: float = 1.0) -> NewtonResult[Jet]:
 
 
 def _check(array: DerivativeArray, state: Jet, order: int) -> None:
-    """Raise for equations that are dependent at a generic jet, too."""
+    """Raise for equations that are dependent everywhere, as a random jet beside *state* shows, not at *state* alone."""
     sizes = np.maximum(1.0, _sizes(array, state, order))
     beside = array.moved(state, BESIDE * sizes * np.random.default_rng(0).uniform(-1.0, 1.0, len(sizes)))
     A = array.at(beside, order)[1]

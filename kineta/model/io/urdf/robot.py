@@ -1,4 +1,4 @@
-"""Reading robots.
+"""Reader of robots in URDF: links become bodies, joints coordinates.
 
 Every element of a file is used, approximated or left out with a note that names its line, or refused.
 """
@@ -34,7 +34,7 @@ from kineta.model.system import System
 from kineta.records import dataclass
 
 _GRAVITY = (0.0, 0.0, -9.81)
-#: Number of notes of a file with warnings of their own.
+#: Most notes of a file that are warned of singly; one warning tells how many are left.
 WARNINGS = 20
 
 #: Deviation of the length of an axis from 1 that is told: axes are written with four digits as often as with six, so that
