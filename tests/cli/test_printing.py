@@ -92,7 +92,7 @@ def test_long_sums_go_on_in_the_next_line() -> None:
 
 
 @without_warnings
-@pytest.mark.parametrize("name", examples(long=("hopping_robot", "hopping_robot_stance"), of=4))
+@pytest.mark.parametrize("name", examples(long=("hopping_robot", "hopping_robot_stance"), of=8))
 def test_latex_reads_as_it_was_meant(kineta: Command, name: str) -> None:
     model = EXAMPLES / f"{name}.kin"
     equations = kn.derive(kn.load(model)).settled()

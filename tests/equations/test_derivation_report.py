@@ -23,7 +23,7 @@ from kineta.passes.evaluate import evaluate
 from kineta.passes.magnitude import magnitude
 from tests.cli.latex_reader import value as latex_value
 from tests.mechanics.random_systems import random_state, random_system
-from tests.support import EXAMPLES, general
+from tests.support import EXAMPLES, general, some
 
 SMALL = (
     "cart_pendulum",
@@ -84,14 +84,14 @@ def check(
 
 
 @pytest.mark.parametrize("formalism", general())
-@pytest.mark.parametrize("model", SMALL)
+@pytest.mark.parametrize("model", some(SMALL, 2))
 def test_what_is_told_is_what_is_computed(model: str, formalism: str) -> None:
     equations = kn.derive(kn.load(EXAMPLES / f"{model}.kin"), formalism)
     check(equations.account(), equations, printed=model in ("double_pendulum", "euler_top", "cart_pendulum"))
 
 
 @pytest.mark.parametrize("formalism", general())
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", some(range(2), 2))
 def test_what_is_told_of_random_trees_is_what_is_computed(seed: int, formalism: str) -> None:
     equations = kn.derive(random_system(seed, rheonomic=True, elements=seed == 0, n=2), formalism)
     check(equations.account(), equations)

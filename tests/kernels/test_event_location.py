@@ -71,7 +71,7 @@ def test_zeros_of_one_event_come_in_their_order(seed: int) -> None:
 def looked_at(f: Function) -> FloatArray:
     """The zeros of f(t) in a step from 0 to 1 of a method whose steps are looked at."""
     whole = EventStep(
-        0.0, np.zeros(1), 1.0, np.zeros(1), lambda t: 0 * t[None], lambda t, y: np.array([f(t)]), np.empty((0, 0))
+        0.0, np.zeros(1), 1.0, np.zeros(1), lambda t: 0 * t[None], lambda t, y: np.array([f(t)]), *np.empty((2, 0, 0))
     )
     events = Events(0, np.array([0]), np.array([0]), np.array([-1.0]), np.array([np.inf]))
     return np.array([t for _, t in whole.piece(0.0, 1.0, 1.0).zeros(events, [0])])

@@ -17,7 +17,7 @@ LARGE = [
 ]
 
 
-@pytest.mark.parametrize("path", quick_but(tree_files(), LARGE))
+@pytest.mark.parametrize("path", quick_but(tree_files(), [*LARGE, *tree_files()[1::2]]))
 def test_reference_tree(path: str) -> None:
     data = load(path)
     system, start, expected = tree_system(data["parameters"]["model"]), data["initial_state"], data["expected"]

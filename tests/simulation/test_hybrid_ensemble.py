@@ -12,7 +12,7 @@ import kineta as kn
 from kineta.integration import native_ensemble
 from kineta.simulation import ensemble, hybrid_ensemble
 from tests.models import COMPASS
-from tests.support import EXAMPLES
+from tests.support import EXAMPLES, some
 
 BALL = kn.load(EXAMPLES / "bouncing_ball.kin")
 #: A slider between stops, held by dry friction.
@@ -121,7 +121,7 @@ def check_same(one: kn.Result, other: kn.Result) -> None:
         assert np.array_equal(a, b)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", some(MODELS, 3))
 @pytest.mark.parametrize("watched", [False, True], ids=["", "events"])
 def test_every_case_has_the_bits_of_its_own_run(name: str, left: list[int], *, watched: bool) -> None:
     system, t, more = MODELS[name]
@@ -135,7 +135,7 @@ def test_every_case_has_the_bits_of_its_own_run(name: str, left: list[int], *, w
         check_same(run.case(i), kn.simulate(system, t, v=v[i], p=p, events=events, samples=7))
 
 
-@pytest.mark.parametrize("name", ["ball", "limits", "jumps", "relay", "varying friction"])
+@pytest.mark.parametrize("name", some(["ball", "limits", "jumps", "relay", "varying friction"], 3))
 def test_tables_of_samples_are_held_in_every_case(name: str, left: list[int]) -> None:
     system, t, more = MODELS[name]
     rows = np.random.default_rng(4).uniform(-2, 2, 9)

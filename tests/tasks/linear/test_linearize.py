@@ -14,7 +14,7 @@ from kineta.errors import ArgumentError
 from kineta.expr.graph import ZERO
 from kineta.passes.evaluate import evaluate
 from tests.mechanics.truth import load
-from tests.support import EXAMPLES
+from tests.support import EXAMPLES, some
 
 #: Half of the distance of two motions whose difference is compared.
 APART = 1e-6
@@ -259,7 +259,7 @@ EXAMPLE_NAMES = sorted(p.stem for p in EXAMPLES.glob("*.kin"))
 
 
 @pytest.mark.filterwarnings("ignore::kineta.errors.KinetaWarning")
-@pytest.mark.parametrize("name", EXAMPLE_NAMES)
+@pytest.mark.parametrize("name", some(EXAMPLE_NAMES, 3))
 def test_every_example_has_a_linearisation(name: str) -> None:
     linear = kn.linearize(example(name))
     assert all(np.isfinite(M).all() for M in (linear.A, linear.B, linear.C, linear.D))
