@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, combinations
 
 from kineta.algebra.expression import Expr
 from kineta.expr.graph import ZERO
+from kineta.expr.walk import reachable
 from kineta.model.axis import Axis, Z
 from kineta.model.body import GROUND, Body, Station
+from kineta.model.constraints.equation import Constraint
 from kineta.model.constraints.loop import Loop
+from kineta.model.constraints.placement import stations
 from kineta.model.constraints.rolling import Rolling
 from kineta.model.constraints.shapes import PLANE, SURFACES
 from kineta.model.contacts.contact import Contact
@@ -21,6 +24,7 @@ from kineta.model.elements.generalized import GeneralizedForce
 from kineta.model.elements.spring import Spring
 from kineta.model.joints.motion import ElementaryMotion
 from kineta.model.system import System
+from kineta.model.vectors import norm, part
 from kineta.scene.scene import BODY, ELEMENT, FIXED, JOINT, Solid
 from kineta.scene.scene_builder import SceneBuilder, mass
 
@@ -142,7 +146,7 @@ def _round_bodies(builder: SceneBuilder, system: System) -> None:
 
 
 def _lines(builder: SceneBuilder, system: System) -> None:
-    """Springs, dampers and forces between places, springs along slides, links of loops."""
+    """Springs, dampers and forces between places, springs along slides, links of loops, ropes."""
     for e in system.elements:
         if not isinstance(e, Spring | Damper | GeneralizedForce):
             continue
@@ -173,8 +177,29 @@ def _lines(builder: SceneBuilder, system: System) -> None:
             builder.solid("link", a, "", ELEMENT, to=b, name=c.name, start=start, end=end)
         elif isinstance(c, Loop) and c.joint in ("line", "prismatic", "cylindrical") and c.axis is not None:
             frame, at = builder.station(c.start)
-            part = FIXED if c.start.body == GROUND else ELEMENT
-            builder.solid("rail", frame, "", part, to=builder.places[c.end.body], at=at, axis=builder.direction(c.axis))
+            place = FIXED if c.start.body == GROUND else ELEMENT
+            builder.solid(
+                "rail", frame, "", place, to=builder.places[c.end.body], at=at, axis=builder.direction(c.axis)
+            )
+    for name, one, other in _ropes(system):
+        (a, start), (b, end) = builder.station(one), builder.station(other)
+        builder.solid("line", a, "", ELEMENT, to=b, name=name, start=start, end=end)
+
+
+def _ropes(system: System) -> Iterator[tuple[str, Station, Station]]:
+    """Name and ends of the distances ``|r(A) - r(B)|`` in constraints on coordinates."""
+    known = stations(system)
+    for c in system.constraints:
+        if not isinstance(c, Constraint):
+            continue
+        found = [
+            x.vector for x in map(part, c.value.symbols()) if x is not None and x.vector.kind == "r" and not x.rates
+        ]
+        places = [own for own in dict.fromkeys(found) if own.of in known]
+        within = set(reachable(c.value.graph, [c.value.ref])) if len(places) > 1 else set()
+        for a, b in combinations(places, 2):
+            if a.frame == b.frame and norm(a - b).ref >> 1 in within:
+                yield c.name, known[a.of], known[b.of]
 
 
 def _planes(builder: SceneBuilder, system: System) -> None:

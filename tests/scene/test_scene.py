@@ -60,6 +60,7 @@ def test_the_plane_in_which_a_machine_lives(name: str, normal: int | None) -> No
         ("thrown_box", "hull", 1),
         ("rocking_block", "hull", 1),
         ("simple_pendulum", "link", 1),
+        ("pulleys", "line", 2),
         ("flyball_governor", "spring", 2),
         ("flyball_governor", "damper", 2),
         ("cart_pendulum", "rail", 1),
