@@ -33,7 +33,7 @@ from kineta.mechanics.kinematics.regrouping import held_tips, regrouped
 from kineta.mechanics.kinematics.sweeps import LinkMotion, accelerated
 from kineta.mechanics.kinematics.tree import Mechanism, kinematic_tree, rebased, rounded, with_mass
 from kineta.mechanics.programs.rows import Programs, named_levels, programs, residuals
-from kineta.mechanics.quantities import CONTROLLED, QUANTITIES, ordered, placed
+from kineta.mechanics.quantities import CONTROLLED, QUANTITIES, ordered, placed, told
 from kineta.mechanics.variables import Symbols, symbols
 from kineta.model.checks.scaling_check import scaling_diagnosis
 from kineta.model.name_inference import contact_rows, response_symbols, speed_derivatives, vector_parts
@@ -277,6 +277,8 @@ class Derivation:
         asked = placed(self.symbols.system, quantity) if isinstance(quantity, str) else None
         if asked is not None:
             return str(asked)
+        if words := told(quantity) if isinstance(quantity, str) else "":
+            raise ArgumentError(f"Expected a quantity of all systems, found '{quantity}'. {words}")
         name = one_of(quantity, dict.fromkeys((*self.rules, *QUANTITIES)), "a quantity")
         if name not in self.rules:
             raise ArgumentError(f"The quantity {name} needs formalism='{QUANTITIES[name].formalism}'.")

@@ -271,8 +271,42 @@ NAMES = (*QUANTITIES, *CONTROLLED, *(f"{kind}({order})" for kind in ORDERED for 
 #: Counted quantities with an entry for every pair of speeds.
 SQUARE = ("mass_matrix", "mass_and_bias")
 
+#: Equations that are neither formalisms nor quantities, but told: forms in independent speeds.
+_TOLD = ("maggi", "voronets", "chaplygin", "boltzmann_hamel")
+#: What shows equations that other tools and books have as formalisms.
+_SHOWN_BY = {
+    "hamilton": "Hamilton's equations are shown by --quantity canonical, in Python by text('canonical'), and told step by step "
+    "with --explain, by account('canonical').",
+    "routh": "Routh's function is shown by --quantity routhian, in Python by text('routhian'), and the effective potential by "
+    "--quantity effective_potential.",
+}
+#: Other names of these equations.
+_ALIASES = {
+    "hamiltonian": "hamilton",
+    "canonical": "hamilton",
+    "routhian": "routh",
+    "boltzmann": "boltzmann_hamel",
+    "hamel": "boltzmann_hamel",
+}
+
 #: The parts whose lack leaves a quantity without entries, where these are not constraints.
 _LACKING = {"outputs": "no outputs", "zdot": "no states", "forward_by_p": "no parameters"}
+
+
+def shown_by(name: str) -> str:
+    """The sentence on what shows the equations *name*, which are no formalism of their own; ``""`` for others."""
+    own = re.sub(r"\W+", "_", name).lower()
+    return _SHOWN_BY.get(_ALIASES.get(own, own), "") or told(_ALIASES.get(own, own))
+
+
+def told(name: str) -> str:
+    """The sentence on what tells the form *name* of the equations in independent speeds; ``""`` for others."""
+    if name not in _TOLD:
+        return ""
+    return (
+        f"'{name}' is a form of the equations in independent speeds, told step by step by --explain --quantity {name}, in Python "
+        f"by account('{name}')."
+    )
 
 
 def nothing(system: System, quantity: str) -> str:

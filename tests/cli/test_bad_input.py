@@ -154,6 +154,26 @@ OTHER = [
         r"Expected a quantity whose derivation is told \(inverse, canonical, maggi, .*\), found 'bias'\.",
     ),
     (
+        "derive robot.kin --formalism hamilton",
+        r"Expected a formalism \(newton_euler.*\), found 'hamilton'\. Hamilton's equations are shown by --quantity canonical, in "
+        r"Python by text\('canonical'\), and told step by step with --explain, by account\('canonical'\)\.",
+    ),
+    (
+        "derive robot.kin --formalism routh",
+        r"found 'routh'\. Routh's function is shown by --quantity routhian, .* the effective potential by --quantity effective_p",
+    ),
+    (
+        "derive robot.kin --formalism Chaplygin",
+        r"found 'Chaplygin'\. 'chaplygin' is a form of the equations in independent speeds, told step by step by --explain "
+        r"--quantity chaplygin, in Python by account\('chaplygin'\)\.",
+    ),
+    ("derive robot.kin --formalism boltzmann-hamel", r"told step by step by --explain --quantity boltzmann_hamel,"),
+    ("derive robot.kin --formalism maggi", r"told step by step by --explain --quantity maggi,"),
+    (
+        "derive robot.kin --quantity voronets",
+        r"Expected a quantity of all systems, found 'voronets'\. .* told step by step by --explain --quantity voronets,",
+    ),
+    (
         "derive robot.kin --matrix --quantity energy",
         r"Expected a vector or a matrix, or the equations of motion, to be shown as matrices; energy is one expression\.",
     ),

@@ -126,7 +126,28 @@ def test_another_model_uses_it(tmp_path: Path) -> None:
             r"expected an option \(restitution, friction, static, overlap\), found 's",
         ),
         ("ball = r among P[1..3], friction = 0.5, static = 0.1;", r"expected static friction of at least the sliding"),
-        ("ball = r between P[1..3] and ground axis (0, 0, 1);", r"expected a point or a body, found 'P\[1..3\]'"),
+        (
+            "ball = r between P[1..3] and ground axis (0, 0, 1);",
+            r"2:33: expected a point or a body, found 'P\[1..3\]'\. A range stands behind 'among', as in among P\[1..3\], where "
+            r"bodies may touch each other; elsewhere it is a repetition, as in for i in 1..3 : ... P\[i\] ...",
+        ),
+        (
+            "ball = r between P[1..3], friction = 0.3;",
+            r"2:51: expected .*, found '=': 'between' has 'and' before what bears the others, .* as in among P\[1..3\]\.",
+        ),
+        (
+            "ball = r between P[1..3], P[4];",
+            r"2:46: expected ',' or 'and', found ';': .* 'among', as in among P\[1..3\], P\[4\]\.",
+        ),
+        (
+            "ball = r among P[1..2] and P[3];",
+            r"2:47: expected '=' or 'among', found ';': 'and' begins another shape, and bodies of one shape stand behind commas, "
+            r"as in among P\[1..2\], P\[3\]\.",
+        ),
+        (
+            "ball = r among P[1..2] and P[3], friction = 0.2;",
+            r"2:47: .*, found ',': .* as in among P\[1..2\], P\[3\]\.",
+        ),
     ],
 )
 def test_errors_are_sentences(statement: str, sentence: str) -> None:

@@ -27,6 +27,26 @@ QUANTITIES = [
         "A | Sx(q1) = 1; state z in V : z' = 1 V/s; output y = q1' + z';",
         "m.kin:1:55: a velocity [m/s] and a quantity [kg*m^2/s^4/A] cannot be added or compared.",
     ),
+    (
+        "parameters A = 3, m = 1 kg; B | Sx(x) = m; coordinates x; force f = 9.81 m/s^2/A*m on x;",
+        "m.kin:1:69: the value of force 'f' on a length [m] must be a force [kg*m/s^2], found a quantity [m^2/s^2/A]. 'A' in "
+        "'9.81 m/s^2/A*m' is a unit; where the parameter 'A' is meant, write 9.81 m/s^2 / A.",
+    ),
+    (
+        "parameters A = 3; B | Sx(x) = 1; coordinates x; force f = 9.81 N/A + x*1 N/m on x;",
+        "m.kin:1:59: a quantity [kg*m/s^2/A] and a force [kg*m/s^2] cannot be added or compared. 'A' in '9.81 N/A' is a unit; "
+        "where the parameter 'A' is meant, write 9.81 N / A.",
+    ),
+    (
+        "parameters N = 3; B | Sx(x) = 1 kg; coordinates x; spring f = 5 N between B and ground;",
+        "m.kin:1:63: the stiffness of spring 'f' must be a stiffness [kg/s^2], found a force [kg*m/s^2]. 'N' in '5 N' is a unit; "
+        "where the parameter 'N' is meant, write 5*N.",
+    ),
+    (
+        "parameters m = 2 kg; B | Sx(x) = m; coordinates x; force f = 3 N*m on x;",  # a mass would not make it a force
+        "m.kin:1:62: the value of force 'f' on a length [m] must be a force [kg*m/s^2], found a couple or an energy "
+        "[kg*m^2/s^2].",
+    ),
     ("A | Rz(q1) = 1 cm;", "m.kin:1:14: the mass of body 'A' must be a mass [kg], found a length [m]."),
     (
         "A | Rz(q1) = 1, 1, 1, 1 kg;",

@@ -121,6 +121,18 @@ BAD = [
         "m.kin:1:19: expected '|' or '~', found '[': an index stands directly behind its name, as in A[i].",
     ),
     (
+        "for i in 1..3 : A[i,i] | Ry(q[i]) = 1;",
+        "m.kin:1:18: expected '|' or '~', found '[': each index has its own brackets, as in A[i][i].",
+    ),
+    (
+        "A[1, 2] | Ry(q) = 1;",
+        "m.kin:1:2: expected '|' or '~', found '[': each index has its own brackets, as in A[1][2].",
+    ),
+    (
+        "parameters k[1,2] = 3;",
+        "m.kin:1:13: expected ',', ';' or '=', found '[': each index has its own brackets, as in k[1][2].",
+    ),
+    (
         "for i in 1..3 : A[i - 5] | Ry(q[i]) = 1;",
         "m.kin:1:19: expected an index from 0 to 1000000 in 'A[i - 5]', found -4.",
     ),

@@ -73,6 +73,10 @@ STANDS = (
     "A state stands in forces, laws of springs, dry friction, rates of states, switches and outputs; what places, measures or "
     "holds the motion is made of the motion alone."
 )
+STOPS = (
+    "A state stops at a bound where its rate ends there, as in state i : i' = if(i < most or rate < 0, rate, 0), and at two "
+    "bounds if((i < most or rate < 0) and (i > least or rate > 0), rate, 0); a run ends there by when ... : stop."
+)
 RATE = "The rate of a state stands in forces, switches and outputs; write the expression that it is equal to."
 MOVING = "coordinates, speeds, parameters, the time, positions and velocities of points"
 
@@ -113,6 +117,11 @@ BAD = [
         f"Constraint 'c' (m.kin:5:39): the state 'i' has no place here; expected {MOVING} only. {STANDS}",
     ),
     (
+        "state i : i' = 1; limit l : 0 <= i <= 1;",
+        "Limit 'l' (m.kin:5:34): the state 'i' has no place here; expected coordinates, parameters, the time and positions of "
+        f"points only. {STOPS}",
+    ),
+    (
         "state i : i' = 1; B | Rz(i) = 1;",
         f"Body 'B' (m.kin:5:26): the state 'i' has no place here; expected coordinates, parameters and the time only. {STANDS}",
     ),
@@ -136,6 +145,15 @@ def test_what_is_no_state_is_refused_with_a_sentence(text: str, message: str) ->
     with pytest.raises(kn.ModelError) as raised:
         read(text)
     assert str(raised.value) == message
+
+
+def test_rate_that_a_limit_of_a_state_names_stops_it_at_both_bounds() -> None:
+    system = kn.loads(
+        "parameters most = 2 L, least = 1 L; A | Sx(x) = 1; coordinates x; let rate = 3 L/s*cos(t/1 s); "
+        "state z in L : z' = if((z < most or rate < 0) and (z > least or rate > 0), rate, 0); initial z = 1.5 L;"
+    )
+    z = kn.simulate(system, 6)["z"]
+    assert (min(z), max(z)) == pytest.approx((1e-3, 2e-3), rel=1e-12)
 
 
 def test_python_refuses_units_and_names() -> None:

@@ -15,6 +15,7 @@ from kineta.mechanics.formalisms.kane import KANE
 from kineta.mechanics.formalisms.lagrange import LAGRANGE
 from kineta.mechanics.formalisms.newton_euler import NEWTON_EULER
 from kineta.mechanics.formalisms.wittenburg import WITTENBURG
+from kineta.mechanics.quantities import shown_by
 
 FORMALISMS: Mapping[str, Formalism] = {
     f.name: f for f in (NEWTON_EULER, DALEMBERT, LAGRANGE, APPELL, KANE, GAUSS, WITTENBURG)
@@ -38,7 +39,10 @@ def formalism(given: object) -> Formalism:
         return given  # type: ignore[return-value]  # it has the attributes of one
     found = FORMALISMS.get(given or "") or entry_points.load(GROUP, given, _fault_of(given))
     if found is None:
-        one_of(given, dict.fromkeys((*FORMALISMS, *entry_points.installed(GROUP))), "a formalism")
+        known = dict.fromkeys((*FORMALISMS, *entry_points.installed(GROUP)))
+        if words := shown_by(given or ""):
+            raise ArgumentError(f"Expected a formalism ({', '.join(known)}), found {shown(given)}. {words}")
+        one_of(given, known, "a formalism")
     return found
 
 

@@ -13,6 +13,7 @@ from kineta.model.axis import directions
 from kineta.model.body import Body, Point
 from kineta.model.checks.diagnostics import CheckError
 from kineta.model.contacts.joint_friction import Friction
+from kineta.model.contacts.limit import Limit
 from kineta.model.description import Description, kinded, of_control, word
 from kineta.model.kind import Element, KindRecord
 from kineta.model.motion_program import Program
@@ -48,6 +49,11 @@ DAMPER = " A force that depends on speeds is a damper, or a force on a coordinat
 STATES_STAND = (
     " A state stands in forces, laws of springs, dry friction, rates of states, switches and outputs; what places, measures or "
     "holds the motion is made of the motion alone."
+)
+#: Alternative to a limit of a state.
+STOPS = (
+    " A state stops at a bound where its rate ends there, as in state {0} : {0}' = if({0} < most or rate < 0, rate, 0), and at "
+    "two bounds if(({0} < most or rate < 0) and ({0} > least or rate > 0), rate, 0); a run ends there by when ... : stop."
 )
 RATES_STAND = " The rate of a state stands in forces, switches and outputs; write the expression that it is equal to."
 CAUSED = "has no place in the rate of a state, which comes before the accelerations and the forces of constraints and contacts."
@@ -145,10 +151,12 @@ class SymbolTable:
         *,
         advice: Callable[[str], str] = lambda _: "",
         hint: str = "",
+        instead: str = "",
         near: Callable[[str], Iterable[str]] = lambda _: (),
     ) -> None:
         """Raise a *fault* where *values* hold symbols, or named expressions with symbols, that are not among those *allowed*, in
-        *words*: for one that does not exist with *advice* and names *near* it, for one of another place with a *hint*.
+        *words*: for one that does not exist with *advice* and names *near* it, for one of another place with a *hint*, for a
+        state with what there is *instead*.
         """
         for value in values:
             for name in value.symbols() if value is not None else ():
@@ -157,9 +165,11 @@ class SymbolTable:
                         continue
                     meant = " Write pi." if own in _PI else did_you_mean(own, [*near(own), *allowed, *self.inside])
                     unknown = f"unknown symbol '{own}'.{meant}{units.advice_on_name(own)}"
-                    raise fault(self._out_of_place(own, name, words, hint) or unknown + advice(own), symbol=name)
+                    raise fault(
+                        self._out_of_place(own, name, words, hint, instead) or unknown + advice(own), symbol=name
+                    )
 
-    def _out_of_place(self, own: str, name: str, words: str, hint: str) -> str:
+    def _out_of_place(self, own: str, name: str, words: str, hint: str, instead: str) -> str:
         """Sentence on the misplaced symbol *own*, written as *name* or nested in it; ``''`` for an unknown symbol."""
         system, vector = self.system, vector_part(own)
         if vector is not None and (text := vector_fault(system, vector)):
@@ -172,9 +182,8 @@ class SymbolTable:
             found = f"'{name}' holds {found}, which"
         follows = "" if not force else " It is given to a run." if forced(own) else " It follows from the motion."
         if own in (*system.state_names, *self.rates):
-            return (
-                f"{found} has no place here; expected {words} only.{RATES_STAND if own in self.rates else STATES_STAND}"
-            )
+            more = RATES_STAND if own in self.rates else instead.format(own) or STATES_STAND
+            return f"{found} has no place here; expected {words} only.{more}"
         higher = vector is not None and vector.order > 1
         more = ACCELERATIONS_STAND if higher else hint if own in self.everything or vector is not None else follows
         if own in self.forces:
@@ -218,7 +227,8 @@ def _acting(scope: SymbolTable) -> None:
         if not isinstance(condition, Element | Program):
             kind = condition.kind
             scope.only(scope.parameters, "parameters", kind.constants(condition), _of(condition))
-            scope.only(scope.resting & scope.held, RESTING, kind.positions(condition), _of(condition))
+            instead = STOPS if isinstance(condition, Limit) else ""
+            scope.only(scope.resting & scope.held, RESTING, kind.positions(condition), _of(condition), instead=instead)
             if isinstance(condition, Switch):
                 _switch(scope, condition)
             else:

@@ -77,8 +77,10 @@ def syntax_error(error: UnexpectedInput, text: str, file: str, what: str = STATE
     more = _unit_behind(token, text) or _guard(error) or _apart(token, text) or _unnamed(error, token, text)
     more = more or (_EITHER if text.startswith("||", token.start_pos) else "") or _operator(error, token, text)
     more = more or _open(error, token, text)
+    indices = _several_indices(token, text)
+    more = indices or _touching(error, token, text) or more
     found = ModelError(f"expected {_expected(error, what)}, found '{token}'{more}.", place)
-    return (_statement_error(token, text, file) if what == STATEMENT else None) or found
+    return (_statement_error(token, text, file) if what == STATEMENT and not indices else None) or found
 
 
 _NO_NUMBER = (
@@ -123,6 +125,39 @@ def _apart(token: Token, text: str) -> str:
     if before is None or end < 0:
         return ""
     return f": an index stands directly behind its name, as in {before[1]}{text[position : end + 1]}"
+
+
+def _several_indices(token: Token, text: str) -> str:
+    """Advice on a *token* that opens indices between commas, directly behind their name."""
+    position = token.start_pos or 0
+    if token.type != "LSQB" or (before := re.search(r"[^\W\d][\w.]*$", text[:position])) is None:
+        return ""
+    if (inside := re.compile(r"\[([^\[\],;#\n]+(?:,[^\[\],;#\n]+)+)\]").match(text, position)) is None:
+        return ""
+    own = "".join(f"[{index.strip()}]" for index in inside[1].split(","))
+    return f": each index has its own brackets, as in {before[0]}{own}"
+
+
+def _touching(error: UnexpectedInput, token: Token, text: str) -> str:
+    """Advice on a *token* in a contact that has the places of ``between`` and ``among`` in each other's form."""
+    plain = _blank_comments(text)[: token.start_pos or 0]
+    begun = re.search(r"\bcontact\s[^;]*$", plain)
+    if begun is None:
+        return ""
+    places = re.split(r"\b(between|among)\b", begun[0])
+    if places[-2:-1] == ["among"] and "AMONG" in _accepted(error):
+        held, last = re.search(r"([^\s,]+)\s+and\s+(\S+)\s*$", places[-1]), re.search(r"(\S+)\s*$", places[-1])
+        shown = f"{held[1]}, {held[2]}" if held else f"A, {last[1] if last else 'B'}"
+        return f": 'and' begins another shape, and bodies of one shape stand behind commas, as in among {shown}"
+    if places[-2:-1] == ["between"] and len(places) == 3 and not re.search(r"\band\b", places[-1]):
+        if token.type not in ("SEMICOLON", "EQUAL"):
+            return ""
+        bodies = places[-1] if token.type == "SEMICOLON" else places[-1].rpartition(",")[0]
+        return (
+            ": 'between' has 'and' before what bears the others, as in between A, B and ground axis (0, 0, 1); bodies that "
+            f"each may touch each other stand behind 'among', as in among {' '.join(bodies.split())}"
+        )
+    return ""
 
 
 def _unnamed(error: UnexpectedInput, token: Token, text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial, reduce
@@ -50,6 +51,9 @@ IF = "if"
 #: Functions that are written with others, each with the number of its arguments.
 COMPOSED: Mapping[str, tuple[int, Callable[..., Expr]]] = {"ceil": (1, ceil), "mod": (2, mod), "hypot": (2, hypot)}
 
+#: A factor of a unit behind a number: its sign, which the first has not, its symbol and its power.
+_FACTOR = re.compile(r"([*/·]|)[ \t]*([A-Za-zµ°%]+)((?:\^-?\d+(?:\.5)?)?)")
+
 #: Functions whose value has the dimension of their arguments, and functions of arguments of any dimension.
 _KEEPS = {"abs", "min", "max"}
 _FREE = {"sign", "step", "atan2", "sqrt"} | _KEEPS
@@ -94,6 +98,8 @@ class Reader:
         self.called: set[str] = set()
         #: The calls that are read now, outermost first: their functions and places.
         self.running: list[tuple[DefinedFunction, Location]] = []
+        #: Names of units that are read as those of parameters, to find out whether they were meant; None outside errors.
+        self.no_units: tuple[str, ...] | None = None
 
     def location(self, node: Tree[Token] | Token) -> Location:
         """Location of the first token of *node*."""
@@ -180,7 +186,7 @@ class Reader:
         found = quantity.dimension
         if expected is not None and found is not None and not quantity.plain and found != expected:
             text = f"{what} must be {words or units.name(expected)}, found {units.name(found)}."
-            raise ModelError(text, self.location(node))
+            raise ModelError(text + self._meant(node, expected), self.location(node))
 
     def quantity(self, node: Tree[Token]) -> DimensionedExpr:
         """The expression *node* with its dimension."""
@@ -196,8 +202,40 @@ class Reader:
             except _PlacedError:
                 raise
             except (ExpressionError, ModelError) as error:
-                raise _PlacedError(str(error), self.location(part), self.within) from None
+                sentence = f"{error}{self._meant(part)}"
+                raise _PlacedError(sentence, self.location(part), self.within) from None
         return known[id(node)]
+
+    def _meant(self, node: Tree[Token], expected: Dimension | None = None) -> str:
+        """Advice on units in *node* that are names of parameters, where *node* can be read, as of the dimension *expected*, if
+        these are meant; ``""`` else.
+        """
+        if self.no_units is not None:
+            return ""
+        numbers = [str(part.children[0]) for part in node.find_data("quantity")]
+        factors = [f for number in numbers for f in _factors(number) if self.is_declared(f[2])]
+        names = tuple(dict.fromkeys(f[2] for f in factors))
+        for chosen in dict.fromkeys([*((name,) for name in names), names]) if names else ():
+            self.no_units = chosen
+            try:
+                value = self._value(node)
+                found = None if expected is None else self._number(value)
+            except (ExpressionError, ModelError):
+                continue
+            finally:
+                self.no_units = None
+            if found is None or found.plain or found.dimension in (None, expected):
+                first = next(f for f in factors if f[2] in chosen)
+                before, sign = first.string[: first.start()], f" {first[1]} " if first[1] else "*"
+                return (
+                    f" '{first[2]}' in '{first.string}' is a unit; where the parameter '{first[2]}' is meant, write "
+                    f"{before}{sign}{first[2]}{first[3]}."
+                )
+        return ""
+
+    def is_declared(self, name: str) -> bool:
+        """Whether *name* is that of a parameter or a constant."""
+        return False
 
     @property
     def within(self) -> str:
@@ -213,8 +251,17 @@ class Reader:
             raise _PlacedError(str(error), self.location(value.node), self.within) from None
 
     def _quantity(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
-        number, dimension = units.quantity(str(children[0]))
-        return DimensionedExpr(expr(number), NUMBER if dimension is None else dimension, plain=dimension is None)
+        text = str(children[0])
+        meant = [f for f in _factors(text) if f[2] in self.no_units] if self.no_units else []
+        for factor in reversed(meant):
+            text = text[: factor.start()] + text[factor.end() :]
+        number, dimension = units.quantity(text)
+        own = DimensionedExpr(expr(number), NUMBER if dimension is None else dimension, plain=dimension is None)
+        for sign, name, power in (f.groups() for f in meant):
+            known = self.dimensions.get(name)
+            raised = None if known is None else units.times(NUMBER, known, float(power[1:] or 1))
+            own = times(own, DimensionedExpr(symbol(name), raised), sign or "*")
+        return own
 
     def _name(self, node: Tree[Token], children: list[Any]) -> Operand:
         name = str(children[0])
@@ -497,6 +544,12 @@ class Reader:
         found = vectors.read(text, self.place_of_vector)
         assert isinstance(found, vectors.VectorSymbol)
         return kin_vectors.of_symbol(found, node)
+
+
+def _factors(number: str) -> list[re.Match[str]]:
+    """The factors of the unit of a *number*, each with its sign, its symbol and its power."""
+    begun = re.match(r"[\d.]+(?:[eE][+-]?\d+)?", number)
+    return list(_FACTOR.finditer(number, begun.end() if begun else 0))
 
 
 class _PlacedError(ModelError):

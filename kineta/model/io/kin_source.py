@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -50,7 +51,7 @@ class Source(Reader):
             )
             raise ModelError(text, self.location(name))
         if str(name) not in self.bodies:
-            near = did_you_mean(str(name), [*self.bodies, *self.points])
+            near = _each_of(str(name)) or did_you_mean(str(name), [*self.bodies, *self.points])
             raise ModelError(f"expected a point or a body, found '{name}'.{near}", self.location(name))
         if position is None:
             return Station(str(name))
@@ -73,6 +74,10 @@ class Source(Reader):
     def some_place(self) -> str:
         """A body that moves, where there is one."""
         return next((b for b in self.bodies if b != GROUND), GROUND)
+
+    def is_declared(self, name: str) -> bool:
+        """Whether *name* is that of a parameter or a constant."""
+        return name in self.declared
 
     def is_variable(self, name: str) -> bool:
         """Whether the name of a function is also that of a variable, as far as these are known."""
@@ -137,6 +142,17 @@ class Source(Reader):
     def is_rate(value: Expr) -> bool:
         """Whether *value* names a speed, of a coordinate, a point or a body."""
         return any(map(_is_speed, value.symbols()))
+
+
+def _each_of(name: str) -> str:
+    """Advice on a *name* that is a range of bodies; ``""`` for others."""
+    if (found := re.search(r"\[([^\[\]]*)\.\.([^\[\]]*)\]", name)) is None:
+        return ""
+    one = f"{name[: found.start()]}[i]{name[found.end() :]}"
+    return (
+        f" A range stands behind 'among', as in among {name}, where bodies may touch each other; elsewhere it is a "
+        f"repetition, as in for i in {found[1]}..{found[2]} : ... {one} ..."
+    )
 
 
 def _is_speed(name: str) -> bool:
