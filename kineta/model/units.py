@@ -225,6 +225,11 @@ def _short(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:40]}..."
 
 
+def is_named(dimension: Dimension) -> bool:
+    """Whether quantities of this *dimension* have a name, as forces and velocities."""
+    return dimension in _KNOWN
+
+
 def name(dimension: Dimension) -> str:
     """*dimension* in words, with its unit in SI."""
     shown = _base_units(dimension)

@@ -38,9 +38,9 @@ QUANTITIES = [
         "where the parameter 'A' is meant, write 9.81 N / A.",
     ),
     (
-        "parameters N = 3; B | Sx(x) = 1 kg; coordinates x; spring f = 5 N between B and ground;",
-        "m.kin:1:63: the stiffness of spring 'f' must be a stiffness [kg/s^2], found a force [kg*m/s^2]. 'N' in '5 N' is a unit; "
-        "where the parameter 'N' is meant, write 5*N.",
+        "parameters m = 2 kg; B | Sx(x) = m; gravity 10 N/m;",
+        "m.kin:1:45: gravity must be an acceleration [m/s^2], found a stiffness [kg/s^2]. 'm' in '10 N/m' is a unit; where the "
+        "parameter 'm' is meant, write 10 N / m.",
     ),
     (
         "parameters m = 2 kg; B | Sx(x) = m; coordinates x; force f = 3 N*m on x;",  # a mass would not make it a force

@@ -213,7 +213,7 @@ class Reader:
         if self.no_units is not None:
             return ""
         numbers = [str(part.children[0]) for part in node.find_data("quantity")]
-        factors = [f for number in numbers for f in _factors(number) if self.is_declared(f[2])]
+        factors = [f for number in numbers for f in _factors(number) if self.is_declared(f[2]) and self._doubtful(f)]
         names = tuple(dict.fromkeys(f[2] for f in factors))
         for chosen in dict.fromkeys([*((name,) for name in names), names]) if names else ():
             self.no_units = chosen
@@ -226,12 +226,23 @@ class Reader:
                 self.no_units = None
             if found is None or found.plain or found.dimension in (None, expected):
                 first = next(f for f in factors if f[2] in chosen)
-                before, sign = first.string[: first.start()], f" {first[1]} " if first[1] else "*"
+                before = first.string[: first.start()]
                 return (
                     f" '{first[2]}' in '{first.string}' is a unit; where the parameter '{first[2]}' is meant, write "
-                    f"{before}{sign}{first[2]}{first[3]}."
+                    f"{before} {first[1]} {first[2]}{first[3]}."
                 )
         return ""
+
+    def _doubtful(self, factor: re.Match[str]) -> bool:
+        """Whether a *factor* of a unit may be meant as the parameter of its name: it stands behind another one, and the parameter
+        has a unit, so that it shows where it fits, or the unit is that of no quantity that has a name.
+        """
+        if not factor[1]:
+            return False
+        if factor[2] in self.dimensions:
+            return True
+        dimension = units.quantity(factor.string)[1]
+        return dimension is not None and not units.is_named(dimension)
 
     def is_declared(self, name: str) -> bool:
         """Whether *name* is that of a parameter or a constant."""
@@ -252,7 +263,7 @@ class Reader:
 
     def _quantity(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
         text = str(children[0])
-        meant = [f for f in _factors(text) if f[2] in self.no_units] if self.no_units else []
+        meant = [f for f in _factors(text) if f[1] and f[2] in self.no_units] if self.no_units else []
         for factor in reversed(meant):
             text = text[: factor.start()] + text[factor.end() :]
         number, dimension = units.quantity(text)
@@ -260,7 +271,7 @@ class Reader:
         for sign, name, power in (f.groups() for f in meant):
             known = self.dimensions.get(name)
             raised = None if known is None else units.times(NUMBER, known, float(power[1:] or 1))
-            own = times(own, DimensionedExpr(symbol(name), raised), sign or "*")
+            own = times(own, DimensionedExpr(symbol(name), raised), sign)
         return own
 
     def _name(self, node: Tree[Token], children: list[Any]) -> Operand:
