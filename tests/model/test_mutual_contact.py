@@ -131,6 +131,11 @@ def test_another_model_uses_it(tmp_path: Path) -> None:
             r"2:33: expected a point or a body, found 'P\[1..3\]'\. A range stands behind 'among', as in among P\[1..3\], where "
             r"bodies may touch each other; elsewhere it is a repetition, as in for i in 1..3 : ... P\[i\] ...",
         ),
+        ("ball = r between P[1];", r"found ';': 'between' has 'and' before what bears .* ground axis \(0, 0, 1\)\.$"),
+        (
+            "ball = r on plane between P[1], P[2];",
+            r"found ';': 'between' has 'and' before .* ground axis \(0, 0, 1\)\.$",
+        ),
         (
             "ball = r between P[1..3], friction = 0.3;",
             r"2:51: expected .*, found '=': 'between' has 'and' before what bears the others, .* as in among P\[1..3\]\.",

@@ -152,11 +152,13 @@ def _touching(error: UnexpectedInput, token: Token, text: str) -> str:
     if places[-2:-1] == ["between"] and len(places) == 3 and not re.search(r"\band\b", places[-1]):
         if token.type not in ("SEMICOLON", "EQUAL"):
             return ""
-        bodies = places[-1] if token.type == "SEMICOLON" else places[-1].rpartition(",")[0]
-        return (
-            ": 'between' has 'and' before what bears the others, as in between A, B and ground axis (0, 0, 1); bodies that "
-            f"each may touch each other stand behind 'among', as in among {' '.join(bodies.split())}"
-        )
+        bodies = " ".join((places[-1] if token.type == "SEMICOLON" else places[-1].rpartition(",")[0]).split())
+        advice = ": 'between' has 'and' before what bears the others, as in between A, B and ground axis (0, 0, 1)"
+        if not re.search(r",|\.\.", bodies) or not re.search(
+            r":\s*(ball|box|capsule)\s*=(?!.*\bon\b)", places[0], re.DOTALL
+        ):
+            return advice
+        return f"{advice}; bodies that may touch each other stand behind 'among', as in among {bodies}"
     return ""
 
 
