@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.integrate import DOP853
+from scipy.integrate import DOP853, DenseOutput
 
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError
@@ -77,9 +77,11 @@ def followed(hold: Hold, state: Jet, times: FloatArray) -> Iterator[Jet]:
         yield reached
 
 
-def integrated(hold: Hold, state: Jet, times: FloatArray, rtol: float, atol: float) -> Iterator[Jet]:
+def integrated(
+    hold: Hold, state: Jet, times: FloatArray, rtol: float, atol: float, steps: list[DenseOutput]
+) -> Iterator[Jet]:
     """Yield the jets at *times* by integration of the internal dynamics from *state*: of the motion, projected onto the programs,
-    and of the first-order states.
+    and of the first-order states. Append the interpolants of its steps, of coordinates, states and speeds, to *steps*.
 
     Rates are those of the consistent jet nearest to the state of the method, so that residuals do not grow.
     """
@@ -105,9 +107,8 @@ def integrated(hold: Hold, state: Jet, times: FloatArray, rtol: float, atol: flo
         short = solver.step_size is not None and solver.step_size < SHORTEST * abs(times[-1] - times[0])
         if solver.status == "failed" or (short and solver.status == "running"):
             raise SimulationError(path.lost())
-        inside = None
+        steps.append(solver.dense_output())
         while rest and (rest[0] - solver.t) * solver.direction <= 0:
-            inside = inside or solver.dense_output()
             t = rest.pop(0)
-            yield path.to(t, near(t, inside(t)))
+            yield path.to(t, near(t, steps[-1](t)))
         path.to(solver.t, near(solver.t, solver.y))

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
+from scipy.integrate import DenseOutput
 
 from kineta import tolerances
 from kineta.arrays import ComplexArray, FloatArray
@@ -32,6 +32,7 @@ from kineta.runtime import run_arguments
 from kineta.runtime.compiled import parameters
 from kineta.tasks.motions.conditioning import Conditioning, mean_arm, motions, of_responses
 from kineta.tasks.servo import zero_dynamics as internal
+from kineta.tasks.servo.control_work import work_done
 from kineta.tasks.servo.derivative_array import DerivativeArray, Hold, Jet, held
 from kineta.tasks.servo.input_jumps import jumps
 from kineta.tasks.servo.path_following import followed, integrated
@@ -149,7 +150,7 @@ def servo(
     q, v, p : start and parameters, as for :func:`~kineta.simulation.simulate.simulate`. In a flat system the start only
     says which of
         several positions is meant; else it has to meet the programs
-    rtol, atol : tolerances of internal dynamics, where there are some
+    rtol, atol : tolerances of internal dynamics, where there are some; both also of the power that is integrated
 
     Raises :class:`ArgumentError` for programs and actuators that do not go together, :class:`SimulationError` for a start that
     misses the programs, for singular positions on the way, and for a motion whose speeds and accelerations do not follow it.
@@ -177,8 +178,9 @@ def servo(
     hold, state = held(array, Jet(float(grid[0]), place, speeds))
     if hold.structure.free:
         state = _start(hold, Jet(float(grid[0]), place, speeds), state)
-    ways = integrated(hold, state, grid, rtol, atol) if hold.internal else followed(hold, state, grid)
-    return _found(hold, driven, list(ways))
+    steps: list[DenseOutput] = []
+    ways = integrated(hold, state, grid, rtol, atol, steps) if hold.internal else followed(hold, state, grid)
+    return _found(hold, driven, list(ways), steps, (rtol, atol))
 
 
 def _driven(system: System, actuators: Iterable[str] | None) -> tuple[int, ...]:
@@ -246,7 +248,9 @@ def _start(hold: Hold, given: Jet, found: Jet) -> Jet:
     )
 
 
-def _found(hold: Hold, driven: tuple[int, ...], states: list[Jet]) -> Servo:
+def _found(
+    hold: Hold, driven: tuple[int, ...], states: list[Jet], steps: list[DenseOutput], within: tuple[float, float]
+) -> Servo:
     array, system, n = hold.array, hold.array.system, hold.array.n
     t, q = np.array([s.t for s in states]), np.array([s.q for s in states])
     v, vdot = (np.array([s.x[k * n : (k + 1) * n] for s in states]) for k in (0, 1))
@@ -259,9 +263,7 @@ def _found(hold: Hold, driven: tuple[int, ...], states: list[Jet]) -> Servo:
     asked_for = np.einsum("kij,kj->ki", np.abs(slopes[:, undriven]), changes).max(initial=0.0)
     jumping = jumps(hold, states)
     agreed(hold, states, float(np.abs(tau).max()), float(asked_for))
-    power = np.sum(tau * v, axis=1)
-    part = np.linspace(0, 1, len(t))
-    work = (t[-1] - t[0]) * make_interp_spline(part, power, k=min(5, len(t) - 1)).antiderivative()(part)
+    power, work = work_done(hold, states, steps, *within)
     zeros = internal.poles(hold, states[0]) if hold.internal else np.empty(0, dtype=complex)
     names = tuple(system.v_names[k] for k in driven)
     series = dict(zip((*system.q_names, *system.v_names), np.hstack([q, v]).T, strict=True))
