@@ -84,6 +84,9 @@ class KinkStops(Protocol):
     def cut(self, segment: Segment) -> Segment | None:
         """A step up to just behind the first kink of the state in it; None where there is none."""
 
+    def tears(self, segment: Segment, at: float) -> bool:
+        """Whether places jump at the kink of the state just before the time *at* in *segment*."""
+
 
 class MethodFunctions(Protocol):
     """What a method takes beside the addresses of a problem, made when it asks for it."""
@@ -177,6 +180,9 @@ class ExternalRun:
                 last = "" if t == end else None
                 yield replace(step, end=step.end or last, solution=step.solution if own else None)
                 if step.end:
+                    return
+                if cut and kinks.tears(cut, t):
+                    yield failed(t, y, STEP_UNDERFLOW)
                     return
                 if cut:
                     break

@@ -104,8 +104,8 @@ class KinkData(Record, partial=True):
     here, there : (CLOCK, n_clocks + n_paces) at the start of a search, and at the place tried
     stop, right : the last time before a kink, and the first behind it; found : there is one in the step; pace : longest step
     stored : as a rate, n_stored quantities that jump with the time: the energy, then generalised momenta and what places a
-        mass; before, behind : (n_stored,) on both sides of a kink; work : offset of the work done in the state; left, over :
-        where there are some, the last number before the kink, and the next number, behind it
+        mass, which may jump with the state, too; before, behind : (n_stored,) on both sides of a kink; work : offset of the work
+        done in the state; left, over : where there are some, the last number before the kink, and the next number, behind it
     values : (LOOKS + 1, n) guards in a piece of a step, with room for the tables behind the last
     near : (n,) bounds for their excursions between two places; plain : (n,)
         whether they have one extremum at most there; tried : (n,); within : (states,) at an inner place

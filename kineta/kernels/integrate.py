@@ -14,7 +14,7 @@ from kineta.codegen.target import host
 from kineta.integration.loop_abi import DONE, EVENT, NOT_FINITE, PAUSED, STEP_TOO_SMALL, RunData
 from kineta.kernels.event_location import locate
 from kineta.kernels.event_start import look_at_start
-from kineta.kernels.kinks import crosses, cut_step, is_cut, look_ahead, note_free_step, shorten, take_leap
+from kineta.kernels.kinks import crosses, cut_step, is_cut, look_ahead, note_free_step, shorten, take_leap, tears
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.machine_code import machine_code
 from kineta.kernels.projection import hops, projected_step, watch_pivots
@@ -220,6 +220,10 @@ def pass_kink(method: LoopMethod, run: RunData, gap: float) -> int:
     if run.kinks.n_stored > 0 and t == run.kinks.left and end == run.kinks.over:
         able = take_leap(run)
         if not able:
+            return STEP_TOO_SMALL
+    elif run.kinks.n_stored > 0 and run.kinks.n > 0:
+        torn = tears(method, run, gap)
+        if torn:
             return STEP_TOO_SMALL
     run.time[0] = end
     run.rate(run.time, run.new, run.block, run.k[method.tableau.stages * n :])

@@ -58,6 +58,25 @@ def leaps_in_time(g: Graph, refs: Iterable[Ref], time: Ref, constant: Collection
     return False
 
 
+def leaps_with_state(
+    g: Graph, refs: Iterable[Ref], time: Ref, states: Collection[Ref], constant: Collection[Ref]
+) -> list[Ref]:
+    """The operations of *refs* that jump with what depends on *states*, and otherwise on the *time* and *constant* symbols."""
+    known = {x >> 1 for x in (time, *constant)}
+    moving = {x >> 1 for x in states}
+    depends, found = dict[int, bool | None](), list[Ref]()
+    for i in reachable(g, refs, guarding=False):
+        op, a, b = g.op[i], g.lhs[i], g.rhs[i]
+        if op in LEAVES:  # None for what a run does not know
+            depends[i] = True if i in moving else False if op == Op.CONST or i in known else None
+            continue
+        parts = (depends[a >> 1],) if op in UNARY or op == Op.TABLE else (depends[a >> 1], depends[b >> 1])
+        depends[i] = None if None in parts else any(parts)
+        if parts[0] and leaps(g, i):
+            found.append(2 * i)
+    return found
+
+
 # -- switching functions of a motion ------------------------------------------------------------------------------------
 
 #: What an expression depends on.

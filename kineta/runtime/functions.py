@@ -37,7 +37,7 @@ from kineta.model.reserved_symbols import TIME, added_force
 from kineta.model.system import System
 from kineta.passes.differentiate import gradient
 from kineta.passes.hoist import hoist
-from kineta.passes.nonsmooth_operations import kinks, leaps_in_time, switching_functions
+from kineta.passes.nonsmooth_operations import kinks, leaps_in_time, leaps_with_state, switching_functions
 from kineta.passes.step_recorder import Hoisted, StepRecorder, UnsuitedError
 from kineta.passes.substitute import substitute
 from kineta.records import dataclass
@@ -171,7 +171,8 @@ def run_functions(
         changing = [*free["inverse"].refs, *(r.rest for r in free.rows), *free.symbols.qdot, *limits, *heights]
         gaps = [row.levels[0] for touch in free.contacts for row in touch.rows]
     residuals = d["constraints"].refs if d.constraint_rows and not d.contacts else ()  # the rest of a step is zero
-    followed = [*changing, *residuals, *d.expression(*resolved)]
+    leaping = [] if stepped else _leaping(d, d.expression(*_placing(system.expanded)))
+    followed = [*changing, *residuals, *d.expression(*resolved), *leaping]
     if acting:
         followed = [*substitute(d.graph, followed, acting), *acting.values()]
     switching, watching = (
@@ -232,7 +233,8 @@ def looped_run(
         raise UnsuitedError
     acting = {added_force(n): d.expression(e)[0] for n, e in forces.expressions.items()}
     (power,) = substitute(g, [_power(d, forces)], acting)
-    if next(kinks(g, [*d.elements.forces, d.elements.potential, power, *acting.values(), *s.qdot]), None):
+    leaping = _leaping(d, d.expression(*_placing(system.expanded)))
+    if next(kinks(g, [*d.elements.forces, d.elements.potential, power, *acting.values(), *s.qdot, *leaping]), None):
         raise UnsuitedError
     works = int(power != ZERO)
     layout = StateLayout(works=works, gradients=(0, len(s.v)), sizes=(len(s.q) + len(s.v) + works, len(s.q), len(s.v)))
@@ -286,18 +288,24 @@ def switching_of(
 
 def _stored(d: Derivation, kinetic: Ref, potential: Ref) -> list[Ref]:
     """The energy where it jumps with the time alone, then the generalised momenta where the kinetic energy does, and what places
-    a mass.
+    a mass, where that jumps with the time or with the state.
     """
     g, s = d.graph, d.symbols
     constant = [g.symbol(n) for n in s.system.parameter_names]
     placing = d.expression(*_placing(s.system.expanded))
-    leaping = leaps_in_time(g, placing, s.t, constant)
-    placing = [x for x in placing if leaping and leaps_in_time(g, [x], s.t, constant)]
+    leaping = leaps_in_time(g, placing, s.t, constant) or _leaping(d, placing)
+    placing = [x for x in placing if leaping and (leaps_in_time(g, [x], s.t, constant) or _leaping(d, [x]))]
     if not (s.q and (placing or leaps_in_time(g, [kinetic, potential], s.t, constant))):
         return []
     moving = leaps_in_time(g, [kinetic], s.t, constant)
     momenta = gradient(g, kinetic, s.v) if moving else {}
     return [g.add(kinetic, potential), *(momenta.get(v, ZERO) for v in s.v if moving), *placing]
+
+
+def _leaping(d: Derivation, placing: Sequence[Ref]) -> list[Ref]:
+    """The operations of *placing* that jump with the state."""
+    s = d.symbols
+    return leaps_with_state(d.graph, placing, s.t, s.q, [d.graph.symbol(n) for n in s.system.parameter_names])
 
 
 def _placing(system: System) -> list[Expr]:

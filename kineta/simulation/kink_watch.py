@@ -15,7 +15,7 @@ from kineta.integration.loop_abi import BRIEF, LOOKS, PASSINGS, REST, KinkData
 from kineta.integration.problem import Kinks, Problem
 from kineta.integration.run_memory import kink_data
 from kineta.integration.segment import Segment
-from kineta.kernels.kinks import SLOPES, find_stop
+from kineta.kernels.kinks import LEAST_BESIDE, SLOPES, WIDER, find_stop
 from kineta.kernels.machine_code import machine_code
 from kineta.numerics.roots import DIP, LEAST, SPAN, nearest_approach, root
 
@@ -94,8 +94,30 @@ class KinkWatch:
             return True
         values = self._sides
         behind[self._kinks.work] += values[1, 0] - values[0, 0]
+        return self._same(values)
+
+    @staticmethod
+    def _same(values: FloatArray) -> bool:
+        """Whether momenta and places in *values* (2, n) are the same on both sides of a kink."""
         off = np.abs(values[1, 1:] - values[0, 1:]).max(initial=0.0)
         return bool(off <= tolerances.STATE_TOLERANCE * np.abs(values[:, 1:]).max(initial=0.0))
+
+    def tears(self, segment: Segment, at: float) -> bool:
+        """Whether places jump at the kink of the state just before the time *at* in *segment*, as in
+        :func:`~kineta.kernels.kinks.tears`.
+        """
+        if self._stored is None:
+            return False
+
+        assert segment.solution is not None
+        first, way, sides = segment.t0, np.sign(at - segment.t0), []
+        beside = LEAST_BESIDE * tolerances.EPS * max(abs(at), abs(at - first))
+        for width in (beside, WIDER * beside):
+            times = np.array([max(way * at - width, way * first), way * at + width]) * way
+            states = np.ascontiguousarray(np.asarray(segment.solution(times)).T)
+            sides.append(np.asarray(self._stored.batch(times[:, None], states, self._h)))
+        near, wide = (np.abs(values[1, 1:] - values[0, 1:]).max(initial=0.0) for values in sides)
+        return not self._same(sides[0]) and bool(wide < 0.25 * WIDER * near)
 
     def cut(self, segment: Segment) -> Segment | None:
         """*segment*, one step, up to just behind the first kink of the state in it; None where there is none."""

@@ -390,6 +390,31 @@ def test_a_mass_whose_place_jumps_ends_the_run(method: str) -> None:
     assert kn.simulate(kn.loads(sound), 3.0, method=method).success
 
 
+@pytest.mark.parametrize("method", ["dop853", "Radau"])
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_a_mass_whose_place_jumps_with_the_state_ends_the_run(method: str, way: float) -> None:
+    """In either direction, and by whatever it is told; what is continuous goes on."""
+    for text, at in (
+        ("Car | Sx(x + step(y - 0.7)), Sy(y) = 1 kg; coordinates x, y; initial y = 0.7 - w, y' = w;", 1.0),
+        ("Car | Rz(x + if(x > 0.7, 1, 0)) = 0, 1, 1, 1; coordinates x; initial x = 0.7 - w, x' = w;", 1.0),
+        ("Car | Sx(x + floor(x - t + 0.3)) = 1 kg; coordinates x; initial x = 0.2, x' = 1 + w/2;", 1.0),
+    ):
+        model = kn.loads(f"parameters w = {way}; {text}")
+        found = kn.simulate(model, 3.0, method=method)
+        assert not found.success
+        assert found.t[-1] == pytest.approx(at, abs=1e-6), text
+        assert "'Car' has a kink or a step there" in found.message
+    for c in (0.7, 0.0):
+        sound = f"Car | Sx(x + if(x > {c}, (x - {c})^2, 0)) = 1 kg; coordinates x; initial x = {c} - w/4, x' = w;"
+        assert kn.simulate(kn.loads(f"parameters w = {way}; {sound}"), 1.0, method=method).success
+
+
+def test_of_many_motions_those_end_that_come_to_where_a_place_jumps() -> None:
+    model = kn.loads("Car | Sx(x + step(x - 1)) = 1 kg; coordinates x;")
+    found = kn.simulate(model, 3.0, v=[[0.2], [0.5], [-0.5]])
+    assert [found.case(k).success for k in range(3)] == [True, False, True]
+
+
 def test_a_potential_that_jumps_with_the_place_is_no_work() -> None:
     """It asks for an infinite force, which the motion lacks, and the balance tells."""
     with pytest.warns(kn.KinetaWarning, match="balance"):
