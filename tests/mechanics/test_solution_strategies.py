@@ -81,7 +81,7 @@ def regular_state(system: System) -> dict[str, float]:
     return max((random_state(system, seed) for seed in range(4)), key=least)
 
 
-@pytest.mark.parametrize("name", quick_but(SYSTEMS, ["tree 0", "revolute"]))
+@pytest.mark.parametrize("name", quick_but(SYSTEMS, sorted({"tree 0", "revolute", *list(SYSTEMS)[1::2]})))
 def test_strategies_agree_in_accelerations_and_reactions(name: str) -> None:
     system = SYSTEMS[name]
     state = regular_state(system)

@@ -370,6 +370,7 @@ def test_the_order_of_statements_is_free() -> None:
     assert (system.gravity, system.parameters) == (expected.gravity, expected.parameters)
 
 
+@pytest.mark.slow
 def test_deep_brackets_and_long_sums_are_read() -> None:
     nested = "q1"
     for _ in range(900):

@@ -200,6 +200,7 @@ def test_a_rest_on_a_kink_costs_nothing() -> None:
     assert found.steps < 20
 
 
+@pytest.mark.slow
 def test_contacts_feel_pulses() -> None:
     """A box that rests with friction is pushed for 0.2 s: v = (30 - 5) 0.2 - 5 0.4."""
     text = "Car | Sx(x), Sz(z) = 1; coordinates x, z; gravity (0, 0, -10);"
