@@ -12,6 +12,7 @@ from numpy.polynomial import chebyshev
 from scipy.integrate import DenseOutput
 
 from kineta.arrays import FloatArray
+from kineta.errors import SimulationError
 from kineta.tasks.servo.derivative_array import Hold, Jet
 from kineta.tasks.servo.path_following import Path
 
@@ -76,7 +77,7 @@ def work_done(
 
 
 class _Between:
-    """Jets at times between *states*, each found from the nearest one known."""
+    """Jets at times between *states*, each found from the nearest one known from which there is a way."""
 
     def __init__(self, hold: Hold, states: Sequence[Jet], steps: Sequence[DenseOutput]) -> None:
         self.hold, self.steps = hold, steps
@@ -89,15 +90,25 @@ class _Between:
     def at(self, t: float) -> Jet:
         """Return the jet at the time *t*; raise :class:`SimulationError` for a singular position on the way."""
         i = bisect_left(self._times, self._way * t)
-        near = min(self._jets[max(0, i - 1) : i + 1], key=lambda s: abs(s.t - t))
-        if near.t == t:
-            return near
-        guess = None
-        if self.steps:
-            y = self.steps[min(bisect_left(self._ends, self._way * t), len(self.steps) - 1)](t)
-            nq, n = self.hold.array.system.nq, self.hold.array.n
-            guess = Jet(t, y[:nq], np.concatenate([y[nq:], near.x[n:]]))
-        found = Path(self.hold, near, self._span).to(t, guess)
+        around = sorted(self._jets[max(0, i - 2) : i + 2], key=lambda s: abs(s.t - t))
+        if around[0].t == t:
+            return around[0]
+        for near in around:
+            try:
+                found = Path(self.hold, near, self._span).to(t, self._guess(t, near))
+            except SimulationError:
+                if near is around[-1]:
+                    raise
+                continue
+            break
         self._jets.insert(i, found)
         self._times.insert(i, self._way * t)
         return found
+
+    def _guess(self, t: float, near: Jet) -> Jet | None:
+        """The jet at the time *t* by the steps, with higher derivatives of one that is *near*; None in a flat system."""
+        if not self.steps:
+            return None
+        y = self.steps[min(bisect_left(self._ends, self._way * t), len(self.steps) - 1)](t)
+        nq, n = self.hold.array.system.nq, self.hold.array.n
+        return Jet(t, y[:nq], np.concatenate([y[nq:], near.x[n:]]))
