@@ -22,7 +22,8 @@ from tests.support import EXAMPLES
 T = TypeVar("T")
 
 FORKS = """
-import os, sys, threading, time
+import faulthandler, os, sys, threading, time
+faulthandler.dump_traceback_later(100, exit=True)
 import kineta as kn
 
 system = kn.load(sys.argv[1])
@@ -78,7 +79,8 @@ def together(*calls: Callable[[], T]) -> list[T]:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_process_forked_while_threads_derive_derives_and_compiles() -> None:
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKS, str(EXAMPLES / "double_pendulum.kin")]
-    done = subprocess.run(command, timeout=60, capture_output=True, text=True, check=False)
+    # Each of eight forks waits up to ten seconds for imports.
+    done = subprocess.run(command, timeout=120, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
