@@ -2,20 +2,21 @@
 
 A process forked while another thread holds a lock inherits a lock that is never released. Values are therefore memoised without
 locks (:class:`once`) or under locks that a forked process discards (:func:`computed_once`), and a fork waits for changes in place
-(:func:`hold_forks`) and for imports, during which Python locks each module. The collector of garbage, one for all threads, waits
-while much is built (:func:`collector_paused`).
+(:func:`hold_forks`) and for imports, during which Python locks each module; what threads import as a fork begins, the new process
+imports anew. The collector of garbage, one for all threads, waits while much is built (:func:`collector_paused`).
 """
 
 from __future__ import annotations
 
 import gc
+import importlib
 import itertools
 import os
 import sys
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from threading import RLock
+from threading import RLock, get_ident
 from typing import Any, Generic, TypeVar, cast, overload
 
 K = TypeVar("K", bound=Hashable)
@@ -48,13 +49,21 @@ class once(Generic[T]):  # noqa: N801  a decorator, as property is
 @contextmanager
 def collector_paused() -> Iterator[None]:
     """Garbage collection paused: it would traverse growing trees and lists without cycles again and again."""
+    own = get_ident()
     on = gc.isenabled()
+    if on:
+        _pausing.add(own)
     gc.disable()
     try:
         yield
     finally:
         if on:
             gc.enable()
+            _pausing.discard(own)
+
+
+#: Threads that go on with garbage collection after a pause.
+_pausing: set[int] = set()
 
 
 #: Locks of values under computation, by store and key.
@@ -113,41 +122,75 @@ def hold_forks(lock: Any) -> None:
     _held.append(lock)
 
 
-#: Longest delay of a fork by imports [s]: the forking code may itself be part of an import.
+#: Longest delay of a fork by imports [s]: a module may run for as long as the program.
 _PATIENCE = 10.0
 
+#: Locks of modules under import, by name: weak references.
+_importing: dict[str, Callable[[], Any]] = getattr(importlib, "_bootstrap")._module_locks  # noqa: B009  no type stub has it
 
-def _importing() -> bool:
-    """Whether a module is being imported."""
-    specs = (getattr(module, "__spec__", None) for module in list(sys.modules.values()))
-    return any(getattr(spec, "_initializing", False) for spec in specs)
+#: Locks that forking threads hold.
+_taken: dict[int, list[Any]] = {}
+
+
+def _others_import() -> bool:
+    """Whether another thread imports a module."""
+    locks = [find() for find in list(_importing.values())]
+    return any(lock is not None and lock.owner not in (None, get_ident()) for lock in locks)
 
 
 def _before_fork() -> None:
-    """Take all locks or none, outside of imports: a thread that holds one lock may wait for another."""
-    taken, patient = 0, time.monotonic() + _PATIENCE
+    """Take all locks outside of imports. A thread that holds one lock may wait for another, or import: the one lock waited for is
+    taken first, and others only where they are free.
+    """
+    patient, busy = time.monotonic() + _PATIENCE, 0
+    taken = _taken[get_ident()] = []
     while True:
-        waits = _importing() and time.monotonic() < patient
-        if not waits and taken == len(_held):
-            return
-        if not waits and _held[taken].acquire(timeout=0.01):
-            taken += 1
-            continue
-        for lock in _held[:taken]:
-            lock.release()
-        taken = 0
-        if waits:
+        while _others_import() and time.monotonic() < patient:
             time.sleep(1e-3)
+        locks = _held[busy:] + _held[:busy]
+        for k, lock in enumerate(locks):
+            if not lock.acquire(blocking=k == 0):
+                busy = (busy + k) % len(locks)
+                break
+            taken.append(lock)
+        if len(taken) == len(_held) and not (_others_import() and time.monotonic() < patient):
+            return
+        _release()
+
+
+def _release() -> None:
+    """Release the locks that this thread holds to fork."""
+    taken = _taken[get_ident()]
+    while taken:
+        taken.pop().release()
 
 
 def _after_fork() -> None:
-    for lock in _held:
-        lock.release()
+    _release()
+    del _taken[get_ident()]
 
 
 def _after_fork_in_child() -> None:
+    """Forget what only other threads would have ended: values under computation, imports, pauses of the collector."""
     _making.clear()
     _after_fork()
+    _taken.clear()
+    for name, find in list(_importing.items()):
+        lock = find()
+        if lock is None or lock.owner != get_ident():
+            _importing.pop(name, None)
+            if getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False):
+                _forget_module(name)
+    if _pausing - {get_ident()}:
+        gc.enable()
+    _pausing.intersection_update({get_ident()})
+
+
+def _forget_module(name: str) -> None:
+    """Forget a module that is imported in part, with the modules of its package."""
+    for other in list(sys.modules):
+        if other == name or other.startswith(name + "."):
+            sys.modules.pop(other, None)
 
 
 if hasattr(os, "register_at_fork"):

@@ -149,7 +149,7 @@ if not child:
     signal.alarm(5)
     import slow_to_import
     os._exit(0)
-sys.exit(os.waitpid(child, 0)[1])
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
@@ -158,3 +158,63 @@ def test_a_fork_waits_for_an_import(tmp_path: Path) -> None:
     (tmp_path / "slow_to_import.py").write_text(SLOW, encoding="utf-8")
     done = subprocess.run([sys.executable, "-c", IMPORTS.format(folder=str(tmp_path))], check=False, timeout=30)
     assert done.returncode == 0
+
+
+LATE = """import importlib, os, signal, sys, threading, time
+sys.path.insert(0, {folder!r})
+begins = threading.Event()
+
+def last():
+    begins.set()
+    while "slow_to_import" not in sys.modules:
+        time.sleep(0.01)
+
+os.register_at_fork(before=last)
+import kineta.threads
+
+def work():
+    begins.wait()
+    import slow_to_import
+
+threading.Thread(target=work).start()
+child = os.fork()
+if not child:
+    signal.alarm(5)
+    import slow_to_import
+    os._exit(0)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
+def test_a_forked_process_imports_anew_what_a_thread_began_to_import(tmp_path: Path) -> None:
+    (tmp_path / "slow_to_import.py").write_text(SLOW, encoding="utf-8")
+    done = subprocess.run([sys.executable, "-c", LATE.format(folder=str(tmp_path))], check=False, timeout=30)
+    assert done.returncode == 0
+
+
+PAUSES = """import gc, os, sys, threading
+from kineta.threads import collector_paused
+
+paused, over = threading.Event(), threading.Event()
+
+def work():
+    with collector_paused():
+        paused.set()
+        over.wait()
+
+threading.Thread(target=work).start()
+paused.wait()
+child = os.fork()
+if not child:
+    with collector_paused():
+        pauses = not gc.isenabled()
+    os._exit(0 if gc.isenabled() and pauses else 1)
+over.set()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
+def test_a_process_forked_in_a_pause_of_the_collector_collects_garbage() -> None:
+    assert subprocess.run([sys.executable, "-c", PAUSES], check=False, timeout=30).returncode == 0
