@@ -9,7 +9,7 @@ from collections.abc import Callable
 from kineta.integration.contact_records import BOUND, NORMAL
 from kineta.integration.loop_abi import DONE, EVENT, GIVEN_UP, OUT_OF_STEPS, PAUSED, SPARE, RunData
 from kineta.kernels.integrate import GOES_ON, begin_anew, is_fused, step
-from kineta.kernels.kinks import begin_kinks
+from kineta.kernels.kinks.crossings import begin_kinks
 from kineta.kernels.language import fabs, kernel, take
 from kineta.kernels.machine_code import machine_code, machine_code_in_lanes
 from kineta.kernels.runge_kutta import first_step

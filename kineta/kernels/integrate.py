@@ -14,7 +14,9 @@ from kineta.codegen.target import host
 from kineta.integration.loop_abi import DONE, EVENT, NOT_FINITE, PAUSED, STEP_TOO_SMALL, RunData
 from kineta.kernels.event_location import locate
 from kineta.kernels.event_start import look_at_start
-from kineta.kernels.kinks import crosses, cut_step, is_cut, look_ahead, note_free_step, shorten, take_leap, tears
+from kineta.kernels.kinks.clocks import cut_step, is_cut
+from kineta.kernels.kinks.crossings import crosses, look_ahead, note_free_step, shorten
+from kineta.kernels.kinks.leaps import take_leap, tears
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.machine_code import machine_code
 from kineta.kernels.projection import hops, projected_step, watch_pivots

@@ -159,7 +159,9 @@ def _name(kernel: Callable[..., Any]) -> str:
 def _loaded(unit: Sequence[tuple[Any, ...]], lanes: int) -> Any:
     """The machine code of a *unit* of kernels, each with its static values."""
     parts = [
-        generator("", "codegen/kernels", "integration", "kernels", "kernels/contact", "kernels/time_stepping"),
+        generator(
+            "", "codegen/kernels", "integration", "kernels", "kernels/contact", "kernels/kinks", "kernels/time_stepping"
+        ),
         host().signature,
         str(lanes),
     ]

@@ -15,14 +15,16 @@ from kineta.integration.loop_abi import BRIEF, LOOKS, PASSINGS, REST, KinkData
 from kineta.integration.problem import Kinks, Problem
 from kineta.integration.run_memory import kink_data
 from kineta.integration.segment import Segment
-from kineta.kernels.kinks import LEAST_BESIDE, SLOPES, WIDER, find_stop
+from kineta.kernels.kinks.clocks import find_stop
+from kineta.kernels.kinks.guards import SLOPES
+from kineta.kernels.kinks.leaps import LEAST_BESIDE, WIDER
 from kineta.kernels.machine_code import machine_code
 from kineta.numerics.roots import DIP, LEAST, SPAN, nearest_approach, root
 
 
 def _near(values: FloatArray, slopes: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Bounds (n,) for the excursions of guards (k, n) between two places, and whether each has one extremum at most there, as in
-    :func:`~kineta.kernels.kinks.measure_bends`; *slopes* are changes from one place to the next at the slopes of some.
+    :func:`~kineta.kernels.kinks.guards.measure_bends`; *slopes* are changes from one place to the next at the slopes of some.
     """
     bends = np.diff(values, 2, axis=0)
     third, fourth = (np.abs(np.diff(bends, k, axis=0)).max(axis=0) for k in (1, 2))
@@ -88,7 +90,7 @@ class KinkWatch:
 
     def leap(self, t: float, behind: FloatArray) -> bool:
         """Count the energy that the time alone changes at the last kink found as work in the state *behind*, where the step over
-        it begins at *t*; whether momenta and places stay, as in :func:`~kineta.kernels.kinks.take_leap`.
+        it begins at *t*; whether momenta and places stay, as in :func:`~kineta.kernels.kinks.leaps.take_leap`.
         """
         if self._stored is None or t != self._left:
             return True
@@ -104,7 +106,7 @@ class KinkWatch:
 
     def tears(self, segment: Segment, at: float) -> bool:
         """Whether places jump at the kink of the state just before the time *at* in *segment*, as in
-        :func:`~kineta.kernels.kinks.tears`.
+        :func:`~kineta.kernels.kinks.leaps.tears`.
         """
         if self._stored is None:
             return False
@@ -140,7 +142,7 @@ class KinkWatch:
 
     def _first_crossing(self, segment: Segment, a: float, b: float) -> tuple[float, int] | None:
         """The first time at which a guard has changed its sign in a step from *a* to *b*, and which; piece by piece, as in
-        :func:`~kineta.kernels.kinks.seek_crossing`.
+        :func:`~kineta.kernels.kinks.crossings.seek_crossing`.
         """
         start, width, heard = 0.0, 1.0, self._muted == 0
         while start < 1.0:

@@ -23,7 +23,7 @@ from kineta.integration.loop_abi import (
 from kineta.kernels.event_location import note_jumps
 from kineta.kernels.event_start import look_at_start
 from kineta.kernels.integrate import integrate
-from kineta.kernels.kinks import begin_kinks
+from kineta.kernels.kinks.crossings import begin_kinks
 from kineta.kernels.language import copysign, fabs, kernel
 from kineta.kernels.runge_kutta import first_step, interpolate
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
