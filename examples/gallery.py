@@ -177,6 +177,10 @@ PICTURES: dict[str, tuple[float, Callable[[Any], None]]] = {
     "servo_governor": (6.0, above(series("speed"), "gate")),
     "pulleys": (4.0, above(on_ropes, "tension")),
     "hexapod": (2.0, above(machine(1.9), "Trunk.x", "Trunk.y", "Trunk.z")),
+    "brick_wall": (1.2, above(machine(0.4), "Ball.x", "Ball.y", "Ball.z")),
+    "ball_pile": (2.0, above(machine(2.0), "Ball[50].x", "Ball[50].y", "Ball[50].z")),
+    "stewart_platform": (1.0, above(machine(0.3), "lambda.floor[1].n")),
+    "trotting_quadruped": (5.0, above(machine(1.1), "Trunk.x", "Trunk.y", "Trunk.z")),
 }
 
 

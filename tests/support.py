@@ -24,10 +24,14 @@ TRUTH = ROOT / "tests" / "truth"
 #: Examples with so long formulas that what is done with every example takes a second and more of them.
 LONG = frozenset(
     (
-        "andrews ball_tree bicycle bricard hexapod puma560 puma_andreev rolling_torus spatial_chain walking_machine "
-        "wheelset"
+        "andrews ball_pile ball_tree bicycle brick_wall bricard hexapod puma560 puma_andreev rolling_torus spatial_chain "
+        "stewart_platform trotting_quadruped walking_machine wheelset"
     ).split()
 )
+
+#: Examples of many bodies that run as a pile: their equations as a whole, which a run does without, take minutes to print, to
+#: export and to verify.
+PILES = frozenset(("ball_pile", "brick_wall"))
 
 
 def general(without: Iterable[str] = ()) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 
 import kineta as kn
 from tests.cli.conftest import Command, Outcome
-from tests.support import EXAMPLES
+from tests.support import EXAMPLES, PILES
 
 #: Seconds that a call may take on one core.
 LONG = 20
@@ -156,8 +156,9 @@ def campaign(kineta: Command, model: str, verbs: tuple[str, ...], draws: int) ->
     return found
 
 
-#: Examples but for three that take half a minute each.
-MODELS = sorted({p.stem for p in EXAMPLES.glob("*.kin")} - {"ball_tree", "hexapod", "walking_machine"})
+#: Examples but for piles, and five that take half a minute each.
+LONGEST = {"ball_tree", "hexapod", "stewart_platform", "trotting_quadruped", "walking_machine"}
+MODELS = sorted({p.stem for p in EXAMPLES.glob("*.kin")} - PILES - LONGEST)
 
 
 @pytest.mark.parametrize("model", ["rolling_coin", "car_axis", "euler_top"])

@@ -8,13 +8,12 @@ import pytest
 
 import kineta as kn
 from tests.cli.conftest import HOPPER, Command
-from tests.support import EXAMPLES, some
-
-MODELS = sorted(EXAMPLES.glob("*.kin"))
+from tests.support import EXAMPLES, examples
 
 
-@pytest.mark.parametrize("model", some(MODELS, 2), ids=lambda p: p.stem)
-def test_every_example_passes_its_check(kineta: Command, model: Path) -> None:
+@pytest.mark.parametrize("name", examples(of=2))
+def test_every_example_passes_its_check(kineta: Command, name: str) -> None:
+    model = EXAMPLES / f"{name}.kin"
     done = kineta("check", model, "--json")
     assert (done.code, done.err) == (0, "")
     system, found = kn.load(model), done.json

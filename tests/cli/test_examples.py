@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.conftest import Command
-from tests.support import EXAMPLES, examples
+from tests.support import EXAMPLES, PILES, examples
 from tests.tasks.verification.test_verify import CERTIFIED
 
 #: Those whose programs actuators hold through the rest of the system.
@@ -25,7 +25,9 @@ def test_an_example_is_sound_and_moves(kineta: Command, name: str) -> None:
     assert (moved.code, moved.err) == (0, "")
 
 
-@pytest.mark.parametrize("name", examples(without=CERTIFIED, long=("euler_top", "governor", "thrown_box"), of=6))
+@pytest.mark.parametrize(
+    "name", examples(without={*CERTIFIED, *PILES}, long=("euler_top", "governor", "thrown_box"), of=6)
+)
 def test_all_formalisms_agree_about_an_example(kineta: Command, name: str) -> None:
     certified = kineta("verify", EXAMPLES / f"{name}.kin", "--states", 4, "--digits", 0, "--json")
     assert certified.code == 0, certified.out

@@ -14,7 +14,7 @@ import pytest
 
 import kineta as kn
 from tests.cli.conftest import CART, Command
-from tests.support import EXAMPLES, examples
+from tests.support import EXAMPLES, PILES, examples
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
@@ -42,7 +42,7 @@ def call(library: ctypes.CDLL, function: str, size: int, *blocks: list[float]) -
 
 @needs_compiler
 @pytest.mark.filterwarnings("ignore:.*redundant and left out:kineta.errors.KinetaWarning")
-@pytest.mark.parametrize("name", examples(of=4))
+@pytest.mark.parametrize("name", examples(without=PILES, of=4))
 def test_exported_code_gives_the_numbers_of_eval(kineta: Command, here: Path, name: str) -> None:
     model = EXAMPLES / f"{name}.kin"
     exported = kineta("export", model, "--name", "robot", "--json").json

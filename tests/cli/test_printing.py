@@ -23,7 +23,7 @@ from tests.cli.conftest import CART, HOPPER, Command
 from tests.cli.latex_reader import value
 from tests.codegen.random_programs import random_program
 from tests.notation.text_reader import computed
-from tests.support import EXAMPLES, examples
+from tests.support import EXAMPLES, PILES, examples
 
 QUANTITIES = ("inverse", "forward", "mass_and_bias", "energy", "positions")
 
@@ -52,7 +52,7 @@ def expected(equations: kn.Equations, quantity: str, known: dict[str, float]) ->
 
 
 @without_warnings
-@pytest.mark.parametrize("name", examples(of=12))
+@pytest.mark.parametrize("name", examples(without=PILES, of=12))
 def test_text_can_be_computed_line_by_line(kineta: Command, name: str) -> None:
     model = EXAMPLES / f"{name}.kin"
     equations = kn.derive(kn.load(model)).settled()
@@ -92,7 +92,7 @@ def test_long_sums_go_on_in_the_next_line() -> None:
 
 
 @without_warnings
-@pytest.mark.parametrize("name", examples(long=("hopping_robot", "hopping_robot_stance"), of=8))
+@pytest.mark.parametrize("name", examples(without=PILES, long=("hopping_robot", "hopping_robot_stance"), of=8))
 def test_latex_reads_as_it_was_meant(kineta: Command, name: str) -> None:
     model = EXAMPLES / f"{name}.kin"
     equations = kn.derive(kn.load(model)).settled()

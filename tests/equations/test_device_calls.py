@@ -14,7 +14,7 @@ from kineta.codegen.cuda import device_arrays
 from kineta.codegen.cuda.device_arrays import DeviceArray
 from kineta.errors import DeviceError, MissingPackageError
 from tests.codegen.simulated_driver import CUresult, SimulatedDriver, installed
-from tests.support import EXAMPLES
+from tests.support import EXAMPLES, PILES, examples
 
 ARM = kn.derive(kn.load(EXAMPLES / "puma560.kin"))
 TOP = kn.derive(kn.load(EXAMPLES / "spinning_top.kin"))
@@ -235,7 +235,7 @@ def test_a_machine_without_a_graphics_processor() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", sorted(path.stem for path in EXAMPLES.glob("*.kin")))
+@pytest.mark.parametrize("model", examples(without=PILES))
 @pytest.mark.filterwarnings("ignore:.* redundant and left out")
 def test_every_example_on_the_device(driver: SimulatedDriver, model: str) -> None:
     equations = kn.derive(kn.load(EXAMPLES / f"{model}.kin"))

@@ -15,7 +15,7 @@ import kineta as kn
 from kineta.equations.function import BACKENDS, parameter_values
 from kineta.errors import ArgumentError
 from kineta.mechanics.quantities import quantity as row_of
-from tests.support import EXAMPLES, examples
+from tests.support import EXAMPLES, PILES, examples
 
 Q, R = kn.symbol("q"), kn.symbol("r")
 
@@ -151,7 +151,7 @@ def test_a_notebook_shows_the_first_formulas_or_how_to_get_them() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.* redundant and left out")  # as Bricard's mechanism has one
-@pytest.mark.parametrize("model", examples(of=4))
+@pytest.mark.parametrize("model", examples(without=PILES, of=4))
 def test_backends_agree_on_every_example(model: str) -> None:
     equations = kn.derive(kn.load(EXAMPLES / f"{model}.kin"))
     s = equations.system

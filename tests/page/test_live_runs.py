@@ -66,6 +66,8 @@ FAR = {
     "cam_follower": CLOSE,
     "walking_machine": CLOSE,
 }
+#: How long examples move [s] that do not for a second: piles amplify rounding from impact to impact.
+SPANS = {"ball_pile": 0.12, "brick_wall": 0.12}
 
 
 @pytest.mark.parametrize("name", sorted({p.stem for p in EXAMPLES.glob("*.kin")} - SERVO))
@@ -77,11 +79,12 @@ def test_every_example_moves_as_in_simulate(
     monkeypatch.setattr("kineta.page.document.RTOL", rtol)
     monkeypatch.setattr("kineta.page.document.ATOL", atol)
     model, page, end = EXAMPLES / f"{name}.kin", tmp_path / f"{name}.html", None
-    run = kn.simulate(kn.load(model), 1.0, rtol=rtol, atol=atol)
+    to = SPANS.get(name, 1.0)
+    run = kn.simulate(kn.load(model), to, rtol=rtol, atol=atol)
     if plain is None:
-        kn.load(model).show(page, to=1.0)
+        kn.load(model).show(page, to=to)
     else:
-        end = plain(model, page, 1.0, rtol, atol)
+        end = plain(model, page, to, rtol, atol)
     with opened(chromium, page) as tab:
         tab.computed()
         last, steps = tab.do(LAST), tab.do("() => kineta.run.steps")

@@ -16,7 +16,7 @@ from kineta.scene.machine import Machine
 from kineta.scene.meshes import MeshError, mesh
 from kineta.scene.surfaces import SOLIDS, Surface, bar, coil, hull, rod
 from kineta.scene.system_scene import scene
-from tests.support import EXAMPLES, ROOT
+from tests.support import EXAMPLES, ROOT, examples
 
 
 def load(name: str) -> kn.System:
@@ -96,9 +96,9 @@ def test_a_closed_machine_is_seen_closed() -> None:
     np.testing.assert_allclose(places[0], places[1], atol=1e-9)
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.kin")), ids=lambda p: p.stem)
-def test_every_example_has_finite_surfaces(path: Path) -> None:
-    own = machine(kn.load(path))
+@pytest.mark.parametrize("name", examples())
+def test_every_example_has_finite_surfaces(name: str) -> None:
+    own = machine(load(name))
     found = list(pieces(own, own.first))
     assert found
     assert all(np.isfinite(x.surface.vertices).all() for x in found)

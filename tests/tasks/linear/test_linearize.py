@@ -14,7 +14,7 @@ from kineta.errors import ArgumentError
 from kineta.expr.graph import ZERO
 from kineta.passes.evaluate import evaluate
 from tests.mechanics.truth import load
-from tests.support import EXAMPLES, some
+from tests.support import EXAMPLES, examples
 
 #: Half of the distance of two motions whose difference is compared.
 APART = 1e-6
@@ -255,11 +255,8 @@ def test_formulas_are_those_of_books() -> None:
     assert "v" in kn.linear_formulas(example("bicycle"), running, outputs=[]).graph.names
 
 
-EXAMPLE_NAMES = sorted(p.stem for p in EXAMPLES.glob("*.kin"))
-
-
 @pytest.mark.filterwarnings("ignore::kineta.errors.KinetaWarning")
-@pytest.mark.parametrize("name", some(EXAMPLE_NAMES, 3))
+@pytest.mark.parametrize("name", examples(of=3))
 def test_every_example_has_a_linearisation(name: str) -> None:
     linear = kn.linearize(example(name))
     assert all(np.isfinite(M).all() for M in (linear.A, linear.B, linear.C, linear.D))
