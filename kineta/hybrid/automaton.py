@@ -30,7 +30,7 @@ from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.contact_problem import CompiledContacts
 from kineta.runtime.events import EventStep
-from kineta.runtime.kinks import contact_step
+from kineta.runtime.kinks import jumps_there
 from kineta.runtime.problem import SimulationProblem
 
 
@@ -286,7 +286,7 @@ class HybridRun(SampledRun):
             return thrown_off(self.task, data.switches.culprit, t, y, p)
         if self.contacts is not None and self.contacts.work.status != CHANGED:
             found, status = self.contacts.refusal(t), self.contacts.work.status
-            if status == PENETRATES and contact_step(self.task.equations, p, t, y):
+            if status == PENETRATES and jumps_there(self.task.equations, p, t, y):
                 return SimulationError(str(found))  # a surface has jumped into what it touches: no steps lead out
             return found
         return self._endless(t)

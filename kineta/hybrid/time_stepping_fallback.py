@@ -23,7 +23,7 @@ from kineta.kernels.contact.state_terms import FULL
 from kineta.records import dataclass
 from kineta.runtime.compiled import BoundSystem, stepped_system
 from kineta.runtime.contact_problem import contact_kernel
-from kineta.runtime.kinks import contact_kink, contact_step
+from kineta.runtime.kinks import contact_kink, jumps_there
 from kineta.runtime.recorder import resized
 
 #: Periods of time stepping that are told one by one.
@@ -116,7 +116,7 @@ class FallbackRun(SampledRun):
     def _watched(self, segment: Segment) -> tuple[Segment, str]:
         """*segment* up to where time stepping has to take over, and why; ``''`` where it has not."""
         self._last.add(segment)
-        if segment.end and contact_step(
+        if segment.end and jumps_there(
             self.hybrid.task.equations,
             self.hybrid.task.made.p,
             *((float(segment.t[-1]), segment.y[-1]) if len(segment.t) else (segment.t0, segment.y0)),

@@ -44,6 +44,7 @@ class ComponentTables(Record):
     rate: ComponentTable
     slopes: ComponentTable
     coordinate_rate: ComponentTable
+    placed: ComponentTable
     places: ComponentTable
 
 
@@ -133,6 +134,8 @@ class SteppingData(Record):
 
     slopes : derivatives of the forces by the speeds, then by displacements along the speeds, each in the layout of the inertia,
         into ``slope``; coordinate_rate : rates of the coordinates
+    placed, n_placed : what places a mass and jumps, and its number; sides : (3 n_placed,) at both ends of a part of a step, and
+        amidst; origin : (n_extended,) state before the step; torn : whether a place has jumped in the last step
     n_quaternions, quaternions : offsets of the unit quaternions; work, works : offset and number of works done
     pairs : of shapes that may touch each other, if there are any; largest : speeds of the largest island for Newton's method
     begin, end, size : start, end and size of the steps [s]; steps : their number, of which ``made`` are made; allowed : number at
@@ -158,6 +161,11 @@ class SteppingData(Record):
     motion: ContactMotion
     slopes: Function
     coordinate_rate: Function
+    placed: Function
+    n_placed: int
+    sides: Reals
+    origin: Reals
+    torn: bool
     n_quaternions: int
     quaternions: Integers
     work: int

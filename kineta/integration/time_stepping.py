@@ -13,7 +13,7 @@ from kineta.arrays import FloatArray
 from kineta.integration.contact_records import IMPACT_NUMBERS, law_fault
 from kineta.integration.error_control import StepControl
 from kineta.integration.problem import Problem
-from kineta.integration.segment import NOT_FINITE, Segment
+from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, Segment
 from kineta.integration.stepping_records import SteppingData
 from kineta.memory import CompiledFunction
 from kineta.records import dataclass
@@ -170,6 +170,8 @@ class SteppingRun:
     def _fault(self) -> str:
         """Why there is no next step."""
         i, terms = self.data.culprit - 1, self.data.motion.terms
+        if self.data.torn:
+            return STEP_UNDERFLOW
         if i < 0:
             return NOT_FINITE
         return f"'{self._touches[i][0]}' has {law_fault(terms.array('gap')[i], *terms.array('law')[4 * i : 4 * i + 3])}"

@@ -53,7 +53,7 @@ from kineta.memory import REALS, ArrayType, CompiledFunction, Record
 #: The functions of a system that a motion with contacts calls.
 FUNCTIONS = ("terms", "gaps", "free", "residuals", "retraction", "rate", "events", "observed")
 #: Those that time stepping calls beside them.
-STEP_FUNCTIONS = ("slopes", "coordinate_rate")
+STEP_FUNCTIONS = ("slopes", "coordinate_rate", "placed")
 #: Impacts stored between two pauses of a run.
 IMPACTS = 4096
 
@@ -259,18 +259,23 @@ def stepping_data(
     h: FloatArray,
     quaternions: Sequence[int],
     work: int,
+    placed: int,
     numbers: Mapping[str, int] | None = None,
     rows: tuple[int, int] = (CHUNK, IMPACTS),
 ) -> SteppingData:
-    """Memory of steps with *contacts* and the block h; *work* is the offset of the work in the state, -1 for none. Functions are
-    at their addresses, or have *numbers* as in :meth:`CompiledContacts.motion`; there is room for *rows* of steps and impacts.
+    """Memory of steps with *contacts* and the block h; *work* is the offset of the work in the state, -1 for none; *placed*
+    is the number of quantities that place a mass and jump. Functions are at their addresses, or have *numbers* as in
+    :meth:`CompiledContacts.motion`; there is room for *rows* of steps and impacts.
     """
     motion, problem = contacts.motion(h, numbers), contacts.problem
     n, m, (steps, impacts) = motion.n_extended, problem.contacts, rows
     own = contacts.addresses(STEP_FUNCTIONS) if numbers is None else numbers
     return SteppingData(
         motion=motion,
-        **{name: CompiledFunction(own[name]) for name in STEP_FUNCTIONS},
+        **{name: CompiledFunction(own.get(name, 0)) for name in STEP_FUNCTIONS},
+        n_placed=placed,
+        sides=np.zeros(3 * placed),
+        torn=False,
         n_quaternions=len(quaternions),
         quaternions=np.array([*quaternions], dtype=np.int64),
         work=max(work, 0),
@@ -278,7 +283,7 @@ def stepping_data(
         pairs=no_pairs(m),
         largest=problem.speeds,
         time=np.zeros(1),
-        **{name: np.zeros(n) for name in ("y", "middle", "rate")},
+        **{name: np.zeros(n) for name in ("y", "middle", "rate", "origin")},
         **{name: np.zeros(problem.speeds) for name in ("free", "tried")},
         **{name: np.zeros(m) for name in ("plain", "rebound", "back", "gaps", "depths", "bearing")},
         **{name: np.zeros(m, dtype=np.int64) for name in ("pressed", "stuck", "near", "taking", "blow")},

@@ -85,7 +85,7 @@ class StateLayout:
         :class:`~kineta.integration.loop_abi.KinkData`
     roughness : of these tables, as in :class:`~kineta.passes.nonsmooth_operations.SwitchingFunctions`
     carried : of time stepping, number of quantities of the last step behind all of these: accelerations, multipliers, contact
-        forces, flags
+        forces, flags; placed : of time stepping, number of those that place a mass and jump
     touches : all contacts; contact_terms : the terms of their contact problem, None without contacts
     sizes : numbers of states with quadratures, of coordinates, of speeds
     """
@@ -106,6 +106,7 @@ class StateLayout:
     switching: tuple[int, int, int, int, int] = SMOOTH
     roughness: tuple[float, ...] = ()
     carried: int = 0
+    placed: int = 0
     touches: tuple[UnilateralConstraint, ...] = ()
     contact_terms: ContactTermsArrays | None = None
     sizes: tuple[int, int, int] = (0, 0, 0)
@@ -171,6 +172,7 @@ def run_functions(
         changing = [*free["inverse"].refs, *(r.rest for r in free.rows), *free.symbols.qdot, *limits, *heights]
         gaps = [row.levels[0] for touch in free.contacts for row in touch.rows]
     residuals = d["constraints"].refs if d.constraint_rows and not d.contacts else ()  # the rest of a step is zero
+    jumping = _jumping_places(d) if stepped else []
     leaping = [] if stepped else _leaping(d, d.expression(*_placing(system.expanded)))
     followed = [*changing, *residuals, *d.expression(*resolved), *leaping]
     if acting:
@@ -196,6 +198,7 @@ def run_functions(
         programs=_program_rows(d.programs.rows),
         touches=d.contacts,
         carried=carried,
+        placed=len(jumping),
         contact_terms=terms,
         sizes=(len(rate), len(d.symbols.q), len(d.symbols.v)),
     )
@@ -204,7 +207,7 @@ def run_functions(
     found |= _event_functions(d, watched, guarded=not stepped)
     found |= watching
     if stepped:
-        found |= {"slopes": slopes, "coordinate_rate": list(d.symbols.qdot)}
+        found |= {"slopes": slopes, "coordinate_rate": list(d.symbols.qdot)} | ({"placed": jumping} if jumping else {})
     if layout.contact_terms is not None:
         found |= {
             "terms": layout.contact_terms.refs,
@@ -292,14 +295,21 @@ def _stored(d: Derivation, kinetic: Ref, potential: Ref) -> list[Ref]:
     """
     g, s = d.graph, d.symbols
     constant = [g.symbol(n) for n in s.system.parameter_names]
-    placing = d.expression(*_placing(s.system.expanded))
-    leaping = leaps_in_time(g, placing, s.t, constant) or _leaping(d, placing)
-    placing = [x for x in placing if leaping and (leaps_in_time(g, [x], s.t, constant) or _leaping(d, [x]))]
+    placing = _jumping_places(d)
     if not (s.q and (placing or leaps_in_time(g, [kinetic, potential], s.t, constant))):
         return []
     moving = leaps_in_time(g, [kinetic], s.t, constant)
     momenta = gradient(g, kinetic, s.v) if moving else {}
     return [g.add(kinetic, potential), *(momenta.get(v, ZERO) for v in s.v if moving), *placing]
+
+
+def _jumping_places(d: Derivation) -> list[Ref]:
+    """What places a mass, where that jumps with the time or with the state."""
+    g, s = d.graph, d.symbols
+    constant = [g.symbol(n) for n in s.system.parameter_names]
+    placing = d.expression(*_placing(s.system.expanded))
+    leaping = leaps_in_time(g, placing, s.t, constant) or _leaping(d, placing)
+    return [x for x in placing if leaping and (leaps_in_time(g, [x], s.t, constant) or _leaping(d, [x]))]
 
 
 def _leaping(d: Derivation, placing: Sequence[Ref]) -> list[Ref]:

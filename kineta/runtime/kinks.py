@@ -29,17 +29,14 @@ def contact_kink(equations: Equations, p: FloatArray, t: float, y: FloatArray) -
     )
 
 
-def contact_step(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> bool:
-    """Whether the surface of a contact or limit jumps at the state *y* at *t*."""
-    with LOCK:
-        found = [one for one in _contact_kinks(equations.system.expanded) if leaps(DESCRIPTIONS, one[1].ref >> 1)]
-    return bool(_kink_there(equations, found, p, t, y))
+def jumps_there(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> bool:
+    """Whether the surface of a contact or limit, or a place of a body, jumps at the state *y* at *t*."""
+    return bool(_kink_there(equations, _jumps(equations.system.expanded), p, t, y))
 
 
-def contacts_jump(equations: Equations) -> bool:
-    """Whether the surface of a contact or limit jumps in any state."""
-    with LOCK:
-        return any(leaps(DESCRIPTIONS, one[1].ref >> 1) for one in _contact_kinks(equations.system.expanded))
+def jumps_somewhere(equations: Equations) -> bool:
+    """Whether the surface of a contact or limit, or a place of a body, jumps in any state."""
+    return bool(_jumps(equations.system.expanded))
 
 
 def constraint_jump(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> str:
@@ -54,10 +51,7 @@ def constraint_jump(equations: Equations, p: FloatArray, t: float, y: FloatArray
 
 def placement_kink(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> str:
     """Sentence on a body that is placed by an expression with a kink or step at the state *y* at *t*; ``''`` for none."""
-    system = equations.system.expanded
-    placed = ((body.name, [x for motion in body.motions for x in motion.arguments]) for body in system.bodies)
-    named = [(name, *one) for name, given in placed for one in _nonsmooth_operations(given, system)]
-    found = _kink_there(equations, named, p, t, y)
+    found = _kink_there(equations, list(_placement_kinks(equations.system.expanded)), p, t, y)
     return found and f"{found}, at which no finite force moves it as it asks; make it smooth, as a cubic table is"
 
 
@@ -136,6 +130,20 @@ def _nonsmooth_operations(expressions: Iterable[Expr], system: System) -> Iterat
             or any("(" in name for name in names)
         ):
             yield Expr(g, operation), zero
+
+
+def _placement_kinks(system: System) -> Iterator[tuple[str, Expr, Expr]]:
+    """Kinks of places of bodies: name, operation, and the expression that vanishes at the kink."""
+    for body in system.bodies:
+        given = [x for motion in body.motions for x in motion.arguments]
+        yield from ((body.name, *found) for found in _nonsmooth_operations(given, system))
+
+
+def _jumps(system: System) -> list[tuple[str, Expr, Expr]]:
+    """Those kinks of contacts, limits and places of bodies that are jumps."""
+    every = (*_contact_kinks(system), *_placement_kinks(system))
+    with LOCK:
+        return [one for one in every if leaps(DESCRIPTIONS, one[1].ref >> 1)]
 
 
 def _contact_kinks(system: System) -> Iterator[tuple[str, Expr, Expr]]:

@@ -18,7 +18,7 @@ from kineta.hybrid.automaton import check_start
 from kineta.integration.contact_records import GOES_ON, HIT, law_fault
 from kineta.integration.handover import DEEPEST_START
 from kineta.integration.problem import Problem
-from kineta.integration.segment import Segment
+from kineta.integration.segment import STEP_UNDERFLOW, Segment
 from kineta.integration.time_stepping import StepInterpolant, SteppingRun
 from kineta.model.contacts.mutual_contact import MutualContact, mutual_contacts
 from kineta.model.parameters import named_values
@@ -31,6 +31,7 @@ from kineta.results.impacts import Impact, whole_impact
 from kineta.results.outcomes import DONE, EARLY, FAILED, INTERRUPTED, OUT_OF_STEPS
 from kineta.runtime.contact_problem import contact_kernel
 from kineta.runtime.domain_watch import DomainWatch
+from kineta.runtime.kinks import placement_kink
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection
 from kineta.runtime.recorder import Recorder
@@ -251,7 +252,9 @@ def _step(
                 bar.at(records[0].reached, records[0].steps, records[0].last_step)
             if segment.end:
                 why = memory.crowded or segment.end
-                edge = next((e for domain in domains if (e := domain.edge(last=True))), "")
+                edge = next((e for domain in domains if (e := domain.edge(last=True))), "") or _torn(
+                    segment, memory, tasks
+                )
                 return FAILED, outcomes.failed(records[0].reached, why, edge)
     except KeyboardInterrupt:
         return INTERRUPTED, outcomes.interrupted(records[0].reached)
@@ -259,6 +262,15 @@ def _step(
         made = records[0]
         return OUT_OF_STEPS, outcomes.out_of_steps(made.reached, made.steps, made.last_step, ALLOWED)
     return DONE, outcomes.done(run.problem.t1)
+
+
+def _torn(segment: Segment, memory: PileMemory, tasks: Sequence[SimulationProblem]) -> str:
+    """Sentence on a body whose place jumps at the end of a *segment*; ``''`` for none."""
+    if segment.end != STEP_UNDERFLOW:
+        return ""
+    ends = ((task, part.y[-1]) for task, part in zip(tasks, _parts(segment, memory, tasks), strict=True))
+    found = (placement_kink(task.equations, task.made.p, float(segment.t[-1]), y) for task, y in ends)
+    return next(filter(None, found), "")
 
 
 def _parts(segment: Segment, memory: PileMemory, tasks: Sequence[SimulationProblem]) -> Iterator[Segment]:

@@ -29,7 +29,7 @@ from kineta.mechanics.contact.contact_terms import TERMS
 from kineta.memory import CompiledFunction
 from kineta.numerics.linear_algebra import norm
 from kineta.records import dataclass
-from kineta.runtime.contact_problem import IMPACTS, contact_kernel, contact_memory
+from kineta.runtime.contact_problem import IMPACTS, STEP_FUNCTIONS, contact_kernel, contact_memory
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.touching_shapes import AXES, KINDS, ShapeFunction, TouchingShape, TouchLaw, shape_function
 from kineta.spatial.rotation import ASIDE
@@ -110,6 +110,7 @@ class PileMemory:
         self.held = list[Any]()  # what addresses in tables point to
         self._room = sum(PAIRS if s.shape == "ball" else FEATURES for s in shapes) + MORE_PAIRS
         self._sum()
+        self._placed = [0, *accumulate(own.n_placed for own in self._own)]
         self.places = [*self._places()]
         self.functions = [self._shape_functions(k, task, shapes) for k, task in enumerate(tasks)]
         self.shapes, self.laws = shapes, laws
@@ -336,7 +337,9 @@ class PileMemory:
             source = self.places[k].state[: motion.coordinates + motion.speeds]
             return self._called.of_shapes(own[0]), source, self.shape_starts[k]
         data = self._own[k]
-        holder = data if name in ("slopes", "coordinate_rate") else data.motion
+        if name not in task.made.code.programs:  # no place jumps
+            return None
+        holder = data if name in STEP_FUNCTIONS else data.motion
         field = {"terms": "terms_of", "gaps": "gaps_of"}.get(name, name)
         size = task.made.code.programs[name].inputs[1].size
         place = self.places[k].state
@@ -355,6 +358,7 @@ class PileMemory:
             "rate": [p.state for p in places],
             "slopes": [p.slopes for p in places],
             "coordinate_rate": [p.coordinates for p in places],
+            "placed": [np.arange(a, b) for a, b in pairwise(self._placed)],
             "places": [np.arange(a, b) for a, b in pairwise(shape_ends)],
         }
         assert n
@@ -464,6 +468,10 @@ class PileMemory:
             motion=motion,
             slopes=called["slopes"],
             coordinate_rate=called["coordinate_rate"],
+            placed=called["placed"],
+            n_placed=self._placed[-1],
+            sides=np.zeros(3 * self._placed[-1]),
+            torn=False,
             n_quaternions=len(quaternions),
             quaternions=np.array(quaternions, dtype=np.int64),
             work=nq + nv,
@@ -471,7 +479,7 @@ class PileMemory:
             pairs=pairs,
             largest=LARGEST_ISLAND,
             time=np.zeros(1),
-            **{name: np.zeros(extended) for name in ("y", "middle", "rate")},
+            **{name: np.zeros(extended) for name in ("y", "middle", "rate", "origin")},
             **{name: np.zeros(problem.speeds) for name in ("free", "tried")},
             **{name: np.zeros(contacts) for name in ("plain", "rebound", "back", "gaps", "bearing")},
             depths=np.zeros(self.fixed + 1),

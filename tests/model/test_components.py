@@ -116,3 +116,16 @@ def test_components_accelerate_as_the_whole_does() -> None:
         given = {"p": {"l": 0.7}} if own.parameters else {}
         alone = kn.derive(own).function("forward")(0.3, q[places], v[places], np.zeros(own.nv), **given)
         np.testing.assert_allclose(alone, together[places], rtol=1e-12, atol=1e-12)
+
+
+def test_a_coordinate_with_the_name_of_a_body_belongs_to_what_it_moves() -> None:
+    """As joints and links of a robot that have the same names: the name stands for both."""
+    system = kn.loads("""
+        A | Rz(A), Sx(1) = 1; B | Sy(0.3) = 1; C ~ A | Rx(B), Sy(1) = 1, 0.1, 0.1, 0.1; D | Ry(q), Sz(1) = 1;
+        point E on D = (0, 0, 1); F ~ A | Ry(E) = 1, 0.1, 0.1, 0.1; coordinates A, B, q, E;
+    """)
+    assert [own.q_names for own in Components(system).systems] == [("A", "B", "q", "E")]
+    system = kn.loads(
+        "A | Rz(A), Sx(1) = 1; B ~ A | Sy(0.3) = 1; C ~ B | Rx(B), Sy(1) = 1; D | Ry(q), Sz(1) = 1; coordinates A, B, q;"
+    )
+    assert [own.q_names for own in Components(system).systems] == [("A", "B"), ("q",)]

@@ -416,6 +416,44 @@ def test_of_many_motions_those_end_that_come_to_where_a_place_jumps() -> None:
     assert [found.case(k).success for k in range(3)] == [True, False, True]
 
 
+@pytest.mark.parametrize("method", ["auto", "moreau"])
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_a_mass_above_a_floor_whose_place_jumps_ends_the_run(method: str, way: float) -> None:
+    """By the sentence of a run without contacts, by time stepping and where a run could go over to it; in front of the jump."""
+    floor = "gravity 9.81; parameters w = 1; coordinates x, y, z; initial y = -w, y' = w;"
+    floor += "contact c : point between Car and ground axis (0, 0, 1);"
+    for place, at in (("x + step(y)", 1.0), ("x + floor(t/0.7)", 0.7), ("x + if(y > 0.3 and w > 0, 1, 0)", 1.3)):
+        model = kn.loads(f"{floor} Car | Sx({place}), Sy(y), Sz(z) = 1 kg;")
+        found = kn.simulate(model, 2.0, p={"w": way}, method=method)
+        if way < 0 and at > 1:
+            assert found.success, found.message
+            continue
+        assert found.status == -1
+        assert found.t[-1] == pytest.approx(at, abs=1e-6), place
+        assert "'Car' has a kink or a step there" in found.message
+        assert found.y[:, -1] == pytest.approx([0, way * (at - 1), 0, 0, way, 0], abs=1e-6)
+    sound = "Car | Sx(x + if(y > 0, y^2, 0)), Sy(y), Sz(z) = 1 kg; frame Far | Sx(floor(3*t));"
+    assert kn.simulate(kn.loads(floor + sound), 2.0, p={"w": way}, method=method).success
+
+
+def test_of_many_stepped_motions_those_end_that_come_to_where_a_place_jumps() -> None:
+    """And where one of many bodies jumps, all end."""
+    text = "gravity 9.81; Car | Sx(x + step(x - 1)), Sz(z) = 1 kg; coordinates x, z;"
+    text += "contact c : point between Car and ground axis (0, 0, 1);"
+    found = kn.simulate(kn.loads(text), 3.0, v={"x'": [0.2, 0.5, -0.5]}, method="moreau")
+    assert [found.case(k).success for k in range(3)] == [True, False, True]
+    assert found.case(1).t[-1] == pytest.approx(2.0, abs=1e-6)
+    text = "".join(
+        f"B{k} | Sx(x{k} + step(x{k} - {k}/4)), Sz(z{k}) = 1; coordinates x{k}, z{k}; initial z{k} = {0.21 * k - 0.1};"
+        for k in (1, 2)
+    )
+    text += "gravity 9.81; contact pile : box = 0.2, 0.2, 0.2 among B1, B2 and plane among ground axis (0, 0, 1);"
+    found = kn.simulate(kn.loads(text), 2.0, v={"x1'": 0.2, "x2'": 1.0})
+    assert found.status == -1
+    assert found.t[-1] == pytest.approx(0.5, abs=1e-6)
+    assert "'B2' has a kink or a step there" in found.message
+
+
 def test_a_potential_that_jumps_with_the_place_is_no_work() -> None:
     """It asks for an infinite force, which the motion lacks, and the balance tells."""
     with pytest.warns(kn.KinetaWarning, match="balance"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.integration.contact_records import HIT, IMPACT_NUMBERS, Function
-from kineta.integration.loop_abi import NOT_FINITE, OUT_OF_STEPS, Setup
+from kineta.integration.loop_abi import NOT_FINITE, OUT_OF_STEPS, STEP_TOO_SMALL, Setup
 from kineta.integration.stepping_records import SteppingData
 from kineta.integration.time_stepping import MAX_STEPPED, PART_OF_STEP
 from kineta.kernels.contact.block_inertia import copy_blocks
@@ -227,6 +227,9 @@ def one_step(method: StepMethod, m: StandaloneSteps) -> int:
     run.allowed = run.made + 1
     m.evaluations += 1
     rows = march(run)
+    if run.torn:
+        find_state(method, m, run.time[0])
+        return STEP_TOO_SMALL
     if rows < 0:
         run.time[0] = m.begin
         copy(m.before, run.y, run.motion.n_extended)

@@ -67,6 +67,12 @@ def table_coordinate_rate(time: Reals, y: Reals, tables: ComponentTables, out: R
 
 
 @kernel
+def table_placed(time: Reals, y: Reals, tables: ComponentTables, out: Reals) -> None:
+    """What places masses of all components, and jumps."""
+    follow_table(time, y, tables.placed, out)
+
+
+@kernel
 def table_places(time: Reals, y: Reals, tables: ComponentTables, out: Reals) -> None:
     """The ``places`` of all components."""
     follow_table(time, y, tables.places, out)

@@ -8,6 +8,7 @@ Restitution is Newton's or Poisson's, where the free motion would close the cont
 
 from __future__ import annotations
 
+from kineta import tolerances
 from kineta.integration.contact_records import GOES_ON, HIT, IMPACT_NUMBERS, ContactMotion
 from kineta.integration.stepping_records import IMPACT_SUMS, SteppingData
 from kineta.kernels.contact.block_inertia import (
@@ -25,7 +26,7 @@ from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.time_stepping.near_pairs import find_pairs, keep_last, note_depth
 from kineta.kernels.time_stepping.pair_rows import fill_pairs, note_forces
 from kineta.kernels.time_stepping.step_impulses import FOUND, LEAST, REACH, aim, solve_contacts, turned
-from kineta.kernels.vectors import copy, maximum, normalise
+from kineta.kernels.vectors import copy, largest, maximum, normalise
 from kineta.memory import Reals
 
 #: Part of the impulses of the last step with which those of contacts whose rows are one freedom begin: what is undetermined
@@ -38,6 +39,8 @@ DRAWN = 5
 PRESSED, CLOSING, STOPPED = 1, 2, 1e-2
 #: Role of a contact in an impact, beside HIT and GOES_ON: none, or an impulse transmitted by other contacts.
 CALM, PASSED = 0, -1
+#: Halvings of a step, down to the next number, in search of a jump.
+HALVINGS = 60
 #: Slip below which a contact sticks, relative to the largest velocity.
 STUCK = 1e-6
 
@@ -481,23 +484,84 @@ def is_pause(run: SteppingData, row: int) -> bool:
 
 
 @kernel
+def place_along(run: SteppingData, begin: float, part: float, values: Reals) -> None:
+    """What places a mass and jumps, at a *part* of the way of the last step, which begins at the time *begin*."""
+    end = run.time[0]
+    for k in range(run.motion.n_extended):
+        run.rate[k] = run.origin[k] + part * (run.y[k] - run.origin[k])
+    run.time[0] = begin + part * (end - begin)
+    run.placed(run.time, run.rate, run.motion.block, values)
+    run.time[0] = end
+
+
+@kernel
+def placed_apart(one: Reals, other: Reals, n: int) -> float:
+    """How far apart two placements are at most."""
+    off = 0.0
+    for i in range(n):
+        off = max(off, fabs(other[i] - one[i]))
+    return off
+
+
+@kernel
+def tears(run: SteppingData, begin: float) -> bool:
+    """Whether a place jumps in the last step, which begins at the time *begin*: a mass would need an infinite acceleration. The
+    step then ends at the last number before it.
+
+    The part of the way in which places change more is halved down to the next number; what is continuous does not change in it.
+    """
+    n, end, a, b, turn = run.n_placed, run.time[0], 0.0, 1.0, 0
+    first, last, middle = run.sides, run.sides[n:], run.sides[2 * n :]
+    place_along(run, begin, a, first)
+    place_along(run, begin, b, last)
+    still = tolerances.STATE_TOLERANCE * max(largest(first, n), largest(last, n))
+    while turn < HALVINGS and placed_apart(first, last, n) > still:
+        part = a + 0.5 * (b - a)
+        place_along(run, begin, part, middle)
+        if placed_apart(first, middle, n) > placed_apart(middle, last, n):
+            b = part
+            copy(middle, last, n)
+        else:
+            a = part
+            copy(middle, first, n)
+        turn += 1
+    run.torn = placed_apart(first, last, n) > still
+    if run.torn:
+        for k in range(run.motion.n_extended):
+            run.y[k] = run.origin[k] + a * (run.y[k] - run.origin[k])
+        normalise_all(run, run.y)
+        for k in range(run.motion.n):
+            run.middle[k] = run.origin[k] + 0.5 * (run.y[k] - run.origin[k])
+        run.time[0] = begin + a * (end - begin)
+    return run.torn
+
+
+@kernel
 def march(run: SteppingData) -> int:
-    """Steps up to the next pause: k, or -1 - k where the next is not finite, has an inadmissible law or too many pairs."""
+    """Steps up to the next pause: k, or -1 - k where the next is not finite, has an inadmissible law or too many pairs, or where
+    the last ends in front of a jump of a place.
+    """
     motion, row, finite = run.motion, 0, True
     run.struck, run.crossed, run.pairs.noted = 0, False, 0
     while run.made < run.allowed and finite and not is_pause(run, row):
         last = run.made + 1 == run.steps
-        end = run.end if last else run.begin + (run.made + 1) * run.size
+        end, begin, struck = run.end if last else run.begin + (run.made + 1) * run.size, run.time[0], run.struck
+        if run.n_placed > 0:
+            copy(run.y, run.origin, motion.n_extended)
         time_step(run, end)
         finite = run.culprit == 0 and not run.pairs.full and is_finite(run.y, motion.n_extended)
+        if finite and run.n_placed > 0:
+            torn = tears(run, begin)
+            run.struck = struck if torn else run.struck
         if finite:
             run.made += 1
-            run.times[row] = end
+            run.times[row] = run.time[0]
             copy(run.y, run.states[row * motion.n_extended :], motion.n_extended)
             copy(run.middle, run.middles[row * motion.n :], motion.n)
             row += 1
             if run.n_events > 0:
                 look_at_events(run)
+            finite = not run.torn
     return row if finite else -1 - row
 
 
@@ -506,7 +570,7 @@ def clear_contacts(run: SteppingData) -> None:
     """Let no contact be pressed, and none have an impulse, and count no steps whose impulses do not obey all laws."""
     m = run.motion.problem.contacts
     run.bounded, run.plainly, run.unsolved, run.culprit = 0, 0, 0, 0
-    run.resting, run.pause = 0, 0
+    run.resting, run.pause, run.torn = 0, 0, False
     for k in range(m):
         run.pressed[k], run.stuck[k] = 0, 0
         run.depths[k] = 0.0

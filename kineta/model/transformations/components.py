@@ -75,9 +75,9 @@ class Components:
     def _couple(self, system: System) -> None:
         """Couple what the records of *system* couple."""
         for body in system.tree:
-            self._owner[body.name] = self._join([body.base, *names_in((body.motions, body.inertia))])
+            self._own(body.name, [body.base, *names_in((body.motions, body.inertia))])
         for point in system.points:
-            self._owner.setdefault(point.name, self._join([point.body, *names_in(point.position)]))
+            self._own(point.name, [point.body, *names_in(point.position)])
         for place in (*(b.name for b in system.bodies), *(p.name for p in system.points)):
             self._owner |= dict.fromkeys((f"{place}.{c}" for c in POINT_COMPONENTS), self._owner[place])
         for quasi in system.quasi:
@@ -92,6 +92,10 @@ class Components:
             self._join([*names_in(system.gravity), *system.coordinates])
         for output in system.outputs:  # parts of vectors in the axes of another body
             self._owners(output.value.symbols())
+
+    def _own(self, place: str, names: Iterable[str]) -> None:
+        """Note the owner of a *place* that depends on *names*, coupled with the coordinate or parameter of the same name."""
+        self._owner[place] = self._join([*names, *([place] if place in self._owner else [])])
 
     def _root(self, coordinate: str) -> str:
         while (above := self._above[coordinate]) != coordinate:

@@ -16,7 +16,7 @@ from kineta.kernels.standalone.standalone_run import StandaloneRun
 from kineta.memory import CompiledFunction
 from kineta.runtime.compiled import stepped_system
 from kineta.runtime.functions import SETUP
-from kineta.runtime.kinks import contacts_jump
+from kineta.runtime.kinks import jumps_somewhere
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.recorder import resized
 from kineta.tasks.export.stepping_record import steps_record
@@ -33,9 +33,9 @@ FALLBACK_FIELDS = {
 
 def stepped_task(task: SimulationProblem) -> SimulationProblem | None:
     """The *task* by time stepping, where its run by events hands over to it; None where it does not, as under the caller's events
-    and in front of contacts that jump.
+    and where contacts or places jump.
     """
-    if not task.falls_back or task.watched or contacts_jump(task.equations):
+    if not task.falls_back or task.watched or jumps_somewhere(task.equations):
         return None
     made = stepped_system(task.equations, task.made, ())
     n = task.states + made.code.layout.integrals
