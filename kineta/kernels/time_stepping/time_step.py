@@ -514,7 +514,8 @@ def tears(run: SteppingData, begin: float) -> bool:
     first, last, middle = run.sides, run.sides[n:], run.sides[2 * n :]
     place_along(run, begin, a, first)
     place_along(run, begin, b, last)
-    still = tolerances.STATE_TOLERANCE * max(largest(first, n), largest(last, n))
+    size = max(largest(run.origin, run.motion.coordinates), largest(run.y, run.motion.coordinates))
+    still = tolerances.STATE_TOLERANCE * max(size, max(largest(first, n), largest(last, n)))
     while turn < HALVINGS and placed_apart(first, last, n) > still:
         part = a + 0.5 * (b - a)
         place_along(run, begin, part, middle)
