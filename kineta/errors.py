@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 from typing import Any
 
@@ -206,8 +208,26 @@ def shown(value: object) -> str:
     return f"{'an' if kind[0] in 'AEIOUaeiou' else 'a'} {kind}"
 
 
+_hearing: ContextVar[list[str] | None] = ContextVar("hearing", default=None)
+
+
+@contextmanager
+def heard() -> Iterator[list[str]]:
+    """The messages of the warnings that are given within, in their order."""
+    told: list[str] = []
+    before = _hearing.set(told)
+    try:
+        yield told
+    finally:
+        _hearing.reset(before)
+        if (outer := _hearing.get()) is not None:
+            outer += told
+
+
 def warn(message: str) -> None:
     """Emit a :class:`KinetaWarning` at the calling line outside of kineta."""
+    if (told := _hearing.get()) is not None:
+        told.append(message)
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "kineta":
         frame, level = frame.f_back, level + 1

@@ -4,7 +4,7 @@
 WebAssembly module of a run with the poses of its machine, ``recorded_run`` the samples of a run that was computed before,
 ``sample_encoding`` and ``compression`` how these become text,
 ``equations`` what is shown of equations and the text of the model, ``mesh_encoding`` the meshes,
-``document`` the file, ``report`` a page to be printed.
+``document`` the page, ``kept_pages`` those that were made before, ``page_file`` their file, ``report`` a page to be printed.
 
 The folder app has the sources of the page in JavaScript; app.min.js, which stands compressed in every page and is unpacked by
 loader.js, is built from them.

@@ -6,8 +6,6 @@ import base64
 import json
 import math
 import re
-import tempfile
-import webbrowser
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -20,7 +18,6 @@ from typing import Any
 from kineta.equations.equations import Equations, equations_of
 from kineta.equations.function import parameter_values
 from kineta.errors import ArgumentError, KinetaError, SimulationError
-from kineta.files import path_of, write
 from kineta.hybrid.automaton import check_first_mode
 from kineta.integration.solver import AUTO
 from kineta.integration.time_stepping import MOREAU, STEP
@@ -32,6 +29,7 @@ from kineta.page.compression import compressed
 from kineta.page.equations import equations_html, math_style, model_html
 from kineta.page.live_run import LiveRun, live_module, live_run, live_touching, still_module
 from kineta.page.mesh_encoding import encoded_meshes
+from kineta.page.page_file import put
 from kineta.page.recorded_run import SAMPLES, Recorded, clockwork, is_pushed, recorded_run, recorded_series, still
 from kineta.results.result import Result
 from kineta.scene.construction import COLOURS, PALETTE, TRIAD
@@ -171,21 +169,6 @@ def _replayed(reasons: Iterable[str]) -> str:
 def show_run(run: Result, path: str | Path | None) -> Path:
     """Write the page of a run, or open it; return its path."""
     return put(run_page(run), run.model, path)
-
-
-def put(page: str, name: str, path: str | Path | None) -> Path:
-    """Write a page to a file ``.html``, by default a temporary one of this *name*, which is opened; return its path."""
-    if path is None:
-        stem = re.sub(r"[^\w-]", "_", name)
-        target = Path(tempfile.mkdtemp(prefix="kineta-")) / f"{stem}.html"
-        write({target: page.encode()})
-        webbrowser.open(target.as_uri())
-        return target
-    path = path_of(path, "the path of a page")
-    if path.suffix != ".html":
-        raise ArgumentError(f"Expected a page '.html', found '{path.name}'.")
-    write({path: page.encode()})
-    return path
 
 
 def _page(

@@ -13,10 +13,7 @@ from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.codegen.llvm import NativeFunction
-from kineta.equations import case_arguments
 from kineta.equations.equations import Equations
-from kineta.equations.function import parameter_values
-from kineta.errors import ArgumentError
 from kineta.expr.program import StraightLineProgram
 from kineta.integration.problem import Kinks
 from kineta.integration.stepping_records import SteppingData
@@ -39,8 +36,7 @@ from kineta.runtime.functions import (
     lowered,
     run_functions,
 )
-from kineta.runtime.parameter_checks import check_parameters
-from kineta.threads import memo, once
+from kineta.threads import once
 
 #: Machine code called with arrays.
 NativeCall = Callable[..., FloatArray]
@@ -360,18 +356,3 @@ def _run_programs(
             d = run_derivation(equations, kept)  # code does not depend on what was tried
     found, layout = run_functions(d, forces, watched, resolved=resolved, stepped=kept == STEPPED)
     return *lowered(d, found, layout), layout
-
-
-def parameters(system: System, p: Any) -> FloatArray:
-    """Finite parameters, (np,) or (cases, np), with a physical inertia of every body.
-
-    Raises :class:`ArgumentError` for other parameters, :class:`~kineta.errors.ModelError` for other inertia.
-    """
-    if p is None:
-        return memo(system, parameters, lambda: parameters(system, {})).copy()
-    values = parameter_values(system, p)
-    if values.ndim > 2:
-        raise ArgumentError(f"Expected p of shape (np,) or (cases, np), found shape {values.shape}.")
-    case_arguments.check_finite(system, "the parameter", system.parameter_names, values)
-    check_parameters(system, values)
-    return values

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.codegen.numpy import FUNCTIONS
-from kineta.equations.function import checked_directions
+from kineta.equations import case_arguments
+from kineta.equations.function import checked_directions, parameter_values
+from kineta.errors import ArgumentError
 from kineta.model.body import Body
 from kineta.model.bounds import Bound
 from kineta.model.checks.check import check_inertias
@@ -19,6 +22,22 @@ from kineta.model.kind import KindRecord
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import eigvalsh
 from kineta.passes.evaluate import evaluate
+from kineta.threads import memo
+
+
+def parameters(system: System, p: Any) -> FloatArray:
+    """Finite parameters, (np,) or (cases, np), with a physical inertia of every body.
+
+    Raises :class:`ArgumentError` for other parameters, :class:`~kineta.errors.ModelError` for other inertia.
+    """
+    if p is None:
+        return memo(system, parameters, lambda: parameters(system, {})).copy()
+    values = parameter_values(system, p)
+    if values.ndim > 2:
+        raise ArgumentError(f"Expected p of shape (np,) or (cases, np), found shape {values.shape}.")
+    case_arguments.check_finite(system, "the parameter", system.parameter_names, values)
+    check_parameters(system, values)
+    return values
 
 
 def check_parameters(system: System, values: FloatArray) -> None:

@@ -16,8 +16,8 @@ from kineta.model.system import System
 from kineta.records import dataclass
 from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
-from kineta.runtime.compiled import parameters
 from kineta.runtime.events import Event
+from kineta.runtime.parameter_checks import parameters
 from kineta.threads import memo
 
 

@@ -23,8 +23,8 @@ from kineta.model.coercion import records
 from kineta.model.name_inference import speed_derivatives
 from kineta.model.system import System, a_system
 from kineta.records import dataclass
-from kineta.runtime.compiled import parameters
 from kineta.runtime.independent_states import state_names
+from kineta.runtime.parameter_checks import parameters
 from kineta.tasks.motions.conditioning import Conditioning, of_constraints
 from kineta.values import finite
 

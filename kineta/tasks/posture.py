@@ -6,7 +6,7 @@ from dataclasses import field
 from html import escape
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kineta.arrays import FloatArray
 from kineta.calls import public
@@ -17,11 +17,11 @@ from kineta.files import path_of, write
 from kineta.model.coercion import entries
 from kineta.model.system import System, a_system
 from kineta.records import dataclass
-from kineta.runtime.compiled import parameters
-from kineta.scene.scene import Scene
-from kineta.scene.system_scene import scene
-from kineta.tasks.assemble import assemble
+from kineta.runtime.parameter_checks import parameters
 from kineta.values import finite, flag, number
+
+if TYPE_CHECKING:
+    from kineta.scene.scene import Scene
 
 
 @public
@@ -55,7 +55,8 @@ class Posture:
     @property
     def scene(self) -> Scene:
         """What is seen, as data."""
-        return scene(self.system)
+        made: Scene = import_module("kineta.scene.system_scene").scene(self.system)
+        return made
 
     def lines(self) -> list[str]:
         """Return what is shown as text."""
@@ -74,7 +75,7 @@ class Posture:
 
     def page(self) -> str:
         """Return a page of HTML, complete in itself, in which the machine moves from here by its own equations."""
-        return str(import_module("kineta.page.document").posture_page(self))
+        return str(import_module("kineta.page.kept_pages").posture_page(self))
 
     def gltf(self) -> bytes:
         """Return a file of glTF 2.0 (``.glb``) in which the machine moves from here."""
@@ -87,7 +88,7 @@ class Posture:
         if path is not None and (target := path_of(path, "the path of a page")).suffix == ".glb":
             write({target: self.gltf()})
             return target
-        made: Path = import_module("kineta.page.document").put(self.page(), self.system.name, path)
+        made: Path = import_module("kineta.page.page_file").put(self.page(), self.system.name, path)
         return made
 
 
@@ -116,7 +117,7 @@ def posture(
     t, notes = finite("t", t), []
     if flag("assembled", assembled) and system.constraints:
         try:
-            found = assemble(system, q0, v0, values, t=t)
+            found = import_module("kineta.tasks.assemble").assemble(system, q0, v0, values, t=t)
             q0, v0 = found.q, found.v
         except SimulationError as error:
             notes.append(f"Shown as given: {error}")

@@ -41,7 +41,7 @@ class Report:
 
     def show(self, path: str | Path | None = None) -> Path:
         """Write the page to a file ``.html``, by default one that is opened in the browser; return its path."""
-        made: Path = import_module("kineta.page.document").put(self.page(), self.run.model, path)
+        made: Path = import_module("kineta.page.page_file").put(self.page(), self.run.model, path)
         return made
 
 

@@ -17,9 +17,10 @@ from kineta.arrays import FloatArray
 from kineta.equations.equations import equations_of
 from kineta.errors import MissingPackageError
 from kineta.integration.solver import ADAPTIVE
-from kineta.runtime.compiled import CompiledSystem, bind_system, parameters
+from kineta.runtime.compiled import CompiledSystem, bind_system
 from kineta.runtime.constraint_treatment import FREE
 from kineta.runtime.implicit_methods import jacobian
+from kineta.runtime.parameter_checks import parameters
 from kineta.simulation.progress import Progress
 from tests.models import OSCILLATOR, PENDULUM, block
 from tests.support import EXAMPLES, slow

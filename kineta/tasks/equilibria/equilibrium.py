@@ -25,9 +25,9 @@ from kineta.model.system import System
 from kineta.numerics.newton import NewtonResult, NonlinearSystem, nearest_zero, newton_distances
 from kineta.records import dataclass
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
-from kineta.runtime.compiled import parameters
 from kineta.runtime.domain_watch import check_defined
 from kineta.runtime.joint_limits import LimitDistances
+from kineta.runtime.parameter_checks import parameters
 from kineta.runtime.steady_motion import SteadyConditions, SteadyState
 from kineta.tasks.equilibria.stiffness import Stiffness, named
 from kineta.tasks.ignored_features import warn_ignored

@@ -35,8 +35,8 @@ from kineta.passes.differentiate import forwards, gradient
 from kineta.records import dataclass
 from kineta.results.series import Series
 from kineta.runtime.applied_forces import NO_FORCES
-from kineta.runtime.compiled import parameters
 from kineta.runtime.domain_watch import check_defined
+from kineta.runtime.parameter_checks import parameters
 from kineta.tasks.ignored_features import warn_ignored
 from kineta.tasks.motions.trajectory import Trajectory, at_rest, trajectory
 from kineta.values import finite, number

@@ -39,7 +39,7 @@ from kineta.numerics.linear_algebra import lstsq, norm, null_space, pinv
 from kineta.passes.evaluate import evaluate
 from kineta.passes.expand import expand
 from kineta.records import dataclass
-from kineta.runtime.compiled import parameters
+from kineta.runtime.parameter_checks import parameters
 from kineta.tasks.identification.regressor import parameter_names
 from kineta.tasks.ignored_features import warn_ignored
 from kineta.values import whole

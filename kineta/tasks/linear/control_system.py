@@ -14,7 +14,7 @@ from kineta.errors import ArgumentError, MissingPackageError
 from kineta.model.name_inference import response_symbols
 from kineta.model.named_expressions import Output
 from kineta.model.system import System
-from kineta.runtime.compiled import parameters
+from kineta.runtime.parameter_checks import parameters
 from kineta.tasks.linear.linear_system import plain
 from kineta.tasks.linear.linearize import put_in, put_out
 

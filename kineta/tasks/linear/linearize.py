@@ -21,10 +21,10 @@ from kineta.model.name_inference import forced_speed, highest_derivative
 from kineta.model.system import System
 from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
-from kineta.runtime.compiled import parameters
 from kineta.runtime.independent_states import independent_states, state_names
 from kineta.runtime.joint_limits import LimitDistances
 from kineta.runtime.mass_matrix_rank import singular_mass_matrix
+from kineta.runtime.parameter_checks import parameters
 from kineta.runtime.tangent import NUMBERS, Input, Tangent
 from kineta.tasks.ignored_features import warn_ignored
 from kineta.tasks.linear.descriptor_matrices import near

@@ -21,8 +21,8 @@ from kineta.model.system import System, a_system
 from kineta.numerics.linear_algebra import det, norm, null_space, svd, svdvals
 from kineta.numerics.newton import NewtonResult, NonlinearSystem, nearest_zero
 from kineta.records import dataclass
-from kineta.runtime.compiled import parameters
 from kineta.runtime.joint_limits import LimitDistances
+from kineta.runtime.parameter_checks import parameters
 from kineta.tasks.motions.conditioning import Conditioning, conditioning, motions
 from kineta.values import finite, number, numbers, whole, word
 

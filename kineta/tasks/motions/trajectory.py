@@ -25,8 +25,8 @@ from kineta.records import dataclass
 from kineta.results.csv_table import table
 from kineta.results.netcdf import load_result
 from kineta.results.result import Result
-from kineta.runtime.compiled import parameters
 from kineta.runtime.joint_limits import LimitDistances
+from kineta.runtime.parameter_checks import parameters
 from kineta.tasks.motions import dependent_coordinates, forces_of_run
 from kineta.tasks.motions.prescribed_motion import Course, course, given_course, is_exact
 from kineta.threads import once

@@ -22,7 +22,7 @@ from kineta.records import dataclass
 from kineta.results.result import Result
 from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import applied_forces
-from kineta.runtime.compiled import parameters
+from kineta.runtime.parameter_checks import parameters
 from kineta.simulation.simulate import simulate
 from kineta.tasks.periodic_motions import floquet
 from kineta.tasks.periodic_motions.shooting import PATIENCE, Orbit, Shooting

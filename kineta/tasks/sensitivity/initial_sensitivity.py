@@ -24,9 +24,8 @@ from kineta.numerics.linear_algebra import lstsq
 from kineta.passes.evaluate import evaluate
 from kineta.records import dataclass
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
-from kineta.runtime.compiled import parameters
 from kineta.runtime.independent_states import Reduction, independent_states, state_names
-from kineta.runtime.parameter_checks import check_parameters
+from kineta.runtime.parameter_checks import check_parameters, parameters
 from kineta.runtime.tangent import NUMBERS, Input, Linearisation, Tangent
 from kineta.tasks.assemble import assemble
 from kineta.tasks.linear.descriptor_matrices import near

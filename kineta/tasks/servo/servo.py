@@ -29,7 +29,7 @@ from kineta.model.system import System
 from kineta.records import dataclass
 from kineta.results.series import Series
 from kineta.runtime import run_arguments
-from kineta.runtime.compiled import parameters
+from kineta.runtime.parameter_checks import parameters
 from kineta.tasks.motions.conditioning import Conditioning, mean_arm, motions, of_responses
 from kineta.tasks.servo import zero_dynamics as internal
 from kineta.tasks.servo.control_work import work_done

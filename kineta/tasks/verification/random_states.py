@@ -23,7 +23,7 @@ from kineta.numerics.linear_algebra import norm, pinv
 from kineta.passes import multiprecision
 from kineta.passes.evaluate import evaluate
 from kineta.passes.magnitude import magnitude
-from kineta.runtime.compiled import parameters
+from kineta.runtime.parameter_checks import parameters
 
 #: Most Newton steps of the projection.
 STEPS = 30

@@ -13,8 +13,9 @@ import kineta as kn
 from kineta.equations.initial_values import initial_state
 from kineta.integration.contact_records import ALONG, CLOSED, FLAGS, SLIPS, STUCK, ContactMotion
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
-from kineta.runtime.compiled import BoundSystem, bind_system, parameters
+from kineta.runtime.compiled import BoundSystem, bind_system
 from kineta.runtime.constraint_treatment import FREE, PROJECTED
+from kineta.runtime.parameter_checks import parameters
 from tests.support import EXAMPLES
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]

@@ -23,8 +23,9 @@ from kineta.kernels.contact import state_terms as kernels
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
 from kineta.kernels.contact.transition import transit
 from kineta.kernels.machine_code import machine_code
-from kineta.runtime.compiled import bind_system, parameters
+from kineta.runtime.compiled import bind_system
 from kineta.runtime.constraint_treatment import FREE
+from kineta.runtime.parameter_checks import parameters
 from tests.kernels.contact.motions import MODELS, FloatArray, bound, dense, motion_of, state_of
 from tests.support import quick_but
 
