@@ -24,7 +24,7 @@ QUANTITIES = "inverse,mass_matrix,bias,forward"
     kineta export double_pendulum.kin
     kineta export double_pendulum.kin --to src --quantity forward
     kineta export double_pendulum.kin --run
-    kineta export bouncing_ball.kin --run --method moreau
+    kineta export bouncing_ball.kin --run --method moreau --max-step 1e-4
     kineta export double_pendulum.kin --wasm --event q1 --event "q2 - q1"
     """,
 )
@@ -37,6 +37,9 @@ QUANTITIES = "inverse,mass_matrix,bias,forward"
 @click.option("--run", is_flag=True, help="Write a run: steps, events, contacts, and a program that prints it.")
 @click.option("--wasm", is_flag=True, help="Write a run as WebAssembly, with its loader in JavaScript.")
 @parameter(o.EXPORTED_METHOD)
+@parameter(o.RTOL)
+@parameter(o.ATOL)
+@click.option("--max-step", type=float, metavar="SECONDS", help="Largest step; of moreau the step, 1 ms if not given.")
 @click.option("--event", multiple=True, metavar="EXPRESSION", help="Events of the run: zeros of an expression.")
 @click.option("--fix", is_flag=True, help="Fold the values of all parameters into the code.")
 @settings
@@ -52,6 +55,9 @@ def export(
     run: bool,
     wasm: bool,
     method: str,
+    rtol: float,
+    atol: float,
+    max_step: float | None,
     event: tuple[str, ...],
     fix: bool,
     settings: Settings,
@@ -74,6 +80,9 @@ def export(
         raise ArgumentError("--event: events are those of a run; add --run or --wasm.")
     if method != o.EXPORTED_METHOD.default and not (run or wasm):
         raise ArgumentError("--method: methods are those of a run; add --run or --wasm.")
+    limits = {"rtol": rtol, "atol": atol} | ({} if max_step is None else {"max_step": max_step})
+    if limits != {"rtol": o.RTOL.default, "atol": o.ATOL.default} and not (run or wasm):
+        raise ArgumentError("--rtol, --atol, --max-step: steps are those of a run; add --run or --wasm.")
     if run or wasm:
         from kineta.model.io.kin_reader import expression
         from kineta.runtime.events import event as event_of
@@ -83,7 +92,8 @@ def export(
         languages = ["c"] * run + ["wasm"] * wasm
         events = [event_of(expression(text, "--event"), name=text) for text in event]
         made = [
-            export_run(equations, name=name, language=language, events=events, method=method) for language in languages
+            export_run(equations, name=name, language=language, events=events, method=method, **limits)
+            for language in languages
         ]
         contents = {to / file: content for each in made for file, content in each.files.items()}
         write_files(contents, force=force)

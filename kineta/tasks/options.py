@@ -115,6 +115,7 @@ METHOD = choice(
     "auto, events, dop853, dopri5, moreau, CVODE, CVODE_ADAMS, IDA, or a method of SciPy.",
     "kineta.integration.solver:CHOICES",
 )
+RTOL, ATOL = real("rtol", 1e-9, "Relative tolerance."), real("atol", 1e-12, "Absolute tolerance.")
 EXPORTED_METHOD = choice(
     "method", "auto", "Of a run: auto, dop853, dopri5, moreau.", "kineta.tasks.export.exported_run:METHODS"
 )

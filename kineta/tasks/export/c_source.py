@@ -27,6 +27,9 @@ _SCALARS = {
     "left": ("int64_t", "max_steps", "largest number of steps"),
 }
 
+#: Those of them that are options of the program.
+_OPTIONS = ("rtol", "atol", "max_step")
+
 
 def c_sources(code: RunCode, told: RunNames, prefix: str) -> dict[str, bytes]:
     """Contents by the names of files, which begin with *prefix*."""
@@ -68,6 +71,9 @@ def _words(code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piec
     members += [f"    {kind} {word}; /* {what} */\n" for (kind, word, what), _ in scalars.values()]
     defaults += [f"        .{word} = {_number(x)},\n" for (_, word, _), x in scalars.values()]
     given += [f"    m->{code.fields[n]} = problem->{word};\n" for n, ((_, word, _), _) in scalars.items()]
+    options = {
+        f"--{word.replace('_', '-')}": word for n, (_, word, _) in _SCALARS.items() if n in scalars and n in _OPTIONS
+    }
     sizes = {"NQ": len(told.q), "NV": len(told.v), "STATES": len(told.states), "OBSERVED": len(told.observed)}
     sizes["EVENTS"] = len(told.events)
     sizes |= {"CONTACTS": len(told.contacts), "SWITCHES": len(told.switches)} if told.changing else {}
@@ -103,6 +109,12 @@ def _words(code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piec
         "T1": f"{scalars['t_end'][1]:g}",
         "CHANGE_HEADER": part("changes.h") + part("impacts.h") + part("handover.h"),
         "CHANGE_SOURCE": part("changes.c") + part("impacts.c") + part("handover.c"),
+        "OPTIONS": "".join(f" [{option} NUMBER]" for option in options),
+        "SETTINGS": "".join(
+            f'        {{"{option}", offsetof({prefix}_problem, {word})}},\n' for option, word in options.items()
+        ),
+        "WORDS": " and ".join(options),
+        "EXAMPLE": f"{next(iter(options))} 1e-6",
         "PRINT_CHANGES": part("changes_main.c"),
         "PRINT_CULPRIT": part("impacts_main.c"),
         "PRINT_HANDOVER": part("handover_main.c"),
