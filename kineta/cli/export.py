@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,13 @@ QUANTITIES = "inverse,mass_matrix,bias,forward"
 @parameter(o.EXPORTED_METHOD)
 @parameter(o.RTOL)
 @parameter(o.ATOL)
-@click.option("--max-step", type=float, metavar="SECONDS", help="Largest step; of moreau the step, 1 ms if not given.")
+@click.option(
+    "--max-step",
+    type=float,
+    default=math.inf,
+    metavar="SECONDS",
+    help="Largest step; of moreau the step, 1 ms if not given.",
+)
 @click.option("--event", multiple=True, metavar="EXPRESSION", help="Events of the run: zeros of an expression.")
 @click.option("--fix", is_flag=True, help="Fold the values of all parameters into the code.")
 @settings
@@ -57,7 +64,7 @@ def export(
     method: str,
     rtol: float,
     atol: float,
-    max_step: float | None,
+    max_step: float,
     event: tuple[str, ...],
     fix: bool,
     settings: Settings,
@@ -80,8 +87,7 @@ def export(
         raise ArgumentError("--event: events are those of a run; add --run or --wasm.")
     if method != o.EXPORTED_METHOD.default and not (run or wasm):
         raise ArgumentError("--method: methods are those of a run; add --run or --wasm.")
-    limits = {"rtol": rtol, "atol": atol} | ({} if max_step is None else {"max_step": max_step})
-    if limits != {"rtol": o.RTOL.default, "atol": o.ATOL.default} and not (run or wasm):
+    if (rtol, atol, max_step) != (o.RTOL.default, o.ATOL.default, math.inf) and not (run or wasm):
         raise ArgumentError("--rtol, --atol, --max-step: steps are those of a run; add --run or --wasm.")
     if run or wasm:
         from kineta.model.io.kin_reader import expression
@@ -92,7 +98,16 @@ def export(
         languages = ["c"] * run + ["wasm"] * wasm
         events = [event_of(expression(text, "--event"), name=text) for text in event]
         made = [
-            export_run(equations, name=name, language=language, events=events, method=method, **limits)
+            export_run(
+                equations,
+                name=name,
+                language=language,
+                method=method,
+                rtol=rtol,
+                atol=atol,
+                events=events,
+                max_step=max_step,
+            )
             for language in languages
         ]
         contents = {to / file: content for each in made for file, content in each.files.items()}

@@ -72,12 +72,18 @@ class DomainCondition:
         power = g.value(g.rhs[i]) if g.op[i] == Op.POW else 0.5
         return bool(self.rule.inside) and power is not None and power < 1
 
-    def sentence(self, value: float, t: float, *, slope: bool = False) -> str:
-        """Sentence on an operand of this *value* at the time *t*, for which the operation has no value, or no *slope*."""
+    @property
+    def words(self) -> tuple[str, str]:
+        """The operation and the operand as sentences have them."""
         operation, operand = (
             x if len(x) <= SHOWN_LENGTH else f"{x[:SHOWN_LENGTH]} ..."
             for x in map(repr, (self.operation, self.operand))
         )
+        return operation, operand
+
+    def sentence(self, value: float, t: float, *, slope: bool = False) -> str:
+        """Sentence on an operand of this *value* at the time *t*, for which the operation has no value, or no *slope*."""
+        operation, operand = self.words
         # A power with a negative exponent has no value at the edge itself.
         strict = slope or (bool(self.rule.inside) and self.rule.distance(value) == 0)
         condition = (self.rule.inside if strict else self.rule.condition).format(operand)
@@ -139,11 +145,12 @@ def position_text(system: System, q: FloatArray) -> str:
 def operand_values(equations: Derived, operands: tuple[Expr, ...]) -> reference.Function:
     """The *operands*, expressions of a model, as a function of t, (q, v) and p; memoised."""
     return equations.bounded_memo(
-        (operand_values, operands), lambda: reference.compile(_operand_program(equations.alone(), operands))
+        (operand_values, operands), lambda: reference.compile(operand_program(equations.alone(), operands))
     )
 
 
-def _operand_program(d: Derivation, operands: Sequence[Expr]) -> StraightLineProgram:
+def operand_program(d: Derivation, operands: Sequence[Expr]) -> StraightLineProgram:
+    """The program from t, the state y = (q, v) and the parameters p to the values of *operands*, expressions of a model."""
     symbols = d.symbols
     known = symbols.by_name
     simple = all(name in known for e in operands for name in e.symbols())

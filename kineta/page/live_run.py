@@ -17,6 +17,7 @@ from kineta.kernels.standalone.fallback_run import StandaloneFallback
 from kineta.kernels.standalone.sincos import sine_and_cosine
 from kineta.kernels.translation import translate_unit
 from kineta.page.dragging_force import hand
+from kineta.page.expression_domains import domains
 from kineta.page.parameter_limits import limits
 from kineta.records import dataclass
 from kineta.runtime.compiled import compile_system
@@ -89,7 +90,7 @@ def live_module(run: LiveRun) -> PageModule:
     for start in (record.array("start"), record.run.array("y")):
         start[: system.nq + system.nv] = 0.0  # which the page tells each run
     held, drawn = hand(run.equations), scene(run.equations)
-    bounds = limits(run.equations)
+    bounds, defined = limits(run.equations), domains(run.equations)
     alone = made["free" if "free" in made else "rate"]
     sizes = _poses(drawn, system.nq, system.nv, len(told.p)) | {
         "y": max(run.size, alone.inputs[1].size),
@@ -99,8 +100,9 @@ def live_module(run: LiveRun) -> PageModule:
         "grip": held.inputs[-1].size,
         "held": held.n_outputs + room(held),
         "limits": bounds.program.n_outputs + room(bounds.program),
+        "operands": defined.program.n_outputs + room(defined.program),
     }
-    programs = _of_scene(drawn) | {"hand": held, "limits": bounds.program}
+    programs = _of_scene(drawn) | {"hand": held, "limits": bounds.program, "operands": defined.program}
     if run.alone:
         programs |= {"setup_free": made[SETUP], "free": alone}
     found = wasm_run(code, told, _trees(programs), 8 * sum(sizes.values()))
@@ -110,6 +112,7 @@ def live_module(run: LiveRun) -> PageModule:
         "order": run.order,
         "works": run.works,
         "limits": bounds.told,
+        "domains": defined.told,
         "residuals": run.residuals,
         "accelerations": {
             "setup": "setup_free" if run.alone else "setup",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import platform
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -238,6 +239,39 @@ def test_what_is_refused_is_said_and_mended_by_another_value(chromium: Any, tmp_
         assert 0 < part[0] < whole[0]
         assert "energy balance" in well
         assert tab.said == []
+
+
+#: Forces that come to the edge of where they are defined, what page and library say they need, and of what.
+EDGES = {
+    "-k*sqrt(x) - 1": ("'sqrt(x)' needs x >= 0", "x"),
+    "-k/x": ("'k/x' needs x != 0", "x"),
+    "log(2 - t)*k": ("'log(2 - t)' needs 2 - t > 0", "2 - t"),
+    "asin(x - 1)*k + 1": ("'asin(1 - x)' needs -1 <= 1 - x <= 1", "1 - x"),
+}
+
+
+@pytest.mark.parametrize("force", EDGES)
+def test_an_expression_without_a_value_is_named(chromium: Any, tmp_path: Path, force: str) -> None:
+    system = kn.loads(f"model edge; parameters k = 1;\nA | Sx(x) = 1;\nforce f = {force} on x;\ninitial x = 1;\n")
+    need, operand = EDGES[force]
+    said = kn.simulate(system, 5.0).message
+    number, t = re.findall(rf"{re.escape(need)}, and {re.escape(operand)} = (\S+) at t = (\S+) s", said)[0]
+    with opened(chromium, system.show(tmp_path / "edge.html", to=5.0)) as tab:
+        tab.computed()
+        found = re.findall(
+            rf"{re.escape(need)}, and {re.escape(operand)} = (\S+) at t = (\S+) s", tab.page.inner_text("#told")
+        )[0]
+        assert float(found[1]) == pytest.approx(float(t), abs=1e-8)
+        assert float(found[0]) == pytest.approx(float(number), abs=1e-7)
+        assert tab.said == []
+
+
+def test_a_parameter_for_which_an_expression_has_no_value_is_named(chromium: Any, tmp_path: Path) -> None:
+    system = kn.loads("model edge; parameters k = 1;\nA | Sx(x) = 1;\nforce f = -sqrt(k)*x on x;\ninitial x = 1;\n")
+    with opened(chromium, system.show(tmp_path / "edge.html", to=1.0)) as tab:
+        tab.do("() => kineta.sliders.all.find((s) => s.name === 'k').change(-1)")
+        tab.computed()
+        assert tab.page.inner_text("#told").endswith("'sqrt(k)' needs k >= 0, and k = -1 at t = 0 s.")
 
 
 def test_attitudes_have_sliders(chromium: Any, tmp_path: Path) -> None:

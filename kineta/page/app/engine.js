@@ -56,6 +56,14 @@ export class Engine {
     return new Float64Array(this.memory.buffer, this.info.places.state, this.info.size);
   }
 
+  /** The state behind the last step, which is beyond the last sample; by time stepping that of the sample. */
+  get latest() {
+    const { reached, latest } = this.info.places, { time } = this.model, nq = data.q.length, nv = data.v.length;
+    const t = latest ? this.memory.getFloat64(reached, true) : -Infinity, beyond = t >= time;
+    const y = beyond ? new Float64Array(this.memory.buffer, latest, nq + nv) : this.state;
+    return { t: beyond ? t : time, q: y.slice(0, nq), v: y.slice(nq, nq + nv) };
+  }
+
   /** The parameters as they are in the run, where switches may have set them. */
   get parameters() {
     return new Float64Array(this.memory.buffer, this.info.places.given, data.parameters.length);
@@ -97,6 +105,17 @@ export class Engine {
     this.view("p", p.length).set(p);
     this.exports.limits(arena.p, arena.limits);
     return refused(info.limits, this.numbers.subarray(arena.limits / 8));
+  }
+
+  /** Values of operations that are not defined everywhere, each before that of its operand, in a state. */
+  operands(t, q, v) {
+    const { arena, info } = this, np = data.parameters.length;
+    this.numbers[arena.t / 8] = t;
+    this.view("y", q.length).set(q);
+    this.view("y", info.size).set(v, q.length);
+    this.view("p", np).set(this.parameters);
+    this.exports.operands(arena.t, arena.y, arena.p, arena.operands);
+    return this.view("operands", 2 * info.domains.conditions.length).slice();
   }
 
   /** Accelerations in a state under forces on the speeds; those of contacts are left out. @param {Float64Array} tau */

@@ -130,7 +130,7 @@ export class LiveRun {
     });
     this.done = this.status !== STATUS.REACHED;
     if (this.done) {
-      const alone = this.status === STATUS.NOT_FINITE ? `; ${cause(engine, 0, () => ({ t: this.span[0], q, v }))}` : "";
+      const alone = this.status === STATUS.NOT_FINITE ? `; ${cause(engine, 0, () => null, { t: this.span[0], q, v })}` : "";
       this.track.message = `No motion begins here. ${model.message(this.status).replace(/\.$/, "")}${alone}.`;
       return;
     }
@@ -222,7 +222,7 @@ export class LiveRun {
     if (status === STATUS.ENDED) return `${text}.`;
     if (status === STATUS.OUT_OF_STEPS) return `The run fails after t = ${digits(track.last)} s. ${this.collapse()}`;
     const at = (k) => ({ t: track.t[k], q: this.part(k, 0, nq), v: this.part(k, nq, nv) });
-    return `The run fails after t = ${digits(track.last)} s. ${text}; ${cause(engine, track.rows, at)}.`;
+    return `The run fails after t = ${digits(track.last)} s. ${text}; ${cause(engine, track.rows, at, engine.latest)}.`;
   }
 
   /** How steps have come to their end. */

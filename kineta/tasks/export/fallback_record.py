@@ -28,7 +28,7 @@ FALLBACK_FIELDS = {
         *("t0", "t_end", "rtol", "atol", "max_step", "left", "t", "event", "rejected", "evaluations", "found", "made"),
         *("culprit", "handed", "spent"),
     )
-} | {"told": "root_told", "impacts": "root_impacts"}
+} | {"told": "root_told", "impacts": "root_impacts", "reached": "root_events_run.t", "latest": "root_events_run_y"}
 
 
 def stepped_task(task: SimulationProblem) -> SimulationProblem | None:

@@ -64,6 +64,8 @@ EVENT_FIELDS = {
     **{n: f"root.{n}" for n in ("t0", "rtol", "atol", "left", "t", "event")},
     **{n: f"root_run.{n}" for n in ("t_end", "max_step", "rejected", "evaluations")},
     **{n: f"root_run_contacts_transitions.{n}" for n in ("made", "culprit")},
+    "reached": "root_run.t",
+    "latest": "root_run_y",
     "found": "root_changes.found",
     "told": "root_changes_told",
     "impacts": "root_run_contacts_transitions_impacts",

@@ -79,11 +79,19 @@ test("attitudes between samples have a norm of one", () => {
 
 test("the cause of a failure is told from the states", () => {
   assert.deepEqual(RATES, [0, -1]);
-  const engine = (inertia) => ({ mobilities: (t, q, v) => v.map(() => 1 / inertia(q[0])) });
-  const states = (v) => (k) => ({ t: k, q: Float64Array.of(1 - 0.1 * k, 1), v: Float64Array.of(v(k), 0) });
-  assert.match(cause(engine((x) => Math.max(x * x, 1e-9)), 10, states(() => -0.1)), /singular there: a force on x' meets no inertia/);
-  assert.match(cause(engine(() => 1), 10, states((k) => 10 ** k)), /without bound there: x' has come to/);
-  assert.match(cause(engine(() => 1), 10, states(() => 1)), /leave its domain/);
+  const root = { operation: "sqrt(x)", operand: "x", needs: "x >= 0", inside: "x > 0", steep: false, distance: "itself" };
+  const engine = (inertia, ...conditions) => ({
+    mobilities: (t, q, v) => v.map(() => 1 / inertia(q[0])), info: { domains: { near: 1e-6, eps: 2e-16, conditions } }, operands: (t, [x]) => conditions.flatMap(() => [Math.sqrt(x), x]),
+  });
+  const states = (v, x = (k) => 1 - 0.1 * k) => (k) => ({ t: k, q: Float64Array.of(x(k), 1), v: Float64Array.of(v(k), 0) });
+  const told = (made, at, rows = 10) => cause(made, rows, at, at(Math.max(0, rows - 1)));
+  assert.match(told(engine((x) => Math.max(x * x, 1e-9)), states(() => -0.1)), /singular there: a force on x' meets no inertia/);
+  assert.match(told(engine(() => 1), states((k) => 10 ** k)), /without bound there: x' has come to/);
+  assert.match(told(engine(() => 1, root), states(() => 1)), /no expression of the model comes to the edge of where it is defined, and no inertia vanishes/);
+  const near = states(() => 1, (k) => 1 - k / 9.0000001);
+  assert.match(told(engine(() => 1, root), near), /^'sqrt\(x\)' needs x >= 0, and x = 1\.1\d*e-8 at t = 9 s$/);
+  assert.equal(told(engine(() => 1, root), states(() => 1, () => -2), 0), "'sqrt(x)' needs x >= 0, and x = -2 at t = 0 s");
+  assert.equal(told(engine(() => 1, { ...root, steep: true }), states(() => 1, () => 0), 0), "'sqrt(x)' needs x > 0 for its slope, and x = 0 at t = 0 s");
 });
 
 test("meshes have sharp edges, each vertex once, and look outwards when they are mirrored", () => {
