@@ -76,6 +76,30 @@ def test_a_page_is_worked_by_keys_and_read_aloud(chromium: Any, tmp_path: Path) 
         assert tab.said == []
 
 
+def test_curves_are_kept_beside_those_of_other_values(chromium: Any, tmp_path: Path) -> None:
+    drawn = "() => kineta.panes[0].values.length - 1 - kineta.panes[0].lines.length"
+    with opened(chromium, shown(tmp_path, "double_pendulum", 2.0)) as tab:
+        tab.computed()
+        before = tab.do("() => [...kineta.track.column('q1')]")
+        tab.page.focus("#view")
+        tab.page.keyboard.press("k")
+        assert tab.page.get_attribute("#keep", "aria-pressed") == "true"
+        tab.do("() => kineta.sliders.all.find((s) => s.name === 'q1').change(1.9)")
+        tab.computed()
+        assert tab.do(drawn) == tab.do("() => kineta.panes[0].lines.length") == 2
+        assert tab.do("() => kineta.panes[0].values[3]") == pytest.approx(before, abs=1e-12)
+        assert tab.do("() => kineta.track.column('q1')[0]") == pytest.approx(1.9)
+        assert tab.page.locator("#left .legend .note").inner_text() == "dashed: the motion that is kept"
+        chip = tab.page.locator("#left .chip").first
+        chip.click()
+        assert tab.do("() => kineta.panes[0].plot.series.map((x) => x.show).slice(1)") == [False, True, False, True]
+        tab.page.click("#left .tab:has-text('Phase')")
+        assert tab.do("() => kineta.panes[0].values[1].length === kineta.track.rows")
+        tab.page.click("#keep")
+        assert tab.do("() => kineta.beside") is None
+        assert tab.said == []
+
+
 def test_events_are_stepped_to_by_keys_and_told(chromium: Any, tmp_path: Path) -> None:
     with opened(chromium, shown(tmp_path, "bouncing_ball", 2.0)) as tab:
         tab.computed()

@@ -168,7 +168,11 @@ export function controls(host, page) {
     for (const x of all) x.show(x.value);
     page.restore();
   };
-  host.append(back);
+  const keep = el("button", "wide", "Keep these curves beside others (k)");
+  keep.id = "keep";
+  keep.setAttribute("aria-pressed", "false");
+  keep.onclick = () => page.keep();
+  host.append(back, keep);
   const place = { q: new Map(data.q.map((name, k) => [name, k])), v: new Map(data.v.map((name, k) => [name, k])) };
   return {
     all,

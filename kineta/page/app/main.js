@@ -91,6 +91,14 @@ class Page {
     this.fresh();
   }
 
+  /** Keep the curves of this motion in the plots, dashed beside those of others, or keep them no longer. */
+  keep() {
+    this.beside = this.beside || !this.track.rows ? null : this.track.copy();
+    $("keep").textContent = this.beside ? "Keep the dashed curves no longer (k)" : "Keep these curves beside others (k)";
+    $("keep").setAttribute("aria-pressed", String(Boolean(this.beside)));
+    for (const pane of this.panes) pane.build();
+  }
+
   /** Coordinates and speeds at a time; of a motion that does not begin, those that were asked for. */
   state(t) {
     return this.track.rows ? this.track.state(t) : this.values;
@@ -396,7 +404,7 @@ class Page {
       Home: () => (range && at.id !== "time" ? false : this.seek(this.span[0])), End: () => (range && at.id !== "time" ? false : this.seek(Infinity)),
       x: () => $("along-x").click(), y: () => $("along-y").click(), z: () => $("along-z").click(), h: () => $("home").click(),
       ",": () => this.event(-1), ".": () => this.event(1), "?": () => this.help(),
-      p: () => $("flat").click(), l: () => $("loop").click(), t: () => $("trail").click(), r: () => $("reset").click(), Escape: () => this.hand.drop(),
+      p: () => $("flat").click(), l: () => $("loop").click(), t: () => $("trail").click(), r: () => $("reset").click(), k: () => (live ? this.keep() : false), Escape: () => this.hand.drop(),
     };
     if (acts[e.key] && acts[e.key]() !== false) e.preventDefault();
   }
@@ -432,6 +440,7 @@ class Page {
     }
     $("speed").value = "1";
     $("trail").classList.toggle("on", this.overlay.shown.trail);
+    $("trail").setAttribute("aria-pressed", String(this.overlay.shown.trail));
     $("forces").hidden = !(data.scene.arrows.length || data.scene.touches.length);
     $("cones").hidden = !data.scene.touches.length;
     this.connect();

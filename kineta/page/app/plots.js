@@ -76,11 +76,12 @@ export class Pane {
     this.build();
   }
 
-  /** Columns of the series, thinned. */
+  /** Columns of the series, thinned but in portraits; behind them those of the motion that is kept beside. */
   data() {
-    const { track } = this.page, every = Math.max(1, Math.ceil(track.rows / POINTS)), n = Math.ceil(track.rows / every);
-    const thin = (x) => Float64Array.from({ length: n }, (_, k) => x[Math.min(k * every, track.rows - 1)]);
-    return [thin(track.t), ...this.lines.map((l) => thin(track.column(l.name)))];
+    const { track, beside } = this.page, every = this.group.phase ? 1 : Math.max(1, Math.ceil(track.rows / POINTS)), n = Math.ceil(track.rows / every);
+    const thin = (x) => Float64Array.from({ length: n }, (_, k) => x[Math.min(k * every, track.rows - 1)]), t = thin(track.t);
+    const kept = beside && !this.group.phase ? this.lines.map((l) => Array.from(t, (at) => beside.value(l.name, at))) : [];
+    return [t, ...this.lines.map((l) => thin(track.column(l.name))), ...kept];
   }
 
   build() {
@@ -100,10 +101,12 @@ export class Pane {
     };
     const phase = Boolean(group.phase);
     this.body.setAttribute("aria-label", phase ? `${group.phase[1]} over ${group.phase[0]}` : `${group.title} over time`);
+    const along = (k) => [...this.values[k + 1], ...(page.beside?.column(this.lines[k].name) ?? [])];
+    const shown = (l) => !phase && !this.hidden.has(l.name), kept = page.beside && !phase ? this.lines : [];
     // A value that never changes lies in the middle of its own size.
     const flat = (x) => 0.1 * Math.abs(x) || 1;
     const scales = phase
-      ? { x: { time: false, range: () => between(this.values[1]) }, y: { range: () => between(this.values[2]) } }
+      ? { x: { time: false, range: () => between(along(0)) }, y: { range: () => between(along(1)) } }
       : { x: { time: false, range: () => [page.span[0], page.end] }, y: { range: (_, low, high) => (low === high && low !== null ? [low - flat(low), low + flat(low)] : uPlot.rangeNum(low, high, 0.1, true)) } };
     this.values = this.data();
     this.plot = new uPlot(
@@ -112,7 +115,7 @@ export class Pane {
         legend: { show: false }, padding: [10, 18, 0, 0], scales,
         cursor: { points: { show: false }, x: false, y: false, drag: { x: false, y: false } },
         axes: [{ ...axis, size: 22, values: (_, v) => v.map((x) => short(x) + (!phase && x === v[v.length - 1] ? " s" : "")) }, { ...axis, size: 54, values: (_, v) => v.map(short) }],
-        series: [{}, ...this.lines.map((l) => ({ stroke: l.colour, width: 1.6, pxAlign: 0, show: !phase && !this.hidden.has(l.name), points: { show: false } }))],
+        series: [{}, ...this.lines.map((l) => ({ stroke: l.colour, width: 1.6, pxAlign: 0, show: shown(l), points: { show: false } })), ...kept.map((l) => ({ stroke: l.colour, width: 1.2, alpha: 0.7, dash: [4, 3], pxAlign: 0, show: shown(l), points: { show: false } }))],
         hooks: { draw: [(u) => {
           if (phase) this.portrait(u);
           if (this.plot === u) this.point();
@@ -131,6 +134,7 @@ export class Pane {
     this.spots = (phase ? [COLOURS[0]] : this.lines.map((l) => l.colour)).map((colour) => over("spot", colour));
     if (phase) this.choices();
     else this.chips();
+    if (page.beside) this.legend.append(el("p", "note", "dashed: the motion that is kept"));
     this.seek();
     this.point();
     this.numbers();
@@ -155,16 +159,24 @@ export class Pane {
     });
   }
 
-  /** One series over another. */
+  /** One series over another, and of the motion that is kept beside. */
   portrait(u) {
-    const [, a, b] = this.values, { ctx } = u;
+    const [, a, b] = this.values, { ctx } = u, [x, y] = this.lines.map((l) => this.page.beside?.column(l.name));
+    const path = (a, b) => {
+      ctx.beginPath();
+      for (let i = 0; i < a.length; i++) ctx.lineTo(u.valToPos(a[i], "x", true), u.valToPos(b[i], "y", true));
+      ctx.stroke();
+    };
     ctx.save();
     ctx.lineWidth = 1.4 * devicePixelRatio;
     ctx.strokeStyle = COLOURS[0];
     ctx.globalAlpha = 0.8;
-    ctx.beginPath();
-    for (let i = 0; i < a.length; i++) ctx.lineTo(u.valToPos(a[i], "x", true), u.valToPos(b[i], "y", true));
-    ctx.stroke();
+    path(a, b);
+    if (x && y) {
+      ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
+      ctx.strokeStyle = COLOURS[1];
+      path(x, y);
+    }
     ctx.restore();
   }
 
@@ -216,7 +228,7 @@ export class Pane {
       chip.setAttribute("aria-pressed", String(!this.hidden.has(l.name)));
       chip.onclick = () => {
         const on = this.plot.series[i + 1].show;
-        this.plot.setSeries(i + 1, { show: !on });
+        for (const k of [i + 1, i + 1 + this.lines.length]) if (this.plot.series[k]) this.plot.setSeries(k, { show: !on });
         this.point();
         chip.classList.toggle("off", on);
         chip.setAttribute("aria-pressed", String(!on));

@@ -71,6 +71,22 @@ export class Track {
     return low;
   }
 
+  /** The samples so far, by themselves. */
+  copy() {
+    const made = new Track(this.names, 0);
+    made.t = this.t.slice(0, this.rows);
+    made.columns = this.columns.map((x) => x.slice(0, this.rows));
+    made.rows = this.rows;
+    return made;
+  }
+
+  /** A column at a time, between samples in proportion; null beyond the samples. @param {string} name @param {number} t */
+  value(name, t) {
+    if (!this.rows || t > this.last || t < this.t[0]) return null;
+    const k = this.row(t), next = Math.min(k + 1, this.rows - 1), span = this.t[next] - this.t[k], x = this.column(name);
+    return x ? x[k] + (span > 0 ? ((t - this.t[k]) / span) * (x[next] - x[k]) : 0) : null;
+  }
+
   /** Coordinates and speeds at a time, between samples in proportion. @param {number} t */
   state(t) {
     const k = this.row(t), next = Math.min(k + 1, this.rows - 1), span = this.t[next] - this.t[k];
