@@ -28,7 +28,13 @@ from kineta.kernels.contact.block_inertia import (
 )
 from kineta.kernels.contact.friction_cone import kinetic_friction, static_friction
 from kineta.kernels.contact.islands import gather_island, label_islands
-from kineta.kernels.contact.proximal_iteration import is_undetermined, solve_by_speeds, solve_rows
+from kineta.kernels.contact.proximal_iteration import (
+    begin_near,
+    is_undetermined,
+    share_resultant,
+    solve_by_speeds,
+    solve_rows,
+)
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.memory import Integers, Reals
 
@@ -144,21 +150,14 @@ def forces_of_island(
         crowded = solve_by_speeds(solution, work, n, speeds, reference)
     if not crowded:
         solve_rows(solution, work, n, reference)
-    eased, turn, last = crowded or is_undetermined(work, n), 0, 2.0
+    eased = crowded or is_undetermined(work, n)
     for _ in range(EASINGS):
         if eased:
             eased = ease_tangents(motion, active, count, n)
         if eased:
             crowded = solve_anew(motion, n, speeds, crowded, reference)
-    going = work.levels and work.ease[active[0]] > 0.0
-    while going:
-        weigh_loads(motion, active, count, n)
-        going = turn < LEVELLINGS and not work.overloaded and last - work.load > WON * fabs(1.0 - work.load)
-        if going:
-            last = work.load
-            turn += 1
-            ease_tangents(motion, active, count, n)
-            crowded = solve_anew(motion, n, speeds, crowded, reference)
+    if work.levels and work.ease[active[0]] > 0.0:
+        level_loads(motion, active, count, n, speeds, crowded, reference)
     for j in range(n):
         c = rows[2 * j]
         apply_force(motion, c, rows[2 * j + 1], x[j], a)
@@ -278,6 +277,63 @@ def solve_anew(motion: ContactMotion, n: int, speeds: int, crowded: bool, refere
     if not held:
         solve_rows(motion.solution, motion.work, n, reference)
     return held
+
+
+@kernel
+def level_loads(
+    motion: ContactMotion, active: Integers, count: int, n: int, speeds: int, crowded: bool, reference: Reals
+) -> None:
+    """Level the loads of an island of undetermined forces *found* (n,), whose *reference* is zero: in each turn the resultant of
+    all forces stays as it is.
+    """
+    work = motion.work
+    turn, last, shares = 0, 2.0, gather_resultant(motion, n, speeds)
+    weigh_loads(motion, active, count, n)
+    while turn < LEVELLINGS and not work.overloaded and last - work.load > WON * fabs(1.0 - work.load):
+        last = work.load
+        turn += 1
+        ease_tangents(motion, active, count, n)
+        if shares:
+            begin_near(motion.solution, work, n, reference)
+            shares = share_resultant(work, n, speeds)
+        if not shares:
+            solve_by_rows(motion, n, speeds, crowded, reference)
+        weigh_loads(motion, active, count, n)
+    if turn > 0 and shares:
+        solve_by_rows(motion, n, speeds, crowded, reference)
+
+
+@kernel
+def gather_resultant(motion: ContactMotion, n: int, speeds: int) -> bool:
+    """The rows W (n, speeds) of an island, and W' x (speeds,) of its forces *found*, for :func:`share_resultant`; whether there
+    is room for them.
+    """
+    problem, terms, work = motion.problem, motion.terms, motion.work
+    if n * speeds + speeds * (speeds + 2) > n * n:
+        return False
+    W = work.matrix[n * n :]
+    resultant = W[(n + speeds) * speeds :]
+    for k in range(n * speeds):
+        W[k] = 0.0
+    for p in range(speeds):
+        resultant[p] = 0.0
+    for j in range(n):
+        c, i = work.rows[2 * j], work.rows[2 * j + 1]
+        start = problem.row_start[c]
+        size = problem.row_start[c + 1] - start
+        for k in range(size):
+            p = work.place[problem.row_speeds[start + k]]
+            W[j * speeds + p] = terms.jacobian[3 * start + i * size + k]
+            resultant[p] += W[j * speeds + p] * work.found[j]
+    return True
+
+
+@kernel
+def solve_by_rows(motion: ContactMotion, n: int, speeds: int, crowded: bool, reference: Reals) -> None:
+    """The forces *found* (n,) of an island, as :func:`solve_anew`, where its memory was used for their resultant."""
+    if crowded:
+        gather_rows(motion, n, speeds)
+    solve_anew(motion, n, speeds, crowded, reference)
 
 
 @kernel

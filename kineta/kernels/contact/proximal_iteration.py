@@ -24,6 +24,8 @@ STALLED = 0.25
 DEPENDENT = 1e-3
 #: Pivot of a speed, in parts of R, from which on rows hold it.
 HOLDING = 1e4
+#: Pivot, relative to the diagonal, from which on a matrix is definite.
+DEFINITE = 1e-6
 
 
 @kernel
@@ -165,3 +167,67 @@ def approach_forces(work: ModeWork, A: Reals, n: int, reference: Reals) -> None:
         if turns == 0:
             follow_normals(work, n, reference)
         turns += 1
+
+
+@kernel
+def share_resultant(work: ModeWork, n: int, speeds: int) -> bool:
+    """The forces x *found* (n,) of least x' R x for a resultant W' x (speeds,), which lies behind the rows W and the matrix:
+    x = R^-1 W m with (W' R^-1 W) m = W' x, the limit of the proximal iteration about zero. Whether rows hold all speeds; else
+    there are none.
+    """
+    W, x = work.matrix[n * n :], work.found
+    G = W[n * speeds :]
+    resultant, m = G[speeds * speeds :], G[(speeds + 1) * speeds :]
+    for k in range(speeds * speeds):
+        G[k] = 0.0
+    for j in range(n):
+        x[j] = 1.0 / work.proximity[j]
+        for p in range(speeds):
+            part = x[j] * W[j * speeds + p]
+            if part != 0.0:
+                for q in range(p + 1):
+                    G[p * speeds + q] += part * W[j * speeds + q]
+    definite = factor_symmetric(G, speeds, m)
+    if not definite:
+        return False
+    copy(resultant, m, speeds)
+    substitute_symmetric(G, speeds, m)
+    for j in range(n):
+        s = 0.0
+        for p in range(speeds):
+            s += W[j * speeds + p] * m[p]
+        x[j] *= s
+    return True
+
+
+@kernel
+def factor_symmetric(A: Reals, n: int, least: Reals) -> bool:
+    """Factors L D L' of A (n, n), of which the lower half is given, in place: L D, and on the diagonal the reciprocals of D.
+    Whether it is definite; *least* (n,) is working memory.
+    """
+    for k in range(n):
+        least[k] = DEFINITE * A[k * n + k]
+    for k in range(n):
+        if not A[k * n + k] > least[k]:
+            return False
+        A[k * n + k] = 1.0 / A[k * n + k]
+        for i in range(k + 1, n):
+            part = A[i * n + k] * A[k * n + k]
+            if part != 0.0:
+                for j in range(k + 1, i + 1):
+                    A[i * n + j] -= part * A[j * n + k]
+    return True
+
+
+@kernel
+def substitute_symmetric(A: Reals, n: int, x: Reals) -> None:
+    """The solution x (n,) by factors of :func:`factor_symmetric`, in the place of the right-hand side."""
+    for k in range(n):
+        x[k] *= A[k * n + k]
+        for i in range(k + 1, n):
+            x[i] -= A[i * n + k] * x[k]
+    for turn in range(n):
+        k, s = n - 1 - turn, 0.0
+        for i in range(k + 1, n):
+            s += A[i * n + k] * x[i]
+        x[k] -= A[k * n + k] * s

@@ -108,6 +108,41 @@ def test_speeds_that_many_rows_do_not_hold_are_left_to_elimination() -> None:
     assert not proximal_iteration.solve_by_speeds(p.solution, work, n, speeds, np.zeros(18))
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_forces_with_a_given_resultant_are_those_that_rows_come_to(seed: int, way: Callable[[Any], Any]) -> None:
+    """Those of least x' R x, which the proximal iteration about zero approaches for the same rows."""
+    rng = np.random.default_rng(seed)
+    p, m = random_problem(seed, blocks=1, contacts=4, tied=False, mu=0.3), 4
+    contacts, work = mode_memory(m, len(p.K), [STICKING] * m)
+    motion = motion_of_problem(p, contacts, work)
+    way(mode_forces.mode_accelerations)(motion, np.zeros(len(p.K)))
+    n = way(mode_forces.independent_rows)(contacts, p.solution, np.arange(m), m, work.rows)
+    way(mode_forces.assemble_rows)(motion, n, p.W @ rng.normal(size=len(p.K)), np.zeros(len(p.K)))
+    speeds, none = way(mode_forces.place_speeds)(p.problem, work, n), np.zeros(3 * m)
+    way(proximal_iteration.solve_rows)(p.solution, work, n, none)
+    assert way(mode_forces.gather_resultant)(motion, n, speeds)
+    W = work.matrix[n * n :][: n * speeds].reshape(n, speeds)
+    resultant = W.T @ work.found[:n]
+    assert work.matrix[n * n + (n + speeds) * speeds :][:speeds] == pytest.approx(resultant, rel=1e-12)
+    work.ease[:] = rng.choice([1.0, 30.0], m)
+    way(proximal_iteration.begin_near)(p.solution, work, n, none)
+    R = work.proximity[:n].copy()
+    assert way(proximal_iteration.share_resultant)(work, n, speeds)
+    shared, scale = work.found[:n].copy(), np.abs(work.found[:n]).max()
+    expected = np.linalg.solve(W.T @ (W / R[:, None]), resultant)
+    assert shared == pytest.approx(W @ expected / R, abs=1e-9 * scale)
+    way(proximal_iteration.solve_rows)(p.solution, work, n, none)
+    assert shared == pytest.approx(work.found[:n], abs=1e-8 * scale)
+
+
+def test_a_resultant_of_speeds_that_rows_do_not_hold_is_not_shared(way: Callable[[Any], Any]) -> None:
+    """Two speeds that all rows move in one ratio."""
+    _, work = mode_memory(2, 2)
+    n, W = 4, np.outer([1.0, 2.0, -1.0, 3.0], [1.0, 2.0])
+    work.matrix[n * n :][: W.size], work.proximity[:n] = W.ravel(), 1.0
+    assert not way(proximal_iteration.share_resultant)(work, n, 2)
+
+
 def test_forces_over_dependent_rows_are_those_near_the_reference() -> None:
     """A beam on three supports: their sum and moment are given, the rest is that of the reference."""
     p = random_problem(0, blocks=1, contacts=3, tied=False, tangents=0)
