@@ -186,10 +186,11 @@ class NativeRun:
         y = data.array("states")[: k * n].reshape(k, n).copy()
         solution = None
         if self._dense:
-            ends = np.concatenate([[t0], t]), np.concatenate([y0[None], y])
+            times, states = np.empty(k + 1), np.empty((k + 1, n))
+            times[0], times[1:], states[0], states[1:] = t0, t, y0, y
             size = self.tableau.coefficients * n
             dense = data.array("interpolants")[: k * size].reshape(k, self.tableau.coefficients, n)
-            solution = DenseOutput(*ends, data.array("sizes")[:k].copy(), dense.copy())
+            solution = DenseOutput(times, states, data.array("sizes")[:k].copy(), dense.copy())
         end = None if status in (loop_abi.PAUSED, loop_abi.EVENT) else FAILURES.get(status, "")
         return Segment(
             t0, y0, t, y, solution, end, events.undefined, self.zeros(), self._transitions(made), self.problem
@@ -236,10 +237,12 @@ class DenseOutput:
         """States at *t*: (n,) or (n, len(t))."""
         sign = 1.0 if self._t[-1] >= self._t[0] else -1.0
         step = (sign * self._t[1:-1]).searchsorted(sign * t)
+        ends = np.equal(t, self._t[step + 1])[..., None]
+        if np.count_nonzero(ends) == ends.size:
+            return self._y[step + 1].T
         h = self.sizes[step]
         x = (t - self._t[step]) / np.where(h == 0, 1.0, h)
         between = interpolate(self._F[:, step], x[:, None] if np.ndim(t) else x) + self._y[step]
-        ends = np.equal(t, self._t[step + 1])[..., None]
         return np.where(ends, self._y[step + 1], between).T
 
 

@@ -118,7 +118,7 @@ def simulate(
         for own, inputs in zip(parts.equations, parts.inputs, strict=True):
             way, told = part_method(own.system, chosen)
             task = _problem(own, inputs, way, settings, dense_output=keep)
-            tasks.append(replace(task, notes=(*told, *task.notes)))
+            tasks.append(replace(task, notes=(*told, *task.notes)) if told else task)
         if carrier != CARRIERS[0]:
             if tasks[0].cases is None:
                 raise ArgumentError(

@@ -139,7 +139,7 @@ def one_motion(
     return Solution(
         t=t[None],
         y=y[None],
-        counts=np.array(((ended[0],), (len(t),), (counts[0],), (record.steps,), (counts[1],), (counts[2],))),
+        counts=np.array((ended[0], len(t), counts[0], record.steps, counts[1], counts[2]))[:, None],
         messages=[ended[1]],
         zeros=EventZeros.listed(zeros, n),
         changes=[changes],

@@ -86,6 +86,16 @@ def test_interpolant_is_as_good_as_the_tolerance(tableau: Tableau) -> None:
     assert dense(piece.t) == pytest.approx(piece.y.T, abs=1e-15)
 
 
+@EACH
+def test_at_the_ends_of_steps_the_interpolant_is_the_state(tableau: Tableau) -> None:
+    """Where they are asked for by themselves, and beside other times."""
+    (piece,) = start(tableau, problem(rotation, 0.0, 10.0, [1, 0]), rtol=1e-8, atol=1e-8, dense=True)
+    among = np.sort(np.concatenate([piece.t, 0.5 * (piece.t[:-1] + piece.t[1:])]))
+    assert (piece.solution(piece.t) == piece.y.T).all()
+    assert (piece.solution(piece.t[-1]) == piece.y[-1]).all()
+    assert (piece.solution(among)[:, ::2] == piece.y.T).all()
+
+
 def test_a_pause_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = list(start(DOPRI5, problem(rotation, 0.0, 40.0, [1, 0]), rtol=1e-8, atol=1e-8))
     monkeypatch.setattr("kineta.integration.native.PAUSE", 0.0)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.runtime import run_arguments
 from tests.models import PENDULUM, block
 
 q, nan = kn.symbol("q"), float("nan")
@@ -209,3 +210,12 @@ def test_a_speed_without_inertia_is_named() -> None:
         kn.ModelError, match="Model 'w': the speed 'x'' moves nothing that has inertia, so the mass matrix is singular"
     ):
         kn.simulate(system, 1.0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_equidistant_times_are_those_of_numpy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    (t0, t1), count = rng.normal(size=2) * 10.0 ** rng.integers(-6, 7), int(rng.integers(2, 1000))
+    times = run_arguments.equidistant(t0, t1, count)
+    assert (times == np.linspace(t0, t1, count)).all()
+    assert times[-1] == t1
