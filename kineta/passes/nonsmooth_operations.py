@@ -45,36 +45,28 @@ _STEPS = frozenset({Op.SIGN, Op.STEP, Op.FLOOR})
 
 def leaps_in_time(g: Graph, refs: Iterable[Ref], time: Ref, constant: Collection[Ref]) -> bool:
     """Whether *refs* have operations that jump at times which depend on *constant* symbols alone."""
-    known, depends = {x >> 1 for x in constant}, dict[int, bool | None]()
-    for i in reachable(g, refs, guarding=False):
-        op, a, b = g.op[i], g.lhs[i], g.rhs[i]
-        if op in LEAVES:  # None for what has no place in a time known in advance
-            depends[i] = True if i == time >> 1 else False if op == Op.CONST or i in known else None
-            continue
-        parts = (depends[a >> 1],) if op in UNARY or op == Op.TABLE else (depends[a >> 1], depends[b >> 1])
-        depends[i] = None if None in parts else any(parts)
-        if parts[0] and leaps(g, i):
-            return True
-    return False
+    return any(_leaping(g, refs, (time,), constant))
 
 
 def leaps_with_state(
     g: Graph, refs: Iterable[Ref], time: Ref, states: Collection[Ref], constant: Collection[Ref]
 ) -> list[Ref]:
     """The operations of *refs* that jump with what depends on *states*, and otherwise on the *time* and *constant* symbols."""
-    known = {x >> 1 for x in (time, *constant)}
-    moving = {x >> 1 for x in states}
-    depends, found = dict[int, bool | None](), list[Ref]()
+    return [*_leaping(g, refs, states, (time, *constant))]
+
+
+def _leaping(g: Graph, refs: Iterable[Ref], moving: Iterable[Ref], known: Iterable[Ref]) -> Iterator[Ref]:
+    """The operations of *refs* that jump with what depends on *moving* symbols, and otherwise on *known* ones alone."""
+    depends: dict[int, bool | None] = {x >> 1: False for x in known} | {x >> 1: True for x in moving}
     for i in reachable(g, refs, guarding=False):
-        op, a, b = g.op[i], g.lhs[i], g.rhs[i]
-        if op in LEAVES:  # None for what a run does not know
-            depends[i] = True if i in moving else False if op == Op.CONST or i in known else None
+        op, a, b = g.op[i], g.lhs[i] >> 1, g.rhs[i] >> 1
+        if op in LEAVES:  # None for what is not known before the motion, or in it
+            depends[i] = depends.get(i, False if op == Op.CONST else None)
             continue
-        parts = (depends[a >> 1],) if op in UNARY or op == Op.TABLE else (depends[a >> 1], depends[b >> 1])
+        parts = (depends[a],) if op in UNARY or op in (Op.TABLE, Op.GUARD) else (depends[a], depends[b])
         depends[i] = None if None in parts else any(parts)
         if parts[0] and leaps(g, i):
-            found.append(2 * i)
-    return found
+            yield 2 * i
 
 
 # -- switching functions of a motion ------------------------------------------------------------------------------------

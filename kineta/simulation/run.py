@@ -48,7 +48,7 @@ from kineta.simulation.solution import Solution, one_motion
 if TYPE_CHECKING:
     from kineta.hybrid.automaton import HybridRun
     from kineta.hybrid.contact_log import ContactLog
-    from kineta.hybrid.contact_modes import LastSteps
+    from kineta.hybrid.contact_modes import ContactModes, LastSteps
     from kineta.hybrid.time_stepping_fallback import FallbackRun
     from kineta.programs.controllability_watch import ControllabilityWatch
 
@@ -58,104 +58,179 @@ CHECK_INTERVAL, MAX_STEPS_LEFT = 100_000, 1e11
 ALLOWED = "max_steps allows more steps, and a larger max_step needs fewer"
 
 
+@constant_record
+class MotionRun:
+    """One motion as it is carried out.
+
+    solver : the method that makes its steps; whole : that from sample to sample, from mode to mode, and over to time stepping
+    hybrid : the automaton of its modes and switches, if it has any; stepped : its time stepping, throughout or for a while
+    log : changes and impacts of its contacts and switches, if it has any; contacts : their modes by events
+    """
+
+    solver: Solver
+    whole: Solver | SampledRun
+    hybrid: HybridRun | None = None
+    stepped: SteppingRun | FallbackRun | None = None
+    log: ContactLog | None = None
+    contacts: ContactModes | None = None
+
+    @property
+    def steps(self) -> int:
+        """Steps of time stepping so far."""
+        return self.stepped.made if self.stepped else 0
+
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on contacts and on time stepping."""
+        own = self.contacts.notes() if self.contacts else ()
+        return (*own, *(self.stepped.notes() if self.stepped else ()))
+
+
 def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     """The solution of *task*, one motion. Raises :class:`SimulationError` where it cannot start."""
     if task.method == MOREAU:
         check_steps(task)
-    control, has_modes, programs = SampledControl(task), task.has_modes, bool(task.system.programs)
+    control = SampledControl(task)
     first = _first_sample(task, control) if task.made.forces.sampled else None
-    code, made, begin = task.made.code, control.made, task.start
-    settled = Projection(task.quaternions, task.made)
-    y0 = begin.settled if begin is not None and begin.y0 is task.y0 else None
-    if y0 is None:
-        if why := start_refusal(task, code.rate(np.array([task.t0]), task.y0, made.h)):
-            raise SimulationError(why)
-        y0 = task.y0
-        if code.treatment == PROJECTED:
-            rows = y0[None].copy()
-            settled(np.array([task.t0]), rows)
-            y0 = rows[0]  # what it misses constraints by is rounding
-        if begin is not None and begin.y0 is task.y0 and first is None:
-            begin.settled = y0
-    if y0 is not task.y0:
-        task = replace(task, y0=y0)
-    contacts, gradients = None, None
-    log: ContactLog | None = None
+    task = _settled(task, control, first)
     if task.method == MOREAU:
         from kineta.hybrid.automaton import check_start
 
-        check_start(task, made)
-    if has_modes:
-        from kineta.hybrid.automaton import HybridRun, start_automaton
-        from kineta.hybrid.contact_log import ContactLog
-        from kineta.hybrid.switches import loop_switches
-        from kineta.hybrid.time_stepping_fallback import FallbackRun
+        check_start(task, control.made)
+    task, problem, motion = _begun(task, control, first)
+    settled = Projection(task.quaternions, control.made if task.has_modes else task.made)
+    worked = WorkQuadrature(task.made, task.states) if task.system.programs else None
+    record = Recorder(task.grid, task.direction, task.states, settled, keep=task.dense_output, worked=worked)
+    watch, domain = EventWatch(task.watched, problem, settled), DomainWatch(task.equations, task.made)
+    ended = _integrate(task, motion.whole, record, watch, domain, _gradients(task), bar)
+    found = _solution(task, motion, record, watch, domain, ended)
+    motion.solver.close()
+    return found
 
-        log = ContactLog(code.layout.touches, [s.name for s in task.system.switches])
+
+def _settled(task: SimulationProblem, control: SampledControl, first: float | None) -> SimulationProblem:
+    """*task*, which has a motion, from its initial state on the constraints. Motions that share their start, and have no sample
+    up to the time *first*, look at it once. Raises :class:`SimulationError` where none can start.
+    """
+    begin, y0 = task.start, task.y0
+    shared = begin is not None and begin.y0 is y0
+    if begin is not None and shared and begin.settled is not None:
+        y0 = begin.settled
+    else:
+        code, at = task.made.code, np.array([task.t0])
+        if why := start_refusal(task, code.rate(at, y0, control.made.h)):
+            raise SimulationError(why)
+        if code.treatment == PROJECTED:
+            rows = y0[None].copy()
+            Projection(task.quaternions, task.made)(at, rows)
+            y0 = rows[0]  # what it misses constraints by is rounding
+        if begin is not None and shared and first is None:
+            begin.settled = y0
+    return task if y0 is task.y0 else replace(task, y0=y0)
+
+
+def _begun(
+    task: SimulationProblem, control: SampledControl, first: float | None
+) -> tuple[SimulationProblem, Problem, MotionRun]:
+    """*task* in its first mode under *control*, whose samples hold up to the time *first*; its problem, and its motion there."""
+    contacts, log = None, _contact_log(task) if task.has_modes or task.method == MOREAU else None
+    if task.has_modes:
+        from kineta.hybrid.automaton import start_automaton
+
+        assert log is not None
         task, contacts = start_automaton(task, control, log)
-        code, made = control.made.code, control.made
-        settled = Projection(task.quaternions, made)
-    problem = problem_of(task, code, made.h)
+    problem = problem_of(task, control.made.code, control.made.h)
     if contacts is not None:
         problem = replace(problem, h=contacts.motion.words(), contacts=contacts.data)
-    if has_modes:
+    if task.has_modes:
+        from kineta.hybrid.switches import loop_switches
+
         problem = replace(problem, switching=loop_switches(task))
+    looked_at = task.grid is not None or bool(task.watched) or bool(task.system.programs) or task.has_modes
     run = start(
         task.method,
         problem if first is None else replace(problem, t1=first),
         RunFunctions(task, problem, control),
         task.control,
-        dense=task.dense_output or task.grid is not None or bool(task.watched) or programs or has_modes,
+        dense=task.dense_output or looked_at,
         kept=task.dense_output,
     )
-    worked = WorkQuadrature(task.made, task.states) if programs else None
-    record = Recorder(task.grid, task.direction, task.states, settled, keep=task.dense_output, worked=worked)
-    watch, domain = EventWatch(task.watched, problem, settled), DomainWatch(task.equations, task.made)
-    whole: Solver | SampledRun = run if first is None else SampledRun(problem, run, control)
-    hybrid: HybridRun | None = None
-    stepped: SteppingRun | FallbackRun | None = run if isinstance(run, SteppingRun) else None
-    if isinstance(run, SteppingRun):
-        from kineta.hybrid.contact_log import ContactLog
-
-        log = ContactLog(code.layout.touches, [s.name for s in task.system.switches])
-        if task.system.switches:
-            from kineta.hybrid.switched_stepping import switched_stepping
-
-            whole = hybrid = switched_stepping(task, problem, run, control, log)
-    if has_modes:
-        assert isinstance(run, NativeRun)
+    sampled = run if first is None else SampledRun(problem, run, control)
+    if task.has_modes:
         assert log is not None
-        whole = hybrid = HybridRun(task, problem, run, control, contacts, log)
-        if task.falls_back:
-            whole = stepped = FallbackRun(hybrid)
-    if programs:
-        from kineta.programs.controllability_watch import ControllabilityWatch
-        from kineta.programs.native_restart import NativeRestart
+        return task, problem, _from_mode_to_mode(task, problem, run, control, contacts, log)
+    if isinstance(run, SteppingRun) and task.system.switches:
+        from kineta.hybrid.switched_stepping import switched_stepping
 
-        gradients = ControllabilityWatch(task, NativeRestart(task))
-    status, message = _integrate(task, whole, record, watch, domain, gradients, bar)
-    if status in EARLY:
+        assert log is not None
+        switched = switched_stepping(task, problem, run, control, log)
+        return task, problem, MotionRun(run, switched, switched, run, log)
+    return task, problem, MotionRun(run, sampled, stepped=run if isinstance(run, SteppingRun) else None, log=log)
+
+
+def _from_mode_to_mode(
+    task: SimulationProblem,
+    problem: Problem,
+    run: Solver,
+    control: SampledControl,
+    contacts: ContactModes | None,
+    log: ContactLog,
+) -> MotionRun:
+    """The motion of the hybrid automaton of *task*, whose steps the native *run* makes, from the modes of its *contacts*."""
+    from kineta.hybrid.automaton import HybridRun
+    from kineta.hybrid.time_stepping_fallback import FallbackRun
+
+    assert isinstance(run, NativeRun)
+    hybrid = HybridRun(task, problem, run, control, contacts, log)
+    stepped = FallbackRun(hybrid) if task.falls_back else None
+    return MotionRun(run, stepped or hybrid, hybrid, stepped, log, contacts)
+
+
+def _contact_log(task: SimulationProblem) -> ContactLog:
+    """An empty log of the contacts and switches of *task*."""
+    from kineta.hybrid.contact_log import ContactLog
+
+    return ContactLog(task.made.code.layout.touches, [s.name for s in task.system.switches])
+
+
+def _gradients(task: SimulationProblem) -> ControllabilityWatch | None:
+    """The watch over programs of motion that forces no longer hold; None without programs."""
+    if not task.system.programs:
+        return None
+    from kineta.programs.controllability_watch import ControllabilityWatch
+    from kineta.programs.native_restart import NativeRestart
+
+    return ControllabilityWatch(task, NativeRestart(task))
+
+
+def _solution(
+    task: SimulationProblem,
+    motion: MotionRun,
+    record: Recorder,
+    watch: EventWatch,
+    domain: DomainWatch,
+    ended: tuple[int, str],
+) -> Solution:
+    """The solution of *task* after its *motion*, with its *record*, and how it *ended*, status and message."""
+    n, log, whole, solver = len(task.y0), motion.log, motion.whole, motion.solver
+    if ended[0] in EARLY:
         record.stop()
-    n = len(task.y0)
-    if isinstance(run, SteppingRun) and hybrid is None and log is not None:
-        log.note_strikes((at, one) for at, one in run.impacts if at <= record.reached)
+    if isinstance(solver, SteppingRun) and motion.hybrid is None and log is not None:
+        log.note_strikes((at, one) for at, one in solver.impacts if at <= record.reached)
     kinks = passed_kinks(task.equations, task.made.p, *record.series(n)) if task.method == MOREAU else ()
     zeros = [(0, i, at, resized(state[None], n)[0]) for i, found in enumerate(watch.found) for at, state in found]
-    found = one_motion(
+    return one_motion(
         n,
         record,
         domain,
-        (status, message),
-        (whole.evaluations, whole.rejected, stepped.made if stepped else 0),
+        ended,
+        (whole.evaluations, whole.rejected, motion.steps),
         zeros=zeros,
         changes=() if log is None else tuple(log.changes),
         impacts=() if log is None else tuple(log.impacts),
-        notes=(*(contacts.notes() if contacts else ()), *(stepped.notes() if stepped else ()), *kinks),
+        notes=(*motion.notes(), *kinks),
         control=whole.control if isinstance(whole, SampledRun) else None,
-        transitions=tuple(hybrid.log.transitions) if hybrid else (),
+        transitions=tuple(motion.hybrid.log.transitions) if motion.hybrid else (),
     )
-    run.close()
-    return found
 
 
 def check_steps(task: SimulationProblem) -> None:

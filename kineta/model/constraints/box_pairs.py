@@ -14,6 +14,7 @@ where both are alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import product
 
 from kineta.algebra.expression import Expr, expr
@@ -27,6 +28,8 @@ SHARE = 0.01
 PARALLEL = 1e-6
 #: Square of the cosine of two normals that are alike, and the sine by which a normal may leave the directions between faces.
 ALIGNED, BEYOND = 0.5, 0.1
+#: Pairs of boxes whose largest separation is kept, those last used: features of one pair follow each other.
+PAIRS = 8
 #: The names of features: a corner of the first box on a face of the second, one of the second on a face of the first, two edges.
 CORNER_DOWN, CORNER_UP, EDGES = range(3)
 
@@ -96,17 +99,6 @@ class Boxes:
         lean = step(dot(n, n) - PARALLEL)
         return lean * self.separation(self.normal(i, j)) - (1 - lean) * 2 * sum((*self.h, *self.k), expr(0))
 
-    def largest(self) -> tuple[Expr, Three]:
-        """The largest separation, and the normal along which it is."""
-        faces = [(self.separation(n), n) for n in (*map(_unit, range(3)), *self.axes)]
-        edges = [(self.crossing(i, j), self.normal(i, j)) for i in range(3) for j in range(3)]
-        found, along = faces[0]
-        for other, n in (*faces[1:], *edges):
-            more = step(other - found)
-            along = moved(scaled(n, more), scaled(along, 1 - more))
-            found = maximum(found, other)
-        return found, along
-
     def place(self, feature: Sequence[int]) -> BoxPlace:
         """The place of a *feature*."""
         kind, *rest = feature
@@ -122,7 +114,7 @@ class Boxes:
         largest, or its normal nearly that of the largest and, of edges, within these *sides* of their faces, and as long as it
         has *room*.
         """
-        (largest, along), little = self.largest(), self.little()
+        (largest, along), little = largest_separation(self), self.little()
         lean = dot(normal, along)
         beside = lean * lean - ALIGNED
         for side in sides:
@@ -158,6 +150,19 @@ class Boxes:
         room = minimum(self.h[i] - abs(s), self.k[j] - abs(t))
         faces = [*_outwards(self.own(n), i, a, -1), *_outwards(n, j, b, 1)]
         return self._kept(dot(n, d), n, moved(one, scaled(e, s)), room, self.crossing(i, j), faces)
+
+
+@lru_cache(maxsize=PAIRS)
+def largest_separation(boxes: Boxes) -> tuple[Expr, Three]:
+    """The largest separation of two *boxes*, which all their features share, and the normal along which it is."""
+    faces = [(boxes.separation(n), n) for n in (*map(_unit, range(3)), *boxes.axes)]
+    edges = [(boxes.crossing(i, j), boxes.normal(i, j)) for i in range(3) for j in range(3)]
+    found, along = faces[0]
+    for other, n in (*faces[1:], *edges):
+        more = step(other - found)
+        along = moved(scaled(n, more), scaled(along, 1 - more))
+        found = maximum(found, other)
+    return found, along
 
 
 def _facing(n: Three, along: int, called: int, towards: int, half: Three) -> Three:
