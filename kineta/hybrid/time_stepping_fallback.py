@@ -189,9 +189,6 @@ class FallbackRun(SampledRun):
         contact_kernel("begin_quiet")(data, self._watch)
         state = resized(y[None, : task.states + code.layout.works], len(data.array("y")))[0]
         data.motion.array("block")[:] = made.h
-        data.motion.solution.array("impulse")[:] = 0.0
-        for name in ("pressed", "stuck"):
-            data.array(name)[:] = 0
         events, watched = hybrid.problem.events, None
         if own and events is not None:
             watched = Events(

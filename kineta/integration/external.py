@@ -278,9 +278,9 @@ def _ida(run: ExternalRun, p: Problem) -> Iterator[Segment]:
     )
     options["atol"] = np.r_[options["atol"], np.full(m, _ANY)]
     # The method's own first step, half of that in which states change by their tolerances, may be lost in the time.
-    pace = rate[:n] / (options["rtol"] * np.abs(p.y0) + options["atol"][:n])
+    quick = rate[:n] / (options["rtol"] * np.abs(p.y0) + options["atol"][:n])
     seen = _SEEN * tolerances.EPS * abs(p.t0)
-    if 0.5 * np.sqrt(n + m) < seen * np.sqrt(pace @ pace):
+    if 0.5 * np.sqrt(n + m) < seen * np.sqrt(quick @ quick):
         options["first_step"] = np.copysign(min(seen, 0.1 * abs(p.t1 - p.t0)), p.t1 - p.t0)
     places = list(range(n, n + m)) or None
     solver = ida.IDA(counted, algebraic_idx=places, **_sundials(options))

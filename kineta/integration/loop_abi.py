@@ -102,7 +102,8 @@ class KinkData(Record, partial=True):
         a quantity from the next values above and below at which it does, its rate, and a bound of its second derivative over the
         time from there to ``width`` later; moment : (1,) the time
     here, there : (CLOCK, n_clocks + n_paces) at the start of a search, and at the place tried
-    stop, right : the last time before a kink, and the first behind it; found : there is one in the step; pace : longest step
+    stop, right : the last time before a kink, and the first behind it; found : there is one in the step; longest : the step over
+        which the tables of the time are nearly cubics, and before which clocks tell of nothing
     stored : as a rate, n_stored quantities that jump with the time: the energy, then generalised momenta and what places a
         mass, which may jump with the state, too; before, behind : (n_stored,) on both sides of a kink; work : offset of the work
         done in the state; left, over : where there are some, the last number before the kink, and the next number, behind it
@@ -138,7 +139,7 @@ class KinkData(Record, partial=True):
     stop: float
     right: float
     found: bool
-    pace: float
+    longest: float
     values: Reals
     near: Reals
     plain: Integers

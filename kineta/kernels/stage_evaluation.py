@@ -35,6 +35,14 @@ class LoopMethod:
 
 
 @kernel
+def block_of(method: LoopMethod, run: RunData) -> Reals:
+    """The block h of the functions of a run, behind which contacts have their modes."""
+    if method.touching:
+        return run.contacts.motion.block
+    return run.block
+
+
+@kernel
 def lowest_pivot(run: RunData, rates: Reals) -> float:
     """The smallest pivot among *rates*, relative to its largest value so far; 1 at most."""
     c = run.constraints

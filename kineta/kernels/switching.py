@@ -14,7 +14,7 @@ from kineta.kernels.event_location import look_across, note_jumps
 from kineta.kernels.event_start import ROUNDING, evaluate_events
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.sampling import is_calm
-from kineta.kernels.stage_evaluation import LoopMethod
+from kineta.kernels.stage_evaluation import LoopMethod, block_of
 from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals
 
@@ -243,10 +243,8 @@ def is_acting(method: LoopMethod, run: RunData, t: float, y: Reals, k: int) -> b
 @kernel
 def set_block(method: LoopMethod, run: RunData) -> None:
     """The block h of what is ``given``."""
-    if method.touching:
-        run.switches.setup(run.switches.given, run.contacts.motion.block)
-    else:
-        run.switches.setup(run.switches.given, run.block)
+    block = block_of(method, run)
+    run.switches.setup(run.switches.given, block)
 
 
 @kernel

@@ -63,7 +63,7 @@ class KinkWatch:
         k = self._data
         machine_code(find_stop)(k, self._h, t, end - t)
         if not k.found:
-            free = end if k.pace >= abs(end - t) else t + np.copysign(k.pace, end - t)
+            free = end if k.longest >= abs(end - t) else t + np.copysign(k.longest, end - t)
             return free, free
         way = np.sign(end - t)
         return (k.stop if way * (k.stop - t) > 0 else t), (k.right if way * (k.right - end) < 0 else end)

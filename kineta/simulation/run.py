@@ -385,7 +385,7 @@ def _integrate(
 ) -> tuple[int, str]:
     """Integrate to the end; termination status and message."""
     problem = run.problem
-    pace = StallWatch(problem.t0, problem.t1)
+    stall = StallWatch(problem.t0, problem.t1)
     record.start(problem.t0, problem.y0.copy(), run.control.made if isinstance(run, SampledRun) else None)
     domain.begin(problem.t0, problem.y0)
     steps: LastSteps | None = None
@@ -409,7 +409,7 @@ def _integrate(
                 domain.process(segment.t, segment.y)
                 record.segment(segment, end)
                 bar.at(record.reached, record.steps, record.last_step)
-                if left := pace.steps_left(record.reached, record.steps):
+                if left := stall.steps_left(record.reached, record.steps):
                     made, edge = (record.steps, record.last_step), _crowd(task, run) or domain.edge(last=True)
                     return OUT_OF_STEPS, outcomes.out_of_steps(record.reached, *made, edge, left)
             if end is not None:

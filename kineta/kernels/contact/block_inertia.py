@@ -250,6 +250,12 @@ def rate_along(problem: ContactProblem, terms: ContactTerms, c: int, i: int, v: 
 
 
 @kernel
+def velocity_by_time(problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, c: int, i: int) -> float:
+    """The velocity along the row i of a contact that is not of the speeds: that of what time moves."""
+    return terms.velocity[3 * c + i] - rate_along(problem, terms, c, i, solution.before)
+
+
+@kernel
 def rates_along(problem: ContactProblem, terms: ContactTerms, c: int, v: Reals, rates: Reals) -> None:
     """The *rates* (3,) of v along all rows of the contact c, as :func:`rate_along`."""
     start = problem.row_start[c]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from kineta import tolerances
 from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms, IslandWork
 from kineta.kernels.contact.alart_curnier import COMPLIANCE, SOFT, solve_laws
-from kineta.kernels.contact.block_inertia import push, rate_along
+from kineta.kernels.contact.block_inertia import push, rate_along, velocity_by_time
 from kineta.kernels.contact.friction_cone import slide_all
 from kineta.kernels.contact.gauss_seidel import sweep
 from kineta.kernels.contact.islands import gather_island, label_islands, move_forward
@@ -41,12 +41,6 @@ def contacts_first(problem: ContactProblem, near: Integers, count: int) -> int:
             move_forward(near, a, found)
             found += 1
     return found
-
-
-@kernel
-def drift(problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, c: int, i: int) -> float:
-    """The velocity along the row i of a contact that is not of the speeds: that of what time moves."""
-    return terms.velocity[3 * c + i] - rate_along(problem, terms, c, i, solution.before)
 
 
 @kernel
@@ -140,7 +134,7 @@ def impulses_of_island(
         normal, e = terms.velocity[3 * c], share * terms.law[4 * c + 2]
         for i in range(3):
             solution.impulse[3 * c + i] = 0.0
-            solution.target[3 * c + i] = drift(problem, terms, solution, c, i)
+            solution.target[3 * c + i] = velocity_by_time(problem, terms, solution, c, i)
         solution.least[c] = 0.0
         if problem.poisson[c] != 0:
             second = second or (e > 0.0 and normal < -slow)
@@ -180,7 +174,7 @@ def gains_energy(
     for a in range(count):
         c = active[a]
         for i in range(3):
-            after = rate_along(problem, terms, c, i, v) + drift(problem, terms, solution, c, i)
+            after = rate_along(problem, terms, c, i, v) + velocity_by_time(problem, terms, solution, c, i)
             work += 0.5 * solution.impulse[3 * c + i] * (terms.velocity[3 * c + i] + after)
             size += 0.5 * fabs(solution.impulse[3 * c + i]) * (fabs(terms.velocity[3 * c + i]) + fabs(after))
     return work > tolerance * size

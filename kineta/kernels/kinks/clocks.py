@@ -94,13 +94,13 @@ def enclose(k: KinkData, block: Reals, a: float, b: float, size: float) -> None:
 @kernel
 def find_stop(k: KinkData, block: Reals, t: float, h: float) -> None:
     """Find the first kink that depends on the time alone in a step h from the time t on, and the longest step on its way."""
-    k.found, k.pace = False, fabs(h)
+    k.found, k.longest = False, fabs(h)
     way, end, x, left = copysign(1.0, h), t + h, t, _PLACES
     read_clocks(k, block, t, h, k.here)
     if k.n_paces > 0:
-        k.pace = free_time(k, way, k.n_clocks, k.n_clocks + k.n_paces, fabs(h) * _UNKNOWN)
-        if k.pace < fabs(h):
-            end = t + way * k.pace
+        k.longest = free_time(k, way, k.n_clocks, k.n_clocks + k.n_paces, fabs(h) * _UNKNOWN)
+        if k.longest < fabs(h):
+            end = t + way * k.longest
     least = ROUNDED * tolerances.EPS * max(fabs(t), fabs(h))
     creep, window = least, fabs(end - t)
     while left > 0 and x != end:
@@ -119,18 +119,18 @@ def find_stop(k: KinkData, block: Reals, t: float, h: float) -> None:
             x = y
             left -= 1
     if not k.found:
-        k.pace = min(k.pace, fabs(x - t))
+        k.longest = min(k.longest, fabs(x - t))
 
 
 @kernel
 def is_cut(run: RunData) -> bool:
-    """Whether the next step is to end in front of a kink that depends on the time alone, or at its pace."""
+    """Whether the next step is to end in front of a kink that depends on the time alone, or is longer than clocks tell."""
     k = run.kinks
-    return k.n_clocks + k.n_paces > 0 and (k.found or k.pace < fabs(next_step(run)))
+    return k.n_clocks + k.n_paces > 0 and (k.found or k.longest < fabs(next_step(run)))
 
 
 @kernel
 def cut_step(run: RunData) -> float:
-    """The next step, cut in front of the kink that depends on the time alone, or at the longest step ``pace``."""
+    """The next step, cut in front of the kink that depends on the time alone, or at the ``longest`` step."""
     k, h = run.kinks, next_step(run)
-    return k.stop - run.t if k.found else copysign(k.pace, h)
+    return k.stop - run.t if k.found else copysign(k.longest, h)

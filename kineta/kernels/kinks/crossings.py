@@ -17,12 +17,13 @@ from kineta.kernels.kinks.guards import (
     guard_at,
     is_vague,
     measure_bends,
+    share_tried,
 )
 from kineta.kernels.kinks.knots import crosses_knot, expect_knot
 from kineta.kernels.kinks.leaps import place_leap
 from kineta.kernels.language import copysign, fabs, kernel
 from kineta.kernels.runge_kutta import next_step, resolution
-from kineta.kernels.stage_evaluation import LoopMethod
+from kineta.kernels.stage_evaluation import LoopMethod, block_of
 from kineta.memory import Reals
 from kineta.numerics.roots import LEAST, SPAN
 
@@ -63,10 +64,8 @@ def look_ahead(method: LoopMethod, run: RunData) -> float:
     if k.n_stored > 0 and run.t == k.over and way * (k.right - run.t) > 0.0:
         return way * min(way * (k.right - run.t), fabs(run.t_end - run.t))
     if k.n_clocks + k.n_paces > 0:
-        if method.touching:
-            find_stop(k, run.contacts.motion.block, run.t, h)
-        else:
-            find_stop(k, run.block, run.t, h)
+        block = block_of(method, run)
+        find_stop(k, block, run.t, h)
         near = tolerances.EPS * (10.0 * fabs(run.t) + 16.0 * fabs(h)) + tolerances.LEAST_DIVISOR
         if k.found and way * (k.stop - run.t) <= near:
             to = k.right
@@ -175,9 +174,7 @@ def narrow_crossing(
     fa, fb = guard_at(method, run, dense, t, h, i, a), guard_at(method, run, dense, t, h, i, b)
     turn = 0
     while turn < TURNS and b - a > tolerances.EPS * b:
-        share = fa / (fa - fb)
-        if turn % 3 == 2 or not (share > 0.0 and share < 1.0):
-            share = 0.5
+        share = share_tried(fa, fb, turn)
         x = a + share * (b - a)
         if x <= a or x >= b:
             x = a + 0.5 * (b - a)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kineta.integration.loop_abi import LOOKS, RunData
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.runge_kutta import state_at, tolerance
-from kineta.kernels.stage_evaluation import LoopMethod
+from kineta.kernels.stage_evaluation import LoopMethod, block_of
 from kineta.memory import Reals
 from kineta.numerics.roots import DIP, SPAN
 
@@ -18,11 +18,9 @@ SLOPES = (0, 3, 5)
 @kernel
 def evaluate_guards(method: LoopMethod, run: RunData, t: float, y: Reals, out: Reals) -> None:
     """The guards of kinks at the time t in the state y."""
+    block = block_of(method, run)
     run.time[0] = t
-    if method.touching:
-        run.kinks.guards(run.time, y, run.contacts.motion.block, out)
-    else:
-        run.kinks.guards(run.time, y, run.block, out)
+    run.kinks.guards(run.time, y, block, out)
 
 
 @kernel
@@ -42,6 +40,17 @@ def guard_along(method: LoopMethod, run: RunData, gap: float) -> float:
         k.within[j] = run.y[j] + gap * run.k[j]
     evaluate_guards(method, run, run.t + gap, k.within, k.tried)
     return k.tried[k.which]
+
+
+@kernel
+def share_tried(fa: float, fb: float, turn: int) -> float:
+    """The part of an interval, with the values fa and fb at its ends, at which a search for a zero looks next: that where the
+    chord vanishes; its middle in each third *turn*, and where the chord tells nothing.
+    """
+    share = fa / (fa - fb)
+    if turn % 3 == 2 or not (share > 0.0 and share < 1.0):
+        share = 0.5
+    return share
 
 
 @kernel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kineta.integration.loop_abi import RunData
-from kineta.kernels.kinks.guards import TURNS, evaluate_guards
+from kineta.kernels.kinks.guards import TURNS, evaluate_guards, share_tried
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.runge_kutta import state_at
 from kineta.kernels.stage_evaluation import LoopMethod
@@ -38,17 +38,17 @@ def next_knot(
     """
     k, found, width = run.kinks, float("inf"), last - first
     for i in range(k.n_smooth):
-        a, low, high = first + _ASIDE * width, 0.0, 0.0
-        fa = table_at(method, run, dense, t, h, i, a)
+        a = first + _ASIDE * width
+        table_at(method, run, dense, t, h, i, a)
         low, high = k.tried[k.n + 3 * i + 1], k.tried[k.n + 3 * i + 2]
         going, j = True, 1
         while going:
             x = first + (float(j) / float(_GLANCES) if j < _GLANCES else 1.0 - _ASIDE) * width
-            fb = table_at(method, run, dense, t, h, i, x)
-            if fb < low or fb > high:
-                meet = arrival(method, run, dense, t, h, i, high if fb > high else low, a, fa, x, fb)
+            value = table_at(method, run, dense, t, h, i, x)
+            if value < low or value > high:
+                meet = arrival(method, run, dense, t, h, i, high if value > high else low, a, x)
                 found, going = min(found, meet), False
-            a, fa, j = x, fb, j + 1
+            a, j = x, j + 1
             going = going and j <= _GLANCES and a < found
     return found
 
@@ -64,16 +64,14 @@ def table_at(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float,
 
 @kernel
 def arrival(
-    method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, i: int, knot: float,
-    a: float, fa: float, b: float, fb: float,
+    method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, i: int, knot: float, a: float, b: float
 ) -> float:  # fmt: skip
-    """The fraction of the step, between a and b, at which the quantity of smooth table i, there fa and fb, comes to a *knot*."""
+    """The fraction of the step, between a and b, at which the quantity of smooth table i comes to a *knot*."""
+    fa, fb = table_at(method, run, dense, t, h, i, a), table_at(method, run, dense, t, h, i, b)
     f, g, turn = fa - knot, fb - knot, 0
     wide = b - a
     while turn < TURNS and b - a > _SHARE * wide:
-        share = f / (f - g)
-        if turn % 3 == 2 or not (share > 0.0 and share < 1.0):
-            share = 0.5
+        share = share_tried(f, g, turn)
         x = a + share * (b - a)
         here = table_at(method, run, dense, t, h, i, x)
         value = here - knot

@@ -6,7 +6,7 @@ from kineta import tolerances
 from kineta.integration.loop_abi import RunData
 from kineta.kernels.kinks.guards import TURNS, guard_along
 from kineta.kernels.language import copysign, fabs, kernel
-from kineta.kernels.stage_evaluation import LoopMethod
+from kineta.kernels.stage_evaluation import LoopMethod, block_of
 from kineta.memory import Reals
 
 #: Time on either side of a kink over which a placement is looked at, as a part of that in which the kink is passed, and at least,
@@ -17,11 +17,9 @@ _BESIDE, LEAST_BESIDE, WIDER = 1e-3, 64.0, 16.0
 @kernel
 def evaluate_stored(method: LoopMethod, run: RunData, t: float, y: Reals, out: Reals) -> None:
     """What is stored at the time t in the state y."""
+    block = block_of(method, run)
     run.time[0] = t
-    if method.touching:
-        run.kinks.stored(run.time, y, run.contacts.motion.block, out)
-    else:
-        run.kinks.stored(run.time, y, run.block, out)
+    run.kinks.stored(run.time, y, block, out)
 
 
 @kernel

@@ -309,10 +309,6 @@ def hand_over(method: FallbackMethod, m: StandaloneFallback) -> int:
     s.setup(s.given, motion.block)
     for k in range(motion.n_extended):
         run.y[k] = m.handing[k] if k < m.watch.states else 0.0
-    for c in range(motion.problem.contacts):
-        run.pressed[c], run.stuck[c] = 0, 0
-    for k in range(3 * motion.problem.contacts):
-        motion.solution.impulse[k] = 0.0
     begin_quiet(run, m.watch)
     run.time[0] = m.at
     status = begin_steps(method.steps, s)

@@ -19,10 +19,12 @@ PROJECTIONS = 3
 
 @kernel
 def begin_quiet(run: SteppingData, watch: QuietWatch) -> None:
-    """Begin to watch: nothing is pressed so far."""
+    """Begin to watch time stepping at its start: nothing is pressed or sticks so far, and nothing has an impulse."""
     watch.since = 0
     for c in range(run.motion.problem.contacts):
-        watch.pressed[c] = 0
+        watch.pressed[c], run.pressed[c], run.stuck[c] = 0, 0, 0
+        for i in range(3):
+            run.motion.solution.impulse[3 * c + i] = 0.0
 
 
 @kernel

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from kineta.integration.stepping_records import SteppingData
 from kineta.kernels.contact.alart_curnier import COMPLIANCE, SOFT, solve_laws
-from kineta.kernels.contact.block_inertia import push, rate_along
+from kineta.kernels.contact.block_inertia import push, rate_along, velocity_by_time
 from kineta.kernels.contact.friction_cone import slide_all
 from kineta.kernels.contact.gauss_seidel import sweep
-from kineta.kernels.contact.impact import contacts_first, drift, gains_energy
+from kineta.kernels.contact.impact import contacts_first, gains_energy
 from kineta.kernels.contact.sparse_factors import order_blocks
 from kineta.kernels.language import kernel
 from kineta.kernels.vectors import copy
@@ -223,7 +223,7 @@ def keep_energy(run: SteppingData, active: Integers, count: int) -> None:
         c = active[a]
         for i in range(3):
             half, free = 0.5 * solution.impulse[3 * c + i], rate_along(problem, terms, c, i, run.free)
-            linear += half * (terms.velocity[3 * c + i] + free + drift(problem, terms, solution, c, i))
+            linear += half * (terms.velocity[3 * c + i] + free + velocity_by_time(problem, terms, solution, c, i))
             quadratic += half * (rate_along(problem, terms, c, i, run.tried) - free)
     if linear + quadratic > 0.0:
         kept = max(0.0, -linear / quadratic) if quadratic > 0.0 else 0.0

@@ -17,8 +17,8 @@ from kineta.kernels.contact.block_inertia import (
     push,
     rate_along,
     respond,
+    velocity_by_time,
 )
-from kineta.kernels.contact.impact import drift
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.motion import evaluate_terms
 from kineta.kernels.contact.transition import is_admissible
@@ -127,7 +127,7 @@ def take_part(run: SteppingData, h: float) -> int:
             run.culprit = c + 1
         bent = turned(run, c, h)
         for i in range(3):
-            solution.target[3 * c + i] = drift(problem, terms, solution, c, i) + bent * terms.bias[3 * c + i]
+            solution.target[3 * c + i] = velocity_by_time(problem, terms, solution, c, i) + bent * terms.bias[3 * c + i]
         run.taking[c] = 0
     found = draw_in(run, run.free, REACH * h * h, h, 0)
     for c in range(problem.contacts):
@@ -261,7 +261,7 @@ def goes_on(run: SteppingData, c: int) -> bool:
 def leaves(run: SteppingData, c: int, i: int) -> float:
     """The velocity along the row i of the contact c after a step."""
     problem, terms, solution = run.motion.problem, run.motion.terms, run.motion.solution
-    return rate_along(problem, terms, c, i, run.tried) + drift(problem, terms, solution, c, i)
+    return rate_along(problem, terms, c, i, run.tried) + velocity_by_time(problem, terms, solution, c, i)
 
 
 @kernel
