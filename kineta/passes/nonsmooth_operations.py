@@ -57,7 +57,7 @@ def leaps_with_state(
 
 def _leaping(g: Graph, refs: Iterable[Ref], moving: Iterable[Ref], known: Iterable[Ref]) -> Iterator[Ref]:
     """The operations of *refs* that jump with what depends on *moving* symbols, and otherwise on *known* ones alone."""
-    depends: dict[int, bool | None] = {x >> 1: False for x in known} | {x >> 1: True for x in moving}
+    depends: dict[int, bool | None] = {**{x >> 1: False for x in known}, **{x >> 1: True for x in moving}}
     for i in reachable(g, refs, guarding=False):
         op, a, b = g.op[i], g.lhs[i] >> 1, g.rhs[i] >> 1
         if op in LEAVES:  # None for what is not known before the motion, or in it

@@ -1,7 +1,7 @@
 """Systems from files and text, and back.
 
-The language ``.kin``: ``kin_grammar``, ``kin_quantities``, ``kin_vectors``, ``kin_expressions``,
-``kin_source``, ``kin_functions``, ``kin_tables``, ``kin_inertia``, ``kin_loops``, ``kin_diagnostics``, ``statements``,
+The language ``.kin``: ``kin_grammar``, ``kin_quantities``, ``kin_vectors``, ``kin_tables``, ``kin_operations``,
+``kin_functions``, ``kin_expressions``, ``kin_source``, ``kin_inertia``, ``kin_loops``, ``kin_diagnostics``, ``statements``,
 ``kin_reader``, ``kin_writer``, ``kin_units``.
 Files: ``text_file``, ``point_files``, ``foreign_formats``, ``urdf``.
 """

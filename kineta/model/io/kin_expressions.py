@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from functools import partial, reduce
 from itertools import chain, product, zip_longest
@@ -14,30 +14,37 @@ from typing import Any, NamedTuple
 
 from lark import Token, Tree
 
-from kineta.algebra.expression import Comparison, Expr, apply, expr, symbol
-from kineta.algebra.functions import ceil, hypot, mod, where
-from kineta.errors import ExpressionError, Location, ModelError, suggestion
-from kineta.expr.op import BINARY, FUNCTIONS, Op
+from kineta.algebra.expression import Expr, apply, expr, symbol
+from kineta.errors import ExpressionError, Location, ModelError
+from kineta.expr.op import FUNCTIONS, Op
 from kineta.model import units, vectors
 from kineta.model.coercion import Vector3
 from kineta.model.io import kin_tables, kin_vectors
-from kineta.model.io.kin_functions import DefinedFunction
+from kineta.model.io.kin_functions import DefinedFunction, free_argument, identity
+from kineta.model.io.kin_operations import (
+    COMPOSED,
+    IF,
+    advice_on_function,
+    folded,
+    function_of_numbers,
+    function_of_vectors,
+    one_of_two,
+    refuse_condition,
+    truth,
+)
 from kineta.model.io.kin_quantities import (
     DimensionedExpr,
     Node,
     ReadCondition,
     compared,
-    joined,
     opposite,
     plus,
-    root,
     times,
 )
-from kineta.model.io.kin_tables import TABLE, ReadPoints
+from kineta.model.io.kin_tables import TABLE, ReadPoints, read_points
 from kineta.model.io.kin_vectors import DimensionedVector, Operand
 from kineta.model.reserved_symbols import TIME, forced
 from kineta.model.units import NUMBER, Dimension
-from kineta.vocabulary import meaning
 
 #: Names that stand for numbers.
 CONSTANTS = {"pi": math.pi}
@@ -45,22 +52,8 @@ CONSTANTS = {"pi": math.pi}
 #: Calls within calls of functions of the text beyond which it is refused.
 DEPTH = 100
 
-#: The word of choices, which stands as a function does.
-IF = "if"
-
-#: Functions that are written with others, each with the number of its arguments.
-COMPOSED: Mapping[str, tuple[int, Callable[..., Expr]]] = {"ceil": (1, ceil), "mod": (2, mod), "hypot": (2, hypot)}
-
 #: A factor of a unit behind a number: its sign, which the first has not, its symbol and its power.
 _FACTOR = re.compile(r"([*/·]|)[ \t]*([A-Za-zµ°%]+)((?:\^-?\d+(?:\.5)?)?)")
-
-#: Functions whose value has the dimension of their arguments, and functions of arguments of any dimension.
-_KEEPS = {"abs", "min", "max"}
-_FREE = {"sign", "step", "atan2", "sqrt"} | _KEEPS
-
-#: Functions whose arguments are of one dimension, of a choice those behind the condition, and functions of an angle or a number.
-OF_ONE_DIMENSION = {"min", "max", "atan2", "hypot", "mod", IF}
-OF_NUMBERS = {name for name in FUNCTIONS if name not in _FREE | OF_ONE_DIMENSION} | {"ceil"}
 
 
 class Use(NamedTuple):
@@ -332,7 +325,7 @@ class Reader:
 
     def _magnitude(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
         (own,) = children
-        _no_condition(own)
+        refuse_condition(own)
         if isinstance(own, DimensionedVector):
             return kin_vectors.magnitude(own)
         quantity: DimensionedExpr = own
@@ -357,23 +350,23 @@ class Reader:
         return ReadCondition(reduce(and_, found), node)
 
     def _negated(self, node: Tree[Token], children: list[Any]) -> ReadCondition:
-        return ReadCondition(~_truth(children[0]), node)
+        return ReadCondition(~truth(children[0]), node)
 
     def _conjunction(self, node: Tree[Token], children: list[Any]) -> ReadCondition:
-        return ReadCondition(reduce(and_, map(_truth, children)), node)
+        return ReadCondition(reduce(and_, map(truth, children)), node)
 
     def _any_of(self, node: Tree[Token], children: list[Any]) -> ReadCondition:
-        return ReadCondition(reduce(or_, map(_truth, children)), node)
+        return ReadCondition(reduce(or_, map(truth, children)), node)
 
     def _sum(self, node: Tree[Token], children: list[Any]) -> Operand:
-        return _folded(children, plus)
+        return folded(children, plus)
 
     def _product(self, node: Tree[Token], children: list[Any]) -> Operand:
-        return _folded(children, times)
+        return folded(children, times)
 
     def _unary(self, node: Tree[Token], children: list[Any]) -> Operand:
         *signs, last = children
-        _no_condition(last)
+        refuse_condition(last)
         operand: Operand = last
         if signs.count("-") % 2 == 0:
             return operand
@@ -396,35 +389,16 @@ class Reader:
         if name in vectors.KINDS:
             return self._called_vector(name, node)
         if name in kin_vectors.FUNCTIONS:
-            return _of_vectors(name, arguments)
+            return function_of_vectors(name, arguments)
         if name in self.functions:
             return self._called(self.functions[name], arguments, self.location(node))
         if name == IF:
             return self._chosen(arguments)
         if name.rstrip("'") == TABLE:
             return self._table(name, arguments)
-        op = FUNCTIONS.get(name)
-        if name in COMPOSED:
-            return self._composed(name, arguments)
-        if op is None:
-            raise ModelError(f"unknown function '{name}'.{_advice(name, self.functions)}")
-        arguments = [self._number(a) for a in arguments]
-        if op in (Op.MIN, Op.MAX) and len(arguments) > 2:
-            values: list[DimensionedExpr] = arguments
-            return reduce(lambda a, b: joined(a, b, apply(op, a.value, b.value)), values)
-        wanted = 2 if op in BINARY else 1
-        if len(arguments) != wanted:
-            raise ModelError(f"{name} takes {wanted} argument{'s' * (wanted > 1)}, found {len(arguments)}.")
-        value = apply(op, *(a.value for a in arguments))
-        first: DimensionedExpr = arguments[0]
-        if wanted == 2:
-            both = joined(first, arguments[1], value)
-            return both if name in _KEEPS else DimensionedExpr(value, NUMBER, plain=True)
-        if name not in _FREE:
-            _without_unit(name, first)
-        if op == Op.SQRT and first.dimension is not None:
-            return root(first, value)
-        return replace(first, value=value) if name in _KEEPS else DimensionedExpr(value, NUMBER, plain=True)
+        if name not in FUNCTIONS and name not in COMPOSED:
+            raise ModelError(f"unknown function '{name}'.{advice_on_function(name, self.functions)}")
+        return function_of_numbers(name, [self._number(a) for a in arguments])
 
     def _words(self, node: Tree[Token], children: list[Any]) -> tuple[str, ...]:
         return tuple(map(str, children))
@@ -433,12 +407,7 @@ class Reader:
         return tuple(map(self._number, children))
 
     def _points(self, node: Tree[Token], children: list[Any]) -> ReadPoints:
-        kinds = [child.data if isinstance(child, Tree) else "" for child in node.children]
-        words = children[0] if kinds[0] == "words" else ()
-        columns = children[-1] if kinds[-1] == "columns" else ()
-        rows = [c for c, kind in zip(children, kinds, strict=True) if kind not in ("words", "columns")]
-        file = str(rows[0])[1:-1] if isinstance(rows[0], Token) else ""
-        return ReadPoints(words, () if file else tuple(rows), file, columns, node)
+        return read_points(node, children)
 
     def _columns(self, node: Tree[Token], children: list[Any]) -> tuple[str, ...]:
         return tuple(str(c).strip('"') for c in children)
@@ -447,13 +416,9 @@ class Reader:
         """The value of ``table(x; (0, 0), (1, 2))`` or ``table(x, y; (0, 1), (0, 5, 6), (1, 7, 9))``, or with primes its
         derivative.
         """
-        if len(arguments) not in (2, 3) or not isinstance(arguments[-1], ReadPoints):
-            raise ModelError(
-                f"{name} takes a quantity and points behind a semicolon, as in table(x; (0, 0), (1, 2)), or two quantities and a "
-                "grid, as in table(x, y; (0, 1), (0, 5, 6), (1, 7, 9))."
-            )
-        quantities = [self._number(a) for a in arguments[:-1]]
-        return kin_tables.value(quantities, arguments[-1], len(name) - len(TABLE), Path(self.file).parent)
+        *quantities, points = kin_tables.arguments_of(name, arguments)
+        order = len(name) - len(TABLE)
+        return kin_tables.value([self._number(a) for a in quantities], points, order, Path(self.file).parent)
 
     def _chosen(self, arguments: list[Any]) -> Operand:
         """The number or the vector ``if(a < b, x, y)``."""
@@ -461,33 +426,10 @@ class Reader:
             raise ModelError(
                 f"if takes 3 arguments, a condition, the value where it holds, and the value elsewhere, found {len(arguments)}."
             )
-        condition = _truth(arguments[0])
+        condition = truth(arguments[0])
         if all(isinstance(a, DimensionedVector) for a in arguments[1:]):
-            return kin_vectors.by_components(partial(self._of_two, condition), *arguments[1:])
-        return self._of_two(condition, *map(self._number, arguments[1:]))
-
-    @staticmethod
-    def _of_two(condition: Comparison, x: DimensionedExpr, y: DimensionedExpr) -> DimensionedExpr:
-        """The value *x* where *condition* holds, else *y*."""
-        try:
-            return joined(x, y, where(condition, x.value, y.value))
-        except ModelError:
-            assert x.dimension is not None
-            assert y.dimension is not None
-            kinds = f"{units.name(x.dimension)} and {units.name(y.dimension)}"
-            raise ModelError(f"the values of an if must be of one kind, found {kinds}.") from None
-
-    def _composed(self, name: str, arguments: list[Any]) -> DimensionedExpr:
-        """The function *name*, which is written with others."""
-        wanted, function = COMPOSED[name]
-        if len(arguments) != wanted:
-            raise ModelError(f"{name} takes {wanted} argument{'s' * (wanted > 1)}, found {len(arguments)}.")
-        given = [self._number(a) for a in arguments]
-        value, first = function(*(a.value for a in given)), given[0]
-        if wanted == 2:
-            return joined(first, given[1], value)
-        _without_unit(name, first)
-        return DimensionedExpr(value, NUMBER, plain=True)
+            return kin_vectors.by_components(partial(one_of_two, condition), *arguments[1:])
+        return one_of_two(condition, *map(self._number, arguments[1:]))
 
     def _called(self, function: DefinedFunction, arguments: list[Any], place: Location) -> Operand:
         """What a call of *function* at a *place* stands for. Equal calls within a call are read once: a chain of functions of
@@ -497,7 +439,7 @@ class Reader:
             self.calls.clear()  # what names mean may have changed
         if len(self.running) == DEPTH:
             raise ModelError(f"functions call each other more than {DEPTH} deep, down to {function}.")
-        key = function.name, tuple(_identity(a) for a in arguments)
+        key = function.name, tuple(identity(a) for a in arguments)
         if key not in self.calls:
             self.called.add(function.name)
             evaluate = partial(self._with_arguments, (function, place))
@@ -527,7 +469,7 @@ class Reader:
         fault: ModelError | None = None
         for chosen in chain([kinds], others):
             own = [
-                DimensionedExpr(symbol(self.some_place)) if n in places else _argument(n, as_vector, function.body)
+                DimensionedExpr(symbol(self.some_place)) if n in places else free_argument(n, as_vector, function.body)
                 for n, as_vector in zip_longest(function.formals, chosen)
             ]
             self.arguments.append(dict(zip(function.formals, own, strict=True)))
@@ -570,83 +512,6 @@ class _PlacedError(ModelError):
         super().__init__(f"{within}: {sentence}" if within else sentence, place)
 
 
-def _truth(value: Any) -> Comparison:
-    """*value*, if it is a condition."""
-    if not isinstance(value, ReadCondition):
-        found = "a vector" if isinstance(value, DimensionedVector) else f"'{value.value}'"
-        raise ModelError(f"expected a comparison, as in a < b, found {found}.")
-    return value.condition
-
-
-def _no_condition(value: Any) -> None:
-    if isinstance(value, ReadCondition):
-        raise ModelError(kin_vectors.NO_NUMBER)
-
-
-def _without_unit(name: str, argument: DimensionedExpr) -> None:
-    """Raise where the *argument* of the function *name* has a unit."""
-    if argument.shown and argument.dimension is not None and argument.dimension != NUMBER:
-        raise ModelError(f"{name} takes an angle or a number, found {units.name(argument.dimension)}.")
-
-
-def _argument(name: str, as_vector: bool | None, node: Tree[Token]) -> Operand:
-    """An argument of any dimension, for the body *node* of a function."""
-    if not as_vector:
-        return DimensionedExpr(symbol(name), None)
-    x, y, z = (DimensionedExpr(symbol(f"{name}.{c}"), None) for c in "xyz")
-    return DimensionedVector((x, y, z), None, name, node)
-
-
-def _folded(children: list[Any], of: Callable[..., DimensionedExpr]) -> Operand:
-    """The first of *children* with each next one, a sign before it, by the function *of* for numbers."""
-    for own in children[::2]:
-        _no_condition(own)
-    total: Operand = children[0]
-    for sign, other in zip(children[1::2], children[2::2], strict=True):
-        vector = isinstance(total, DimensionedVector) or isinstance(other, DimensionedVector)
-        total = kin_vectors.combined(total, str(sign), other) if vector else of(total, other, sign)
-    return total
-
-
-def _of_vectors(name: str, arguments: list[Any]) -> Operand:
-    """The function *name* of vectors."""
-    wanted, function = kin_vectors.FUNCTIONS[name]
-    if len(arguments) != wanted:
-        rate = f" The rate of a coordinate q is {_RATE}." if name == "dot" and len(arguments) == 1 else ""
-        raise ModelError(f"{name} takes {wanted} vector{'s' * (wanted > 1)}, found {len(arguments)}.{rate}")
-    for own in arguments:
-        if not isinstance(own, DimensionedVector):
-            raise ModelError(f"{name} takes vectors, as v(Tip) or (1, 0, 0), found the number '{own.value}'.")
-    return function(*arguments)
-
-
 def _text(node: Tree[Token]) -> str:
     """The tokens of *node* in a row."""
     return "".join(str(t) for t in node.scan_values(lambda t: isinstance(t, Token)))
-
-
-#: The vocabulary's example of a rate.
-_RATE = "q'"
-
-
-def _identity(argument: Any) -> Hashable:
-    """What tells whether two arguments are equal: the node of a number with its dimension, or the object itself."""
-    if isinstance(argument, DimensionedExpr):
-        return argument.value.ref, argument.dimension, argument.plain, argument.shown
-    return id(argument)
-
-
-def _advice(name: str, functions: Iterable[str]) -> str:
-    """Advice on an unknown function, perhaps a function of Python."""
-    if name in ("pow", "power"):
-        return " A power is x^y."
-    module, dot, own = name.rpartition(".")
-    if dot and own in FUNCTIONS:
-        return f" Write {own}."
-    if module in ("np", "numpy", "jnp", "sp", "sympy", "math", "torch") and own.startswith(
-        ("float", "int", "array", "Float")
-    ):
-        return " A number of Python goes into a text as float(x) writes it, as in f'... = {float(x)};'."
-    if meaning(own, (_RATE,)):
-        return suggestion(own, (_RATE,))
-    return suggestion(own, [*FUNCTIONS, *COMPOSED, IF, TABLE, *vectors.KINDS, *kin_vectors.FUNCTIONS, *functions])

@@ -7,19 +7,24 @@ what calls stand for; from Python a function is one of Python.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from lark import Token, Tree
 
+from kineta.algebra.expression import symbol
 from kineta.errors import Location, ModelError
 from kineta.expr.op import FUNCTIONS
 from kineta.model import vectors
 from kineta.model.io import kin_vectors
+from kineta.model.io.kin_operations import COMPOSED, IF
+from kineta.model.io.kin_quantities import DimensionedExpr
+from kineta.model.io.kin_tables import TABLE
+from kineta.model.io.kin_vectors import DimensionedVector, Operand
 from kineta.records import dataclass
 
 #: Functions of the language that are no operations.
-OTHERS = ("if", "table", "ceil", "mod", "hypot")
+OTHERS = (IF, TABLE, *COMPOSED)
 
 #: Keys of inertia, which stand before brackets, too.
 KEYS = ("m", "Jx", "Jy", "Jz", "Jxy", "Jxz", "Jyz")
@@ -67,3 +72,18 @@ def function(
         if own in formals[:i]:
             raise ModelError(f"the argument '{own}' is named twice.", location(own))
     return DefinedFunction(str(name), tuple(map(str, formals)), body, location(name))
+
+
+def free_argument(name: str, as_vector: bool | None, node: Tree[Token]) -> Operand:
+    """An argument of any dimension, for the body *node* of a function."""
+    if not as_vector:
+        return DimensionedExpr(symbol(name), None)
+    x, y, z = (DimensionedExpr(symbol(f"{name}.{c}"), None) for c in "xyz")
+    return DimensionedVector((x, y, z), None, name, node)
+
+
+def identity(argument: Any) -> Hashable:
+    """What tells whether two arguments are equal: the node of a number with its dimension, or the object itself."""
+    if isinstance(argument, DimensionedExpr):
+        return argument.value.ref, argument.dimension, argument.plain, argument.shown
+    return id(argument)

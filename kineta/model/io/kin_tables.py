@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+from lark import Token, Tree
 
 from kineta.algebra.tables import OUTSIDE, slope, table
 from kineta.errors import ModelError, suggestion
@@ -28,6 +31,26 @@ class ReadPoints:
     file: str
     columns: tuple[str, ...]
     node: Node
+
+
+def read_points(node: Node, children: Sequence[Any]) -> ReadPoints:
+    """The points at a *node* of the syntax tree, whose *children* have been read."""
+    kinds = [child.data if isinstance(child, Tree) else "" for child in node.children]
+    words = children[0] if kinds[0] == "words" else ()
+    columns = children[-1] if kinds[-1] == "columns" else ()
+    rows = [c for c, kind in zip(children, kinds, strict=True) if kind not in ("words", "columns")]
+    file = str(rows[0])[1:-1] if isinstance(rows[0], Token) else ""
+    return ReadPoints(words, () if file else tuple(rows), file, columns, node)
+
+
+def arguments_of(name: str, arguments: Sequence[Any]) -> Sequence[Any]:
+    """The *arguments* of the table *name*: one or two quantities, and points. Raises :class:`ModelError` for others."""
+    if len(arguments) not in (2, 3) or not isinstance(arguments[-1], ReadPoints):
+        raise ModelError(
+            f"{name} takes a quantity and points behind a semicolon, as in table(x; (0, 0), (1, 2)), or two quantities and a "
+            "grid, as in table(x, y; (0, 1), (0, 5, 6), (1, 7, 9))."
+        )
+    return arguments
 
 
 def value(quantities: Sequence[DimensionedExpr], points: ReadPoints, order: int, folder: Path) -> DimensionedExpr:

@@ -17,7 +17,7 @@ from lark import Token, Tree
 
 from kineta.errors import ModelError
 from kineta.model import units
-from kineta.model.io.kin_expressions import IF, OF_NUMBERS, OF_ONE_DIMENSION
+from kineta.model.io.kin_operations import IF, OF_NUMBERS, OF_ONE_DIMENSION
 from kineta.model.io.kin_quantities import DimensionedExpr, Node, ReadCondition
 from kineta.model.io.kin_reader import parsed
 from kineta.model.io.kin_source import Source
