@@ -86,7 +86,7 @@ def _constant(sympy: Any, value: float) -> Any:
     if not isinstance(shown.number, Fraction):
         return sympy.Float(shown.number)
     number = sympy.Rational(shown.number.numerator, shown.number.denominator)
-    return number * sympy.sqrt(shown.radicand) * (sympy.pi if shown.circle else 1)
+    return number * sympy.sqrt(shown.radicand) * sympy.pi**shown.circle
 
 
 def _binary(sympy: Any, op: Op, x: Any, y: Any) -> Any:

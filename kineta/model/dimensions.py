@@ -227,7 +227,7 @@ def _product(a: Known, b: Known) -> Known:
         return None
     dimension = times(a.dimension, b.dimension)
     # Radians are seen only where nothing but time is beside them: a length times an angle is a length.
-    return QuantityKind(dimension, a.angle != b.angle and dimension == (0, 0, dimension[2], 0), a.weak and b.weak)
+    return QuantityKind(dimension, a.angle != b.angle and dimension == (0, 0, dimension[2], 0, 0), a.weak and b.weak)
 
 
 def _table(table: Table, quantity: Known, kinds: Mapping[int, Known]) -> Known:

@@ -10,24 +10,24 @@ from kineta import tolerances
 from kineta.errors import ModelError, did_you_mean
 from kineta.records import dataclass
 
-#: Exponents of metre, kilogram, second, ampere.
-Dimension = tuple[float, float, float, float]
+#: Exponents of metre, kilogram, second, ampere, kelvin.
+Dimension = tuple[float, float, float, float, float]
 
-NUMBER: Dimension = (0, 0, 0, 0)
-LENGTH: Dimension = (1, 0, 0, 0)
-MASS: Dimension = (0, 1, 0, 0)
-TIME: Dimension = (0, 0, 1, 0)
-MOMENT_OF_INERTIA: Dimension = (2, 1, 0, 0)
-ACCELERATION: Dimension = (1, 0, -2, 0)
-FORCE: Dimension = (1, 1, -2, 0)
-COUPLE: Dimension = (2, 1, -2, 0)
+NUMBER: Dimension = (0, 0, 0, 0, 0)
+LENGTH: Dimension = (1, 0, 0, 0, 0)
+MASS: Dimension = (0, 1, 0, 0, 0)
+TIME: Dimension = (0, 0, 1, 0, 0)
+MOMENT_OF_INERTIA: Dimension = (2, 1, 0, 0, 0)
+ACCELERATION: Dimension = (1, 0, -2, 0, 0)
+FORCE: Dimension = (1, 1, -2, 0, 0)
+COUPLE: Dimension = (2, 1, -2, 0, 0)
 ENERGY = COUPLE
-POWER: Dimension = (2, 1, -3, 0)
-_TORSIONAL_DAMPING: Dimension = (2, 1, -1, 0)
-STIFFNESS: Dimension = (0, 1, -2, 0)
-DAMPING: Dimension = (0, 1, -1, 0)
-VELOCITY: Dimension = (1, 0, -1, 0)
-RATE: Dimension = (0, 0, -1, 0)
+POWER: Dimension = (2, 1, -3, 0, 0)
+_TORSIONAL_DAMPING: Dimension = (2, 1, -1, 0, 0)
+STIFFNESS: Dimension = (0, 1, -2, 0, 0)
+DAMPING: Dimension = (0, 1, -1, 0, 0)
+VELOCITY: Dimension = (1, 0, -1, 0, 0)
+RATE: Dimension = (0, 0, -1, 0, 0)
 ANGLE = NUMBER
 
 _KNOWN = {
@@ -44,15 +44,18 @@ _KNOWN = {
     RATE: "a rate or an angular velocity",
     STIFFNESS: "a stiffness",
     DAMPING: "a damping",
-    (2, 1, -1, 0): "a torsional damping",
-    (-1, 1, -2, 0): "a pressure",
-    (3, 0, 0, 0): "a volume",
-    (0, 0, 0, 1): "a current",
-    (0, 0, 1, 1): "a charge",
-    (2, 1, -3, -1): "a voltage",
-    (2, 1, -3, -2): "a resistance",
-    (2, 1, -2, -2): "an inductance",
-    (-2, -1, 4, 2): "a capacitance",
+    (2, 1, -1, 0, 0): "a torsional damping",
+    (-1, 1, -2, 0, 0): "a pressure",
+    (3, 0, 0, 0, 0): "a volume",
+    (0, 0, 0, 1, 0): "a current",
+    (0, 0, 1, 1, 0): "a charge",
+    (2, 1, -3, -1, 0): "a voltage",
+    (2, 1, -3, -2, 0): "a resistance",
+    (2, 1, -2, -2, 0): "an inductance",
+    (-2, -1, 4, 2, 0): "a capacitance",
+    (0, 0, 0, 0, 1): "a temperature",
+    (2, 1, -2, 0, -1): "a heat capacity",
+    (2, 1, -3, 0, -1): "a thermal conductance",
 }
 
 
@@ -69,19 +72,19 @@ def _table() -> dict[str, Unit]:
         "m": Unit(1, LENGTH),
         "g": Unit(1e-3, MASS),
         "s": Unit(1, TIME),
-        "A": Unit(1, (0, 0, 0, 1)),
+        "A": Unit(1, (0, 0, 0, 1, 0)),
         "N": Unit(1, FORCE),
         "J": Unit(1, COUPLE),
-        "W": Unit(1, (2, 1, -3, 0)),
-        "Pa": Unit(1, (-1, 1, -2, 0)),
-        "V": Unit(1, (2, 1, -3, -1)),
-        "C": Unit(1, (0, 0, 1, 1)),
-        "T": Unit(1, (0, 1, -2, -1)),
-        "ohm": Unit(1, (2, 1, -3, -2)),
-        "H": Unit(1, (2, 1, -2, -2)),
-        "F": Unit(1, (-2, -1, 4, 2)),
-        "Wb": Unit(1, (2, 1, -2, -1)),
-        "Hz": Unit(1, (0, 0, -1, 0)),
+        "W": Unit(1, (2, 1, -3, 0, 0)),
+        "Pa": Unit(1, (-1, 1, -2, 0, 0)),
+        "V": Unit(1, (2, 1, -3, -1, 0)),
+        "C": Unit(1, (0, 0, 1, 1, 0)),
+        "T": Unit(1, (0, 1, -2, -1, 0)),
+        "ohm": Unit(1, (2, 1, -3, -2, 0)),
+        "H": Unit(1, (2, 1, -2, -2, 0)),
+        "F": Unit(1, (-2, -1, 4, 2, 0)),
+        "Wb": Unit(1, (2, 1, -2, -1, 0)),
+        "Hz": Unit(1, (0, 0, -1, 0, 0)),
         "rad": Unit(1, NUMBER),
     }
     prefixes = {"n": 1e-9, "u": 1e-6, "µ": 1e-6, "m": 1e-3, "c": 1e-2, "k": 1e3, "M": 1e6, "G": 1e9}
@@ -94,22 +97,26 @@ def _table() -> dict[str, Unit]:
             "mg": Unit(1e-6, MASS),
             "ug": Unit(1e-9, MASS),
             "dm": Unit(0.1, LENGTH),
-            "pF": Unit(1e-12, (-2, -1, 4, 2)),
-            "bar": Unit(1e5, (-1, 1, -2, 0)),
-            "mbar": Unit(100, (-1, 1, -2, 0)),
-            "hPa": Unit(100, (-1, 1, -2, 0)),
-            "L": Unit(1e-3, (3, 0, 0, 0)),
-            "mL": Unit(1e-6, (3, 0, 0, 0)),
+            "pF": Unit(1e-12, (-2, -1, 4, 2, 0)),
+            "bar": Unit(1e5, (-1, 1, -2, 0, 0)),
+            "mbar": Unit(100, (-1, 1, -2, 0, 0)),
+            "hPa": Unit(100, (-1, 1, -2, 0, 0)),
+            "L": Unit(1e-3, (3, 0, 0, 0, 0)),
+            "mL": Unit(1e-6, (3, 0, 0, 0, 0)),
             "Wh": Unit(3600, ENERGY),
             "kWh": Unit(3.6e6, ENERGY),
-            "Ah": Unit(3600, (0, 0, 1, 1)),
+            "Ah": Unit(3600, (0, 0, 1, 1, 0)),
             "min": Unit(60, TIME),
             "h": Unit(3600, TIME),
             "%": Unit(0.01, NUMBER),
             "deg": Unit(math.pi / 180, NUMBER),
             "°": Unit(math.pi / 180, NUMBER),
             "rev": Unit(2 * math.pi, NUMBER),
-            "rpm": Unit(2 * math.pi / 60, (0, 0, -1, 0)),
+            "rpm": Unit(2 * math.pi / 60, (0, 0, -1, 0, 0)),
+            "K": Unit(1, (0, 0, 0, 0, 1)),
+            "mK": Unit(1e-3, (0, 0, 0, 0, 1)),
+            "degC": Unit(1, (0, 0, 0, 0, 1)),
+            "°C": Unit(1, (0, 0, 0, 0, 1)),
         }
     )
 
@@ -135,15 +142,12 @@ def unit(text: str) -> Unit:
         dimension = [d + power * e for d, e in zip(dimension, known.dimension, strict=True)]
     if not tolerances.LEAST_DIVISOR < factor < 1 / tolerances.LEAST_DIVISOR:
         raise ModelError(f"Expected a unit, found '{_short(text)}', which is out of the range of numbers.")
-    a, b, c, d = dimension
-    return Unit(factor, (a, b, c, d))
+    a, b, c, d, e = dimension
+    return Unit(factor, (a, b, c, d, e))
 
 
 #: Spellings of units in other programs.
-_ELSEWHERE = {"kmh": "km/h", "kph": "km/h", "sec": "s", "hr": "h"}
-
-#: Units of temperatures.
-_TEMPERATURES = ("K", "degC", "°C", "degF", "kelvin", "celsius")
+_ELSEWHERE = {"Kg": "kg", "kmh": "km/h", "kph": "km/h", "sec": "s", "hr": "h"}
 
 #: What stands for units that are none here.
 _OTHERWISE = {
@@ -159,10 +163,8 @@ _OTHERWISE = {
     "atm": "An atmosphere is 101325 Pa",
     "mmHg": "It is 133.322387415 Pa",
     "knot": "A knot is 1.852 km/h",
-} | dict.fromkeys(
-    _TEMPERATURES,
-    "Temperatures have no unit: they are numbers, and what is multiplied with them has the unit of the product",
-)
+    "degF": "A difference of one degree Fahrenheit is 5/9 K",
+}
 
 #: Words that are written for units.
 _SPELLED = dict(
@@ -171,7 +173,7 @@ _SPELLED = dict(
         "metre=m meter=m millimetre=mm millimeter=mm centimetre=cm centimeter=cm kilometre=km kilometer=km gram=g "
         "kilogram=kg second=s minute=min hour=h newton=N joule=J watt=W pascal=Pa volt=V ampere=A coulomb=C tesla=T "
         "ohm=ohm henry=H farad=F weber=Wb "
-        "hertz=Hz radian=rad degree=deg revolution=rev turn=rev litre=L liter=L tonne=Mg"
+        "kelvin=K celsius=degC hertz=Hz radian=rad degree=deg revolution=rev turn=rev litre=L liter=L tonne=Mg"
     ).split()
 )
 
@@ -187,8 +189,6 @@ def advice_on_name(name: str) -> str:
     if name in UNITS and (len(name) > 1 or name == "s"):
         return f" A unit stands behind its number, as in 5 {name} and 5 1/{name}."
     symbol = unit_of_word(name)
-    if name in _TEMPERATURES:
-        return f" {_OTHERWISE[name]}."
     return f" The unit is written {symbol}, behind a number." if symbol else ""
 
 
@@ -217,8 +217,8 @@ def _spaces(behind: str) -> str:
 
 def times(a: Dimension, b: Dimension, power: float = 1) -> Dimension:
     """Dimension of a product *a* b^power, from the dimensions of its factors."""
-    w, x, y, z = (i + power * j for i, j in zip(a, b, strict=True))
-    return w, x, y, z
+    v, w, x, y, z = (i + power * j for i, j in zip(a, b, strict=True))
+    return v, w, x, y, z
 
 
 def _short(text: str) -> str:
@@ -247,7 +247,7 @@ def written(dimension: Dimension) -> str | None:
     if any(2 * e != round(2 * e) or abs(e) >= 10 for e in dimension):
         return None
     m = dimension[0]
-    force: Dimension = (m, 1, -2, 0)
+    force: Dimension = (m, 1, -2, 0, 0)
     if dimension not in _DERIVED and dimension == force:  # laws of force, as in N/m^1.5
         return f"N*m{_raised(m - 1)}" if m > 1 else f"N/m{_raised(1 - m)}"
     if dimension == _TORSIONAL_DAMPING:
@@ -267,11 +267,11 @@ def _raised(power: float) -> str:
 _SHORTER = {
     NUMBER: ("deg", "rev"),
     RATE: ("rpm", "deg/s", "rev/s"),
-    (0, 0, -2, 0): ("deg/s^2", "rev/s^2"),
+    (0, 0, -2, 0, 0): ("deg/s^2", "rev/s^2"),
     VELOCITY: ("km/h",),
     COUPLE: ("N*m/deg", "N*m/rev"),
-    (2, 1, -1, 0): ("N*m*s/deg", "N*m/rpm"),
-    (2, 1, -3, -1): ("V/rpm",),
+    (2, 1, -1, 0, 0): ("N*m*s/deg", "N*m/rpm"),
+    (2, 1, -3, -1, 0): ("V/rpm",),
 }
 
 
@@ -292,18 +292,20 @@ _DERIVED = {
     POWER: "W",
     STIFFNESS: "N/m",
     DAMPING: "N*s/m",
-    (-1, 1, -2, 0): "Pa",
-    (2, 1, -3, -1): "V",
-    (0, 0, 1, 1): "C",
-    (2, 1, -3, -2): "ohm",
-    (2, 1, -2, -2): "H",
-    (-2, -1, 4, 2): "F",
+    (-1, 1, -2, 0, 0): "Pa",
+    (2, 1, -3, -1, 0): "V",
+    (0, 0, 1, 1, 0): "C",
+    (2, 1, -3, -2, 0): "ohm",
+    (2, 1, -2, -2, 0): "H",
+    (-2, -1, 4, 2, 0): "F",
+    (2, 1, -2, 0, -1): "J/K",
+    (2, 1, -3, 0, -1): "W/K",
 }
 
 
 def _base_units(dimension: Dimension) -> str:
-    m, kg, s, A = dimension
-    symbols = (("kg", kg), ("m", m), ("s", s), ("A", A))
+    m, kg, s, A, K = dimension
+    symbols = (("kg", kg), ("m", m), ("s", s), ("A", A), ("K", K))
     above = "*".join(n if e == 1 else f"{n}^{e:g}" for n, e in symbols if e > 0)
     below = "".join(f"/{n}" if e == -1 else f"/{n}^{-e:g}" for n, e in symbols if e < 0)
     return (above or "1") + below if above or below else ""

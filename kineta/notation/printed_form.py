@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol
 
 from kineta.expr.graph import Graph, Ref
+from kineta.expr.op import Op
 from kineta.expr.walk import reachable
 from kineta.notation.common_subexpressions import common_subexpressions, without_needless_parts
-from kineta.notation.printed_tables import grid_rows, with_shown_points
+from kineta.notation.printed_tables import with_shown_points
 from kineta.notation.text import TEXT
 from kineta.notation.typesetting import FactorKind, Kinds, Notation
 from kineta.passes.collect_terms import collect_terms
@@ -42,7 +43,7 @@ def printed_form(
     Raises :class:`ArgumentError` for formulas too long to be written out without parts.
     """
     graph, refs = with_shown_points(graph, refs)
-    size = len(reachable(graph, refs))
+    size = sum(graph.op[i] != Op.PAIR for i in reachable(graph, refs))  # data of tables are no formulas
     if size > SMALL:
         form = common_subexpressions(graph, refs, kinds, labels, parts=parts)
         return without_needless_parts(form, labels) if len(form.parts) < MANY else form
@@ -56,7 +57,6 @@ def printed_form(
     best, cost = min(((form, form_cost(form, labels, kinds)) for form in forms), key=lambda row: row[1])
     if (
         size <= READABLE
-        and not grid_rows(own, reachable(own, plain))
         and (readable := readable_form(own, plain, kinds, labels, parts=parts)) is not None
         and form_cost(readable, labels, kinds) * (DETOUR if best.parts else 1.0) <= cost
     ):

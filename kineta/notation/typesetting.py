@@ -92,8 +92,8 @@ class Notation(Protocol):
         """An expression in brackets."""
 
     def call(self, op: Op, arguments: Sequence[str], power: int, bare: bool) -> str:
-        """A function to a power; *bare*: its argument is a name at the end of a product and may have no brackets. Of a choice the
-        arguments are the condition and both values.
+        """A function to a power; *bare*: its argument is a name, and no brackets follow, so that it may have none. Of a choice
+        the arguments are the condition and both values.
         """
 
     def table(self, quantity: str, order: int, words: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -168,7 +168,7 @@ def short_decimal(value: float) -> float:
 def is_fraction(f: Fraction) -> bool:
     """Whether a number is written as a fraction, and not as the decimal number that it is."""
     q = f.denominator
-    if q <= DENOMINATOR or (q in HALVES and abs(f.numerator) <= NUMERATOR):
+    if q == 1 or ((q <= DENOMINATOR or q in HALVES) and abs(f.numerator) <= NUMERATOR):
         return True
     while q % 2 == 0:
         q //= 2
@@ -179,11 +179,11 @@ def is_fraction(f: Fraction) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PrintedNumber:
-    """A number as printed: *number*, a fraction or a decimal, times the root of *radicand*, times pi where *circle* says so."""
+    """A number as printed: *number*, a fraction or a decimal, times the root of *radicand*, times a power of pi, 1 or -1 or 0."""
 
     number: Fraction | float
     radicand: int = 1
-    circle: bool = False
+    circle: int = 0
 
 
 def exact_root(value: float) -> tuple[Fraction, int] | None:
@@ -221,9 +221,10 @@ def printed_number(value: float, *, of_letters: bool = False, measured: bool = F
     if long and (root := exact_root(value)) is not None:
         return PrintedNumber(*root)
     if long:
-        turns = Fraction(value / math.pi).limit_denominator(DEGREES)
-        if turns and abs(float(turns) * math.pi - value) <= 4 * math.ulp(value):
-            return PrintedNumber(turns, circle=True)
+        for power in (1, -1):
+            turns = Fraction(value / math.pi**power).limit_denominator(DEGREES)
+            if turns and abs(float(turns) * math.pi**power - value) <= 4 * math.ulp(value):
+                return PrintedNumber(turns, circle=power)
     return PrintedNumber(value)
 
 
@@ -399,17 +400,23 @@ class _Typesetter:
         strings: list[str] = []
         under: list[str] = []
         for row, shown in ((above, strings), (below, under)):
-            for x, p in row:
-                turned, string = self._raised(x, p, last=(x, p) == row[-1], minus=minus)
+            for k, (x, p) in enumerate(row, 1):
+                apart = row[k:] == [] or row[k][0] not in self.sums
+                turned, string = self._raised(x, p, apart=apart, minus=minus)
                 minus ^= turned
                 shown.append(string)
         if not factors and not self.of_letters and short_decimal(abs(number)) == 0.5:
             return minus, self.notation.number(0.5)
         measured = all(self._kind(x) != FactorKind.PARAMETER for x in factors)
         printed = printed_number(abs(number), of_letters=self.of_letters, measured=measured)
-        exact = [self.notation.call(Op.SQRT, [str(printed.radicand)], 1, False)] * (printed.radicand > 1)
-        exact += [self.notation.name("pi")] * printed.circle
-        return minus, self.notation.product(printed.number, exact + strings, under)
+        return minus, self._times(printed, strings, under)
+
+    def _times(self, number: PrintedNumber, above: Sequence[str], below: Sequence[str]) -> str:
+        """A *number* with the root and the pi that it has, times factors *above* the bar, over those *below* it."""
+        exact = [self.notation.call(Op.SQRT, [str(number.radicand)], 1, False)] * (number.radicand > 1)
+        exact += [self.notation.name("pi")] * (number.circle > 0)
+        under = [self.notation.name("pi")] * (number.circle < 0)
+        return self.notation.product(number.number, [*exact, *above], [*under, *below])
 
     def _ordered(self, factors: Iterable[int]) -> list[int]:
         """Factors in the order of products: a sum stands before the names of its kind or after them."""
@@ -431,9 +438,9 @@ class _Typesetter:
     def _bracketed(self, x: int) -> bool:
         return self.graph.op[x] == Op.ADD and not self._named(x) and self._kind(x) != FactorKind.FUNCTION
 
-    def _raised(self, x: int, power: int, *, last: bool, minus: bool) -> tuple[bool, str]:
-        """A factor with its power, and whether its sign was changed. A difference that is squared somewhere begins with its first
-        name wherever it stands.
+    def _raised(self, x: int, power: int, *, apart: bool, minus: bool) -> tuple[bool, str]:
+        """A factor with its power, and whether its sign was changed; *apart*: no brackets follow, which might be taken for those
+        of a function. A difference that is squared somewhere begins with its first name wherever it stands.
         """
         n, op = self.notation, Op(self.graph.op[x])
         if x in self.sums:
@@ -462,7 +469,7 @@ class _Typesetter:
             shown = n.call(Op.IF, [condition, self.signed_below(first), other], 1, False)
             return False, shown if power == 1 else n.power(n.brackets(shown), n.number(float(power)))
         arguments = [self.signed_below(r) for r in operands(self.graph, x)]
-        bare = last and len(arguments) == 1 and self._plain(self.graph.lhs[x])
+        bare = apart and len(arguments) == 1 and self._plain(self.graph.lhs[x])
         return False, n.call(op, arguments, power, bare)
 
     def _plain(self, ref: Ref) -> bool:
@@ -483,7 +490,9 @@ class _Typesetter:
         return n.table(quantity, table.order, table.words, head + rows_shown)
 
     def _place(self, place: float) -> str:
-        return self.notation.sum([(place < 0, self.notation.number(abs(place)))])
+        """A place of a table: a decimal, or a multiple of pi."""
+        number, size = printed_number(abs(place)), self.notation.number(abs(place))
+        return self.notation.sum([(place < 0, self._times(number, (), ()) if number.circle else size)])
 
     def condition(self, ref: Ref) -> str:
         """The condition that *ref*, a number made of comparisons, is positive."""

@@ -1,6 +1,6 @@
 """Reads LaTeX formulas as a person does, and evaluates them: a second opinion on what was printed.
 
-A function without brackets takes all that is multiplied behind it, up to the next function or sum.
+A function without brackets takes the name behind it.
 """
 
 from __future__ import annotations
@@ -70,11 +70,9 @@ class _Reader:
             total += sign * self.product()
         return total
 
-    def product(self, *, argument: bool = False) -> float:
+    def product(self) -> float:
         total = self.power()
         while self.at + 1 < len(self.tokens) and self.tokens[self.at] in (r"\,", r"\cdot"):
-            if argument and self.tokens[self.at + 1] in _FUNCTIONS:
-                break
             self.at += 1
             total *= self.power()
         return total
@@ -128,7 +126,7 @@ class _Reader:
 
     def arguments(self) -> list[float]:
         if not self.next(r"\left("):
-            return [self.product(argument=True)]
+            return [self.atom()]
         found = [self.sum()]
         while self.next(","):
             found.append(self.sum())

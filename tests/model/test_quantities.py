@@ -161,7 +161,7 @@ QUANTITIES = [
     ("parameters x = 1; A | Rz(q1), Sx(2x) = 1;", "m.kin:1:34: Expected a unit, found 'x'. A product is written 2*x."),
     (
         "parameters k = 1; A | Rz(q1), Sx(1.5k*q1) = 1;",
-        "m.kin:1:34: Expected a unit, found 'k'. Did you mean 'kW'? A product is written 1.5*k.",
+        "m.kin:1:34: Expected a unit, found 'k'. Did you mean 'K'? A product is written 1.5*k.",
     ),
     ("A | Rz(q1), Sx(3 kgm) = 1;", "m.kin:1:16: Expected a unit, found 'kgm'. Did you mean 'kg*m'?"),
     (

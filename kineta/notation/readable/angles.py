@@ -14,7 +14,6 @@ from itertools import combinations, product
 from kineta.expr.op import Op
 from kineta.notation.readable.polynomials import (
     UNITY,
-    LongFormError,
     Monomial,
     Sum,
     added,
@@ -24,8 +23,8 @@ from kineta.notation.readable.polynomials import (
     power,
     scaled,
 )
-from kineta.notation.readable.ring import Angle, Ring
-from kineta.notation.typesetting import exact_root, short_decimal
+from kineta.notation.readable.ring import PI, Angle, Ring
+from kineta.notation.typesetting import DEGREES, FactorKind, exact_root, short_decimal
 
 #: Terms of products of sines and cosines at most that are written as sums of them.
 WAVES = 64
@@ -33,14 +32,18 @@ WAVES = 64
 #: Characters of a decimal number at most that is meant to be exact.
 DIGITS = 13
 
+#: Sums of numbers, relative to their largest term, that are rounding errors.
+ROUNDED = 1e-13
+
 #: A sine (True) or a cosine of an angle.
 _Wave = tuple[Angle, bool]
 
 
 def sine_cosine(ring: Ring, argument: Sum) -> tuple[Sum, Sum]:
     """Sine and cosine of a sum, by the angles of the basis."""
-    number = float(argument.get((), 0))
-    angle = _ordered(ring, ((m, f) for m, f in argument.items() if m))
+    own = {m: value for m in argument if (value := ring.numerical(m)) is not None}
+    number = math.fsum(float(argument[m]) * value for m, value in own.items())
+    angle = _ordered(ring, ((m, f) for m, f in argument.items() if m not in own))
     s, c = _by_basis(ring, angle) if angle else ({}, UNITY)
     if not number:
         return s, c
@@ -50,29 +53,50 @@ def sine_cosine(ring: Ring, argument: Sum) -> tuple[Sum, Sum]:
 
 
 def exact_sum(ring: Ring, value: float) -> Sum:
-    """The number that a float is meant to be: as :func:`exact`, or a fraction times roots of prime numbers."""
+    """The number that a float is meant to be: a decimal or a near fraction of small denominator, a fraction times pi, over pi, or
+    times roots of prime numbers, or an atom of its own.
+    """
+    if (own := exact(value)) is not None:
+        return {(): own}
+    for sign in (1, -1):
+        turns = Fraction(value / math.pi**sign).limit_denominator(DEGREES)
+        if turns and abs(float(turns) * math.pi**sign - value) <= 4 * math.ulp(value):
+            return {((ring.symbol(PI, FactorKind.NUMBER), sign),): turns}
     found = exact_root(value)
     if found is None:
-        return {(): exact(value)}
+        return {((ring.number(value), 1),): Fraction(1)}
     number, n = found
     primes = [p for p in range(2, n + 1) if n % p == 0 and all(p % q for q in range(2, p))]
     return {monomial({ring.root({(): Fraction(p)}): 1 for p in primes}): number}
 
 
-def exact(value: float) -> Fraction:
-    """The number that a float is meant to be: its shortest decimal, or a near fraction of small denominator.
+def with_numbers(ring: Ring, a: Sum) -> Sum:
+    """A sum in which numbers that are atoms are multiplied and added: rounding errors are no terms."""
+    if not any(ring.keys[x][0] == "number" for m in a for x, _ in m):
+        return a
+    groups: dict[Monomial, Sum] = {}
+    for m, f in a.items():
+        rest = tuple((x, p) for x, p in m if ring.kind[x] != FactorKind.NUMBER)
+        groups.setdefault(rest, {})[join(m, inverse(rest))] = f
+    total: Sum = {}
+    for m, terms in groups.items():
+        values = [float(f) * (ring.numerical(n) or 0.0) for n, f in terms.items()]
+        if not any(ring.keys[x][0] == "number" for n in terms for x, _ in n):
+            total = added(total, scaled(terms, m))
+        elif abs(value := math.fsum(values)) > ROUNDED * max(map(abs, values)):
+            total = added(total, scaled(exact_sum(ring, value), m))
+    return total
 
-    Raises :class:`LongFormError` for a number that is neither, whose rounding errors would not cancel.
-    """
+
+def exact(value: float) -> Fraction | None:
+    """The number that a float is meant to be: its shortest decimal, or a near fraction of small denominator; None for others."""
     short = Fraction(repr(short_decimal(value)))
     if short.denominator <= 10**6:
         return short
     near = Fraction(value).limit_denominator(1000)
     if abs(float(near) - value) <= 4 * math.ulp(value):
         return near
-    if len(repr(short_decimal(value)).partition("e")[0]) > DIGITS:
-        raise LongFormError
-    return short
+    return short if len(repr(short_decimal(value)).partition("e")[0]) <= DIGITS else None
 
 
 def forms(ring: Ring, a: Sum) -> list[Sum]:

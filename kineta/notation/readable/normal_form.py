@@ -8,12 +8,12 @@ from types import MappingProxyType
 
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import BINARY, Op
-from kineta.expr.walk import reachable
+from kineta.expr.walk import operands, reachable
 from kineta.notation.readable.angles import exact_sum, sine_cosine
 from kineta.notation.readable.divisors import cancelled, over, root
-from kineta.notation.readable.polynomials import Sum, added, scaled
+from kineta.notation.readable.polynomials import Sum, added, join, remainder, scaled
 from kineta.notation.readable.ring import Ring
-from kineta.notation.typesetting import composed_kind
+from kineta.notation.typesetting import FactorKind, Kinds, composed_kind, kind_of
 
 
 def normal_form(
@@ -25,6 +25,11 @@ def normal_form(
 
     def at(r: Ref) -> Sum:
         return scaled(value[r >> 1], (), Fraction(-1)) if r & 1 else value[r >> 1]
+
+    def datum(r: Ref) -> Sum:
+        """A part of the data of a table, whose numbers stay as they are."""
+        number = graph.value(r)
+        return at(r) if number is None else {((ring.number(number), 1),): Fraction(1)} if number else {}
 
     for i in reachable(graph, refs):
         op, a, b = Op(graph.op[i]), graph.lhs[i], graph.rhs[i]
@@ -46,7 +51,7 @@ def normal_form(
             s, c = sine_cosine(ring, at(a))
             value[i] = s if op == Op.SIN else c if op == Op.COS else ring.product(s, over(ring, c))
         else:
-            rows = [at(a), at(b)] if op in BINARY else [at(a)]
+            rows = [datum(a), datum(b)] if op == Op.PAIR else [at(a), at(b)] if op in BINARY else [at(a)]
             kind = composed_kind(op, ring.fastest(m for row in rows for m in row))
             x = ring.atom(("call", op, tuple(frozenset(row.items()) for row in rows)), kind)
             value[i] = {((x, 1),): Fraction(1)}
@@ -68,3 +73,45 @@ def distance_components(graph: Graph, refs: Sequence[Ref]) -> list[int]:
             elif graph.op[k] == Op.MUL and graph.lhs[k] == graph.rhs[k] and graph.op[graph.lhs[k] >> 1] == Op.ADD:
                 found.add(graph.lhs[k] >> 1)
     return sorted(found)
+
+
+def squared_differences(graph: Graph, refs: Sequence[Ref], kinds: Kinds) -> list[int]:
+    """The sums of three terms and more that are squared: of places, and of speeds against something, as of the wind."""
+    order = reachable(graph, refs)
+    squared = {graph.lhs[i] >> 1 for i in order if graph.op[i] == Op.MUL and graph.lhs[i] == graph.rhs[i]}
+    fastest: dict[int, int] = {}
+    for i in order:
+        own = kind_of(graph.names[graph.lhs[i]], kinds)[0] if graph.op[i] == Op.SYMBOL else FactorKind.NUMBER
+        fastest[i] = max([own, *(fastest[r >> 1] for r in operands(graph, i))])
+    found = []
+    for i in sorted(k for k in squared if graph.op[k] == Op.ADD):
+        terms = [fastest[k] for k in _terms(graph, i)]
+        if len(terms) > 2 and max(terms) < (
+            FactorKind.ACCELERATION if min(terms) < FactorKind.SPEED else FactorKind.SPEED
+        ):
+            found.append(i)
+    return found
+
+
+def with_squares(ring: Ring, a: Sum, named: Mapping[str, Sum]) -> Sum:
+    """The sum *a* with the squares of *named* sums by their names, where that leaves fewer terms."""
+    for name, value in named.items():
+        square, letter = ring.product(value, value), ring.symbol(name)
+        for lead in value:
+            q, rest = remainder(a, square, join(lead, lead)) if join(lead, lead) in square else ({}, a)
+            found = added(rest, scaled(q, ((letter, 2),)))
+            if q and len(found) < len(a):
+                a = found
+    return a
+
+
+def _terms(graph: Graph, i: int) -> list[int]:
+    """The nodes that the sum *i* adds."""
+    terms, stack = list[int](), [i]
+    while stack:
+        k = stack.pop()
+        if graph.op[k] == Op.ADD:
+            stack += [graph.lhs[k] >> 1, graph.rhs[k] >> 1]
+        else:
+            terms.append(k)
+    return terms

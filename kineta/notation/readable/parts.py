@@ -87,6 +87,8 @@ class NamedParts:
         key = self.factoring.ring.keys[x]
         if key[0] == "symbol":
             return graph.symbol(self.shown.get(str(key[1]), str(key[1])))
+        if key[0] == "number":
+            return graph.const(key[1])
         if key[0] == "root":
             name = self._atoms.get(self.factoring.opened(x))
             return graph.sqrt(
@@ -152,6 +154,6 @@ class NamedParts:
             if kind == "root":
                 name = self._atoms.get(self.factoring.opened(x))
                 yield from (name,) if name is not None else self._deep(self.factoring.opened(x))
-            elif kind != "symbol":
+            elif kind not in ("symbol", "number"):
                 for a in inside[1] if kind == "call" else inside:
                     yield from self._deep(self.factoring.factored(dict(a)))

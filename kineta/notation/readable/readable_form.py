@@ -7,19 +7,19 @@ from contextlib import suppress
 from itertools import count
 
 from kineta.expr.graph import Graph, Ref
-from kineta.notation.readable.angles import with_sums_of_angles
+from kineta.notation.readable.angles import with_numbers, with_sums_of_angles
 from kineta.notation.readable.brackets import with_short_brackets
 from kineta.notation.readable.common_denominators import over_common_denominators
 from kineta.notation.readable.completed_squares import completed_squares
 from kineta.notation.readable.divisors import cancelled
 from kineta.notation.readable.entries import gathered
 from kineta.notation.readable.factoring import Factoring
-from kineta.notation.readable.normal_form import distance_components, normal_form
+from kineta.notation.readable.normal_form import distance_components, normal_form, squared_differences, with_squares
 from kineta.notation.readable.parts import NamedParts
 from kineta.notation.readable.polynomials import LongFormError, Sum
-from kineta.notation.readable.ring import Ring
+from kineta.notation.readable.ring import PI, Ring
 from kineta.notation.readable.trees import Tree, alike_oriented, oriented
-from kineta.notation.typesetting import LAST, Kinds, Notation, typeset
+from kineta.notation.typesetting import LAST, FactorKind, Kinds, Notation, typeset
 from kineta.records import dataclass
 
 #: Terms of all entries, as they are and with sums of angles, above which equations are not written out.
@@ -60,19 +60,22 @@ def readable_form(
     taken = {n.replace("_", "") for n in (*graph.names, *taken)}
     letters = (n for k in count(1) if (n := f"d{k}") not in taken)
     distances = dict(zip(distance_components(graph, refs) if parts else (), letters, strict=False))
-    for named in (dict[int, str](), distances) if distances else (distances,):
+    others = (i for i in (squared_differences(graph, refs, kinds) if parts else ()) if i not in distances)
+    differences = {**distances, **dict(zip(others, letters, strict=False))}
+    ways = (dict[int, str](), distances, differences)
+    for named in (way for k, way in enumerate(ways) if way not in ways[:k]):
         with suppress(LongFormError):
             found.append(_named_parts(graph, refs, kinds, named, taken, parts=parts))
     if not found:
         return None
     best = min(found, key=lambda form: form.cost())
-    ring, own, letters_of_distances = best.factoring.ring, Graph(), set(distances.values())
+    ring, own, letters_of_distances = best.factoring.ring, Graph(), set(differences.values())
     for name in sorted(kinds, key=lambda n: kinds[n]):
         own.symbol(name)
     ordered = list(best.ordered())
     free = iter(n for n in best.named if n not in letters_of_distances)
     best.shown = {n: n if n in letters_of_distances else next(free) for n in ordered}
-    known = {**kinds, **{best.shown[n]: (ring.kind[ring.symbol(n)], LAST) for n in ordered}}
+    known = {**ring.kinds, **{best.shown[n]: (ring.kind[ring.symbol(n)], LAST) for n in ordered}}
     named_refs = {best.shown[n]: best.built(own, best.named[n]) for n in ordered}
     return ReadableForm(own, named_refs, [best.built(own, t) for t in best.trees], known, best.turned)
 
@@ -86,10 +89,10 @@ def _named_parts(
     *,
     parts: bool,
 ) -> NamedParts:
-    ring = Ring(kinds)
+    ring = Ring({**kinds, PI: (FactorKind.NUMBER, 0)})
     factoring = Factoring(ring)
     given, sums = normal_form(ring, graph, refs, distances)
-    sums = [cancelled(ring, a) for a in sums]
+    sums = [with_squares(ring, with_numbers(ring, cancelled(ring, a)), given) for a in sums]
     if sum(map(len, sums)) > MOST or sum(len(with_sums_of_angles(ring, a)) for a in sums) > LONG:
         raise LongFormError
     trees = alike_oriented(_entry(factoring, a) for a in (*given.values(), *sums))

@@ -176,6 +176,8 @@ class TreeCost:
         if key[0] == "symbol":
             order = self.derivatives(x)
             return more + NAME + HIDDEN[order] * (depth + (bars if order == 2 else numbers))
+        if key[0] == "number":
+            return more + NUMBER
         if key[0] in (Op.SIN, Op.COS):
             angle = self.factored(dict(key[1]))
             plain = len(angle) == 1 and next(iter(angle))[0] == 1 and len(key[1][0][0]) == 1

@@ -5,6 +5,7 @@ Atoms are symbols, sines and cosines of angles, roots, other functions, and divi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
@@ -13,11 +14,14 @@ from kineta.expr.op import Op
 from kineta.notation.readable.polynomials import TERMS, UNITY, LongFormError, Monomial, Sum, join
 from kineta.notation.typesetting import FactorKind, Kinds, composed_kind, kind_of
 
+#: The name of the ratio of a circle's circumference to its diameter, which no other quantity has.
+PI = "pi"
+
 #: An angle: numbers by what they multiply.
 Angle = tuple[tuple[Monomial, Fraction], ...]
 
 #: What an atom is: ("symbol", name), (Op.SIN or Op.COS, angle), ("root" or "divisor", terms), ("call", operation, arguments),
-#: ("sign", terms): the sign of what is not zero.
+#: ("number", value); ("sign", terms): the sign of what is not zero.
 Key = tuple[Any, ...]
 
 
@@ -53,6 +57,22 @@ class Ring:
     def symbol(self, name: str, kind: FactorKind | None = None) -> int:
         """The atom of a symbol."""
         return self.atom(("symbol", name), kind_of(name, self.kinds)[0] if kind is None else kind)
+
+    def number(self, value: float) -> int:
+        """The atom of a number that is no fraction."""
+        return self.atom(("number", value), FactorKind.NUMBER)
+
+    def numerical(self, m: Monomial) -> float | None:
+        """The value of a monomial of numbers alone; None for others."""
+        values = [self._numerical(x) for x, _ in m]
+        return None if None in values else math.prod(v**p for v, (_, p) in zip(values, m, strict=True) if v is not None)
+
+    def _numerical(self, x: int) -> float | None:
+        what, *given = self.keys[x]
+        if what == "root" and self.kind[x] == FactorKind.NUMBER:
+            terms = [(f, self.numerical(m)) for m, f in self.sums[x].items()]
+            return math.sqrt(sum(float(f) * v for f, v in terms if v is not None))
+        return math.pi if self.keys[x] == ("symbol", PI) else float(given[0]) if what == "number" else None
 
     def wave(self, op: Op, angle: Angle) -> int:
         """The sine or cosine of an angle whose first number is positive."""

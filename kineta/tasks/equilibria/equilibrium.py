@@ -316,7 +316,14 @@ def _not_found(search: Search, found: NewtonResult[SteadyState], starts: int = 0
             f"or no slope{f': {why}' if why else ''}. Start from another guess, or give other values of parameters."
         )
     advice = "Start from another guess, or from many (equilibria); it may be that there is none."
-    if k >= len(conditions.names) - conditions.system.nz:
+    speeds, of_state = _ignorable(search, at), k >= len(conditions.names) - conditions.system.nz
+    pushed = of_state or any(conditions.system.v_names.index(speed) == k for speed in speeds)
+    if speeds and pushed and not search.steady:
+        advice = (
+            f"No place of the machine depends on what {excerpt(speeds)} moves: where it goes on, name it as steady, and as free "
+            "with a guess of its value."
+        )
+    elif of_state:
         advice = "A rest needs a state of its own rate zero: start from another guess, or leave out a state that only counts up."
     of_constraint = k >= conditions.system.nv and conditions.names[k].endswith("''")
     if of_constraint and not search.steady:
@@ -333,6 +340,13 @@ def _not_found(search: Search, found: NewtonResult[SteadyState], starts: int = 0
         f"Model '{conditions.system.name}': no equilibrium was found {tried}: at {place} {conditions.names[k]} is still off by "
         f"{_size(conditions, k, found.residual[k])}, and no step makes less of it. {advice}{alone}"
     )
+
+
+def _ignorable(search: Search, at: SteadyState) -> list[str]:
+    """Speeds whose coordinates change no condition."""
+    motion, slope = search.conditions.parts["motion"], search.slope(at)
+    moves = [k for k, i in enumerate(search.free) if i in motion and not slope[:, k].any()]
+    return [search.conditions.system.v_names[search.free[k] - motion.start] for k in moves]
 
 
 def _size(conditions: SteadyConditions, k: int, off: float) -> str:

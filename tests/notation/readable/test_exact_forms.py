@@ -18,6 +18,15 @@ Top | Rz(phi), Rx(theta), Rz(psi) = m, A, A, C, com = (0, 0, l);"""
 SPRING = """gravity (0, -g, 0); parameters m, g, k, l0; coordinates r, theta;
 Bob | Rz(theta), Sy(-r) = m; spring s = k, l0 on r;"""
 
+TURBINE = """parameters m, M, a, J, W, c; coordinates x, yaw, phi;
+Nacelle | Sx(x), Rz(yaw) = m; Rotor ~ Nacelle | Sx(-a), Rx(phi) = M, J, J, J;
+let u = W - v(Rotor).x;
+force thrust on Rotor = (c*u^2, 0, 0) in Nacelle;
+force blades = c*u^3*table(phi'/u, yaw/1 deg; cubic; (0, 5, 10, 20), (0, 1, 2, 3, 4), (1, 2, 3, 4, 5), (2, 3, 4, 5, 7),
+    (3, 1, 2, 2, 1)) on phi;"""
+ROAD = """parameters m, k, h, l; coordinates x, z; Wheel | Sx(x), Sz(z) = m; spring tyre = k on z - h*sin(2*pi*x/l);"""
+SLOPE = """gravity 9.81; parameters m; frame Slope | Ry(20 deg); B ~ Slope | Sx(s), Sz(z) = m; coordinates s, z;"""
+
 
 @pytest.mark.parametrize(
     ("model", "quantity", "line"),
@@ -26,6 +35,14 @@ Bob | Rz(theta), Sy(-r) = m; spring s = k, l0 on r;"""
         (ROLLING, "hamiltonian", "H = p[theta]^2/(3*m*(R - r)^2) - m*g*(R - r)*cos(theta)"),
         (ROLLING_DISK, "equations", "0 = z - R*abs(sin(theta))"),
         (INCLINE, "equations", "tau[X'] = (M + m)*X'' - sqrt(3)*m*s''/2"),
+        (TURBINE, "equations", "d1 = W - x' - a*sin(yaw)*yaw'"),
+        (
+            TURBINE,
+            "equations",
+            "tau[x'] = (m + M)*x'' + M*a*sin(yaw)*yaw'' + M*a*cos(yaw)*yaw'^2 - c*cos(yaw)*d1^2",
+        ),
+        (ROAD, "equations", "tau[z'] = m*z'' - k*(h*sin(2*pi*x/l) - z)"),
+        (SLOPE, "equations", "tau[s'] = m*s'' - 3.3552176060248105*m"),
         (SPRING, "lagrangian", "L = m*(r'^2 + r^2*theta'^2)/2 + m*g*r*cos(theta) - k*(r - l0)^2/2"),
         (
             TOP,

@@ -225,6 +225,11 @@ def test_a_family_is_drawn() -> None:
     ("text", "given", "said"),
     [
         ("B | Rz(q1) = Jz(1); force f = 2 on q1;", {}, "'q1'' is still off by 2 N\\*m, and no step makes less of it"),
+        (
+            "B | Rz(q1) = Jz(1); force f = 2 on q1;",
+            {},
+            "depends on what q1' moves: where it goes on, name it as steady",
+        ),
         (PENDULUM + "force f = sin(t) on q1;", {}, "off by 0.841 N\\*m at t = 1 s; the time changes it"),
         (PENDULUM, {"steady": ["q1'"]}, "the coordinates that q1' move are not ignorable"),
     ],
