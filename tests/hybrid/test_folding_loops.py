@@ -1,6 +1,6 @@
-"""Closed chains of four links in a plane, thrown on the ground by default settings, where they fold flat: kites, parallelograms and
-rhombs, which lie in one line at rest, where the row of the loop along that line vanishes. Heights, gaps of the loop and energy are
-those of plain kinematics.
+"""Closed chains of four links in a plane, thrown on the ground by default settings, where they fold flat: kites, parallelograms
+and rhombs, which come to lie in one line, where the row of the loop along that line vanishes. Heights, gaps of the loop and
+energy are those of plain kinematics.
 """
 
 from __future__ import annotations
@@ -73,7 +73,6 @@ def thrown(seed: int) -> tuple[kn.Result, list[float]]:
         return kn.simulate(system, 2.0, q=start.q, v=v, samples=401), sides
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", quick_but(range(24), range(1, 24)))
 def test_closed_chains_of_four_links_fold_as_they_strike(seed: int) -> None:
     judge(*thrown(seed))
