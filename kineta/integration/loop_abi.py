@@ -159,6 +159,50 @@ class KinkData(Record, partial=True):
     passed: int
 
 
+class SlideData(Record, partial=True):
+    """Sliding modes of a run.
+
+    held : as a rate whose operations go by the sides in the state, with rates of the switching functions in their places
+    n : number of switching functions on which the motion may slide; place : of the first of their sides in the state
+    guards : (n,) the number of each among the guards of kinks; sides : (n,) as in :mod:`~kineta.passes.nonsmooth_operations`
+    shares : (n,) parts of the way from the lower side to the higher one
+    off : (n,) parts of the way that count as beyond its ends, while the motion slides on
+    drifts : (n,) rates of the switching functions as the motion goes on
+    fresh : (n,) 1 for those whose surface the motion has left in this step or is about to leave: signs are not looked at
+    active : number of those along which the motion slides, or which are fresh
+    base, ways : (states,) rates on all the lower sides, and (n, states) what they change by on the higher side of each
+    matrix : (n, n) of the shares; singular : it is, as found last; rest : (n,) right-hand side, then the solution
+    trial, rates : (states,) a state and its rates; looks : (n, coefficients) shares within a step
+    loose : sides are to be found before the next step; tries : times in a row that a step came back to the surface; whole : the
+        step before it was cut where a surface is left; pace : longest step over which an interpolant tells the shares; cuts : how
+        often a step was made shorter for that
+    """
+
+    held: Function
+    n: Shared[int]
+    place: Shared[int]
+    guards: Shared[Integers]
+    sides: Integers
+    shares: Reals
+    off: Reals
+    drifts: Reals
+    fresh: Integers
+    active: int
+    base: Reals
+    ways: Reals
+    matrix: Reals
+    singular: bool
+    rest: Reals
+    trial: Reals
+    rates: Reals
+    looks: Reals
+    loose: bool
+    tries: int
+    whole: float
+    pace: float
+    cuts: int
+
+
 class ConstraintData(Record, partial=True):
     """Constraints of a run, as in :class:`~kineta.integration.problem.Manifold`.
 
@@ -347,8 +391,8 @@ class CaseData(Record, partial=True):
 
 
 class RunData(Record, partial=True):
-    """A run: its method's memory, its record since the last pause, and its events, kinks, constraints, contacts,
-    switches; or its case.
+    """A run: its method's memory, its record since the last pause, and its events, kinks, sliding
+    modes, constraints, contacts, switches; or its case.
 
     n : states, of which the first ``steered`` are error-controlled; block : the block h; time : (1,) of a function
     k : (stages, n); new, between : (n,) the state tried, and an interpolated one; tolerances : (2, n) absolute, then relative
@@ -388,6 +432,7 @@ class RunData(Record, partial=True):
     interpolants: Reals
     events: EventData
     kinks: KinkData
+    slides: SlideData
     constraints: ConstraintData
     contacts: ContactData
     switches: SwitchData

@@ -89,7 +89,7 @@ class NativeRun:
         t, y = data.t, data.array("y").copy()
         self.problem = replace(self.problem, h=h, t0=t, t1=t1, y0=y)
         data.array("block")[:] = h
-        data.t_end = t1
+        data.t_end, data.slides.loose = t1, self.problem.slides is not None
         self._evaluate()
         data.evaluations += 1
 

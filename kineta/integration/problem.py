@@ -71,6 +71,17 @@ class Kinks:
 
 
 @dataclass(frozen=True, slots=True)
+class Slides:
+    """Sliding modes of a motion: the address of the rate ``held``, the numbers of its switching functions among the ``guards``
+    of kinks, and the ``place`` of their sides in the state, as in :class:`~kineta.integration.loop_abi.SlideData`.
+    """
+
+    held: int
+    guards: tuple[int, ...]
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
 class Manifold:
     """The constraint manifold of a motion.
 
@@ -161,6 +172,7 @@ class Problem:
     events: Events | None = None
     manifold: Manifold | None = None
     kinks: Kinks | None = None
+    slides: Slides | None = None
     contacts: Contacts | None = None
     switching: Switching | None = None
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from kineta.integration import loop_abi
 from kineta.integration.error_control import error_controlled, error_tolerances
-from kineta.integration.loop_abi import ConstraintData, ContactData, EventData, KinkData, RunData, SwitchData
-from kineta.integration.problem import Contacts, Kinks, Problem, Switching, perturbation_signs
+from kineta.integration.loop_abi import ConstraintData, ContactData, EventData, KinkData, RunData, SlideData, SwitchData
+from kineta.integration.problem import Contacts, Kinks, Problem, Slides, Switching, perturbation_signs
 from kineta.integration.record_image import RecordCopy, RecordImage
 from kineta.memory import CompiledFunction
 from kineta.numerics.roots import MANY, MOST
@@ -62,6 +62,7 @@ class _Common(NamedTuple):
     quaternions: tuple[int, ...]
     events: int
     kinks: Kinks | None
+    slides: Slides | None
     speeds: tuple[int, int] | None
     steps: int
     pivots: int
@@ -96,6 +97,7 @@ def run_memory(
         quaternions=tuple(p.quaternions),
         events=0 if events is None else events.n,
         kinks=None if p.kinks is None else replace(p.kinks, guards=0, clocks=0, stored=0),
+        slides=None if p.slides is None else replace(p.slides, held=0),
         speeds=None if m is None else m.speeds,
         steps=0 if m is None else m.steps,
         pivots=0 if m is None else len(m.largest),
@@ -145,6 +147,7 @@ def _image(own: _Common) -> tuple[RecordImage[RunData], list[RunMemory]]:
         interpolants=np.zeros(rows * own.dense * own.tableau.coefficients * n),
         events=_event_data(own),
         kinks=KinkData() if own.kinks is None else kink_data(own.kinks, n, own.rtol),
+        slides=_slide_data(own),
         constraints=_constraint_data(own),
         contacts=ContactData(),
         switches=SwitchData(),
@@ -154,20 +157,22 @@ def _image(own: _Common) -> tuple[RecordImage[RunData], list[RunMemory]]:
 
 
 def functions(problem: Problem) -> tuple[int, ...]:
-    """Addresses of the rate, the events, the projections of coordinates and speeds, and of what tells of kinks; 0 for what a
-    problem has not.
+    """Addresses of the rate, the events, the projections of coordinates and speeds, of what tells of kinks, and of the
+    rate with held sides; 0 for what a problem has not.
     """
     events, m, kinks = problem.events, problem.manifold, problem.kinks
     projections = (0, 0) if m is None else (m.position, m.velocity)
     told = (0, 0, 0) if kinks is None else (kinks.guards, kinks.clocks, kinks.stored)
-    return problem.rhs, 0 if events is None else events.address, *projections, *told
+    held = 0 if problem.slides is None else problem.slides.held
+    return problem.rhs, 0 if events is None else events.address, *projections, *told, held
 
 
 def set_functions(data: RunData, addresses: Sequence[int]) -> None:
     """Give the loop the :func:`functions` at *addresses*."""
-    rate, events, position, velocity, guards, clocks, stored = map(CompiledFunction, addresses)
+    rate, events, position, velocity, guards, clocks, stored, held = map(CompiledFunction, addresses)
     data.rate, data.events.function = rate, events
     data.kinks.update(guards=guards, clocks=clocks, stored=stored)
+    data.slides.held = held
     data.constraints.update(position=position, velocity=velocity)
 
 
@@ -249,6 +254,24 @@ def kink_data(kinks: Kinks, n: int, rtol: float) -> KinkData:
         last=np.full(guards, -np.inf),
         quick=np.zeros(guards, dtype=np.int64),
         muted=np.zeros(guards, dtype=np.int64),
+    )
+
+
+def _slide_data(own: _Common) -> SlideData:
+    if own.slides is None:
+        return SlideData()
+    count, n = len(own.slides.guards), own.n
+    return SlideData(
+        n=count,
+        place=own.slides.place,
+        guards=np.array(own.slides.guards, dtype=np.int64),
+        **{name: np.zeros(count, dtype=np.int64) for name in ("sides", "fresh")},
+        **{name: np.zeros(count) for name in ("shares", "off", "drifts", "rest")},
+        **{name: np.zeros(n) for name in ("base", "trial", "rates")},
+        ways=np.zeros(count * n),
+        matrix=np.zeros(count * count),
+        looks=np.zeros(count * own.tableau.coefficients),
+        loose=True,
     )
 
 

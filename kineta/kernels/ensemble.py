@@ -14,6 +14,7 @@ from kineta.kernels.language import fabs, kernel, take
 from kineta.kernels.machine_code import machine_code, machine_code_in_lanes
 from kineta.kernels.runge_kutta import first_step
 from kineta.kernels.sampling import note_case, observe
+from kineta.kernels.sliding.sides import begin_slides
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
 from kineta.kernels.switching import begin_marks, begin_switches, look_before, set_block
 from kineta.kernels.transition import carry_over, is_carried_out, keep_mode
@@ -23,12 +24,12 @@ from kineta.numerics.tableaux import Tableau
 
 
 def ensemble_loop(
-    tableau: Tableau, lanes: int, *, projecting: bool = False, kinked: bool = False
+    tableau: Tableau, lanes: int, *, projecting: bool = False, kinked: bool = False, sliding: bool = False
 ) -> Callable[[LaneRecord], object]:
     """The compiled loop for *tableau* in so many *lanes*: a function of the records of runs in all of them, to DONE in a lane
-    that found no case, else to PAUSED. With *kinked*, steps end at kinks of the rate.
+    that found no case, else to PAUSED. With *kinked*, steps end at kinks of the rate; with *sliding*, motions slide, too.
     """
-    method = LoopMethod(tableau, is_fused(), projecting, False, True, False, kinked)
+    method = LoopMethod(tableau, is_fused(), projecting, False, True, False, kinked, sliding)
     return machine_code_in_lanes(lanes, integrate_cases, method)
 
 
@@ -112,6 +113,8 @@ def begin_next(method: LoopMethod, run: RunData) -> None:
         e.ended, e.undefined = False, False
         if method.kinked:
             begin_kinks(run)
+        if method.sliding:
+            begin_slides(run)
         if method.projecting:
             run.constraints.hops = 0
         if method.touching:

@@ -33,7 +33,8 @@ from kineta.kernels.runge_kutta import (
     shrink,
 )
 from kineta.kernels.sampling import is_due, sample
-from kineta.kernels.stage_evaluation import LoopMethod, evaluate, lowest_pivot
+from kineta.kernels.sliding.sides import end_step, find_sides, is_stray, let_free, meet
+from kineta.kernels.stage_evaluation import LoopMethod, evaluate, lowest_pivot, rate_of
 from kineta.kernels.switching import change_at
 from kineta.kernels.transition import are_apart, decide, follow_surfaces, has_room, set_hysteresis, switch
 from kineta.kernels.vectors import copy, normalise
@@ -50,14 +51,14 @@ _compiled = cache(lambda kernel, *method: machine_code(kernel, LoopMethod(*metho
 
 
 def integration_loop(
-    tableau: Tableau, *, projecting: bool = False, touching: bool = False, kinked: bool = False
+    tableau: Tableau, *, projecting: bool = False, touching: bool = False, kinked: bool = False, sliding: bool = False
 ) -> Callable[[RunData], int]:
     """The compiled loop for *tableau*.
 
     With *projecting* it projects onto the constraints of the problem; with *touching* it carries out impacts and stick-slip
-    transitions, too; with *kinked* its steps end at kinks of the rate.
+    transitions, too; with *kinked* its steps end at kinks of the rate, and with *sliding* it slides along surfaces, too.
     """
-    return _compiled(integrate, tableau, is_fused(), projecting or touching, touching, False, False, kinked)
+    return _compiled(integrate, tableau, is_fused(), projecting or touching, touching, False, False, kinked, sliding)
 
 
 def transition(tableau: Tableau, *, projecting: bool, touching: bool) -> Callable[[RunData, bool], bool]:
@@ -119,6 +120,8 @@ def begin_anew(method: LoopMethod, run: RunData) -> None:
 def step(method: LoopMethod, run: RunData) -> int:
     """Try a step; what the loop returns, or that it goes on."""
     cut, known = False, False
+    if method.sliding and run.slides.loose:
+        find_sides(method, run)
     if method.kinked:
         gap = look_ahead(method, run)
         if gap != 0.0:
@@ -143,17 +146,26 @@ def step(method: LoopMethod, run: RunData) -> int:
                 if crossed:
                     run.rejected += 1
                     return GOES_ON
+        if method.sliding and run.slides.active > 0:
+            stray = is_stray(method, run, dense, t, h, end)
+            if stray:
+                run.rejected += 1
+                return GOES_ON
         grow(method, run, h, error, last or cut)
         run.t = end
         if method.kinked:
             note_free_step(method, run, dense, t, h, end)
         if not known and is_dense(method, run):
             interpolant(method, run, t, h, dense)
+        if method.sliding:
+            return slid(method, run, t, h, last)
         return accept(method, run, t, h, last, False)
     if method.projecting:
         hopped = hops(run, h)
         if hopped:
             return GOES_ON
+    if method.sliding and not error < float("inf"):
+        let_free(run)
     hopeless = shrink(method, run, h, error)
     if method.kinked:
         shorten(method, run, h)
@@ -166,6 +178,16 @@ def free_step(method: LoopMethod, run: RunData, t: float, h: float) -> float:
     inner_stages(method, run, t, h)
     evaluate(method, run, t + h, run.k[method.tableau.stages * run.n :])
     return error_norm(method, run, h)
+
+
+@kernel
+def slid(method: LoopMethod, run: RunData, t: float, h: float, last: bool) -> int:
+    """Make the step from t to the time of the run, of a motion that may slide."""
+    end = run.t
+    status = accept(method, run, t, h, last, False)
+    if run.slides.active > 0 and run.t == end:
+        end_step(method, run)
+    return status
 
 
 @kernel
@@ -228,8 +250,10 @@ def pass_kink(method: LoopMethod, run: RunData, gap: float) -> int:
         if torn:
             return STEP_TOO_SMALL
     run.time[0] = end
-    run.rate(run.time, run.new, run.block, run.k[method.tableau.stages * n :])
+    rate_of(method, run, run.new, run.k[method.tableau.stages * n :])
     run.evaluations += 1
+    if method.sliding:
+        meet(method, run, t, end, run.k[method.tableau.stages * n :])
     run.t, run.just_rejected = end, False
     run.kinks.passed += 1
     if is_dense(method, run):

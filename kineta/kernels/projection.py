@@ -9,7 +9,7 @@ from kineta import tolerances
 from kineta.integration.loop_abi import RunData
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.runge_kutta import error_norm, inner_stages, tolerance
-from kineta.kernels.stage_evaluation import LOW, LoopMethod, evaluate, is_to_guard, lowest_pivot
+from kineta.kernels.stage_evaluation import LOW, LoopMethod, evaluate, is_to_guard, lowest_pivot, rate_of
 from kineta.kernels.vectors import copy, largest, largest_change, maximum
 from kineta.memory import Reals
 from kineta.numerics.tableaux import Tableau
@@ -65,7 +65,7 @@ def land(method: LoopMethod, run: RunData, end: float) -> float:
     for _ in range(run.constraints.velocity_steps):
         project(run, 1, end)
     run.time[0] = end
-    run.rate(run.time, new, run.block, run.k[method.tableau.stages * n :])
+    rate_of(method, run, new, run.k[method.tableau.stages * n :])
     run.evaluations += 1
     moved = 0.0
     for i in range(n):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from kineta.integration.loop_abi import RunData
 from kineta.kernels.language import fabs, kernel
+from kineta.kernels.sliding.rate import evaluate_sliding
 from kineta.memory import Reals
 from kineta.numerics.tableaux import Tableau
 from kineta.records import dataclass
@@ -22,7 +23,8 @@ class LoopMethod:
 
     fused : sums of products are rounded once; projecting : states are projected onto constraints; touching : contacts change
         their modes within the loop; sampling : the run is a case of an ensemble, which keeps its state at given times alone;
-    switching : switches act within the loop of an ensemble; kinked : steps end at kinks of the rate
+    switching : switches act within the loop of an ensemble; kinked : steps end at kinks of the rate; sliding : the motion may
+    slide along surfaces where it jumps
     """
 
     tableau: Tableau
@@ -32,6 +34,7 @@ class LoopMethod:
     sampling: bool = False
     switching: bool = False
     kinked: bool = False
+    sliding: bool = False
 
 
 @kernel
@@ -79,18 +82,27 @@ def evaluate(method: LoopMethod, run: RunData, t: float, out: Reals) -> None:
 
 
 @kernel
+def rate_of(method: LoopMethod, run: RunData, y: Reals, out: Reals) -> None:
+    """The rate in the state y, at the time that functions see; with the sides of surfaces on which the motion may slide."""
+    if method.sliding:
+        evaluate_sliding(run, y, out)
+    else:
+        run.rate(run.time, y, run.block, out)
+
+
+@kernel
 def evaluate_always(method: LoopMethod, run: RunData, t: float, out: Reals) -> None:
     """The rate at the state tried, in a guarded step at its projection."""
     run.time[0] = t
     run.evaluations += 1
     if not method.projecting:
-        run.rate(run.time, run.new, run.block, out)
+        rate_of(method, run, run.new, out)
     else:
         c = run.constraints
         if c.guarded:
             c.position(run.time, run.new, run.block, c.before)
             c.velocity(run.time, c.before, run.block, c.after)
-            run.rate(run.time, c.after, run.block, out)
+            rate_of(method, run, c.after, out)
         else:
-            run.rate(run.time, run.new, run.block, out)
+            rate_of(method, run, run.new, out)
         c.met = min(c.met, lowest_pivot(run, out))

@@ -15,7 +15,7 @@ from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.codegen.llvm import NativeFunction
 from kineta.equations.equations import Equations
 from kineta.expr.program import StraightLineProgram
-from kineta.integration.problem import Kinks
+from kineta.integration.problem import Kinks, Slides
 from kineta.integration.stepping_records import SteppingData
 from kineta.model.reserved_symbols import added_force
 from kineta.model.system import System
@@ -28,6 +28,7 @@ from kineta.runtime.contact_problem import CompiledContacts, ContactFunction, st
 from kineta.runtime.functions import (
     CLOCKS,
     GUARDS,
+    HELD,
     STORED,
     SWITCHES,
     StateLayout,
@@ -35,6 +36,7 @@ from kineta.runtime.functions import (
     looped_run,
     lowered,
     run_functions,
+    slides_of,
 )
 from kineta.threads import once
 
@@ -164,7 +166,7 @@ class CompiledSystem:
     @once
     def _in_lanes(self) -> CompiledFunctions:
         """Functions of many states."""
-        names = ("rate", "events", "position", "velocity", GUARDS, CLOCKS, STORED)
+        names = ("rate", "events", "position", "velocity", GUARDS, CLOCKS, STORED, HELD)
         own = [program for name, program in self.programs.items() if name in names]
         return CompiledFunctions(own, batch=True, group=lambda name: name)
 
@@ -217,6 +219,16 @@ class CompiledSystem:
     def ensemble_kinks(self) -> Kinks | None:
         """:attr:`kinks` of many states, as :attr:`ensemble_rate`."""
         return self._kinks(lambda name: self._in_lanes[name].lanes_address)
+
+    @once
+    def slides(self) -> Slides | None:
+        """Sliding modes; None where no rate jumps towards the surface of its jump."""
+        return slides_of(self.layout, self._functions[HELD].address) if self.layout.slides else None
+
+    @once
+    def ensemble_slides(self) -> Slides | None:
+        """:attr:`slides` of many states, as :attr:`ensemble_rate`."""
+        return slides_of(self.layout, self._in_lanes[HELD].lanes_address) if self.layout.slides else None
 
     def _kinks(self, address: Callable[[str], int]) -> Kinks | None:
         if not any(self.layout.switching):

@@ -18,7 +18,7 @@ from kineta.expr.op import Op
 from kineta.expr.program import StraightLineProgram
 from kineta.expr.walk import reachable
 from kineta.integration.loop_abi import CLOCK
-from kineta.integration.problem import Kinks
+from kineta.integration.problem import Kinks, Slides
 from kineta.mechanics.constraints import projection
 from kineta.mechanics.constraints.rows import Row
 from kineta.mechanics.contact import guards, mode_dynamics
@@ -28,6 +28,7 @@ from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Derivation, vector
 from kineta.mechanics.loops_over_links import LARGE, LinkLoops, accelerations, energies
 from kineta.mechanics.programs import dynamics
+from kineta.mechanics.sliding_modes import held_functions, side_name, sliding
 from kineta.mechanics.variables import symbols
 from kineta.model.axis import LONGEST
 from kineta.model.body import Inertia
@@ -47,6 +48,8 @@ from kineta.runtime.applied_forces import AppliedForces
 SETUP, SWITCHES = "run_setup", "switches"
 #: Names of the functions that tell of kinks and steps of the rate.
 GUARDS, CLOCKS, STORED = "guards", "clocks", "stored"
+#: Name of the rate whose switching functions are held on their sides.
+HELD = "held"
 #: Nodes of a graph from which on programs are kept in the cache: simplification takes longer than the disk.
 KEPT = 1000
 #: Periodic operations.
@@ -84,6 +87,8 @@ class StateLayout:
         what is stored and jumps with the time, and smooth tables of the state, as in
         :class:`~kineta.integration.loop_abi.KinkData`
     roughness : of these tables, as in :class:`~kineta.passes.nonsmooth_operations.SwitchingFunctions`
+    slides : number of each switching function on which a motion may slide, among the guards; for each of these the state has
+        its side behind the work, as in :mod:`kineta.mechanics.sliding_modes`
     carried : of time stepping, number of quantities of the last step behind all of these: accelerations, multipliers, contact
         forces, flags; placed : of time stepping, number of those that place a mass and jump
     touches : all contacts; contact_terms : the terms of their contact problem, None without contacts
@@ -105,6 +110,7 @@ class StateLayout:
     programs: tuple[int, ...] = ()
     switching: tuple[int, int, int, int, int] = SMOOTH
     roughness: tuple[float, ...] = ()
+    slides: tuple[int, ...] = ()
     carried: int = 0
     placed: int = 0
     touches: tuple[UnilateralConstraint, ...] = ()
@@ -128,7 +134,8 @@ class StateLayout:
     @property
     def integrals(self) -> int:
         """Number of quadratures at the end of the state."""
-        return self.works + self.controls + len(self.guards) + self.loads + self.pivots + self.carried
+        own = self.works + self.controls + len(self.slides)
+        return own + len(self.guards) + self.loads + self.pivots + self.carried
 
 
 def run_functions(
@@ -156,15 +163,15 @@ def run_functions(
     stored = [] if stepped else _stored(d, *energies)
     works = int(power != ZERO or bool(d.contacts) or bool(system.switches) or stepped or bool(stored))
     spent = d["control_power"].refs if system.programs else ()
-    states = (*d["state_rate"].refs, *([power] * works), *spent, *(rate for _, rate in shown))
+    states = (*d["state_rate"].refs, *([power] * works), *spent)
     outputs = d.expression(*map(symbol, system.switched), *(o.value for o in system.recorded))
     observed: Sequence[Ref] = [*energies, *outputs]
     acting = {added_force(n): d.expression(e)[0] for n, e in forces.expressions.items()}
     loaded = [] if stepped else _monitored_loads(free, acting)
-    rate: Sequence[Ref] = (*states, *loaded, *pivots)
+    behind = (*(rate for _, rate in shown), *loaded, *pivots)
     carried = len(mode_dynamics.given(d)) if stepped else 0
     terms, slopes = step_terms(free, acting) if stepped else (contact_terms(free) if d.contacts else None, [])
-    changing: Sequence[Ref] = rate
+    changing: Sequence[Ref] = (*states, *behind)
     gaps: Sequence[Ref] = ()
     if d.contacts:  # shapes have edges, with guards of their own
         limits = (x for touch in free.contacts for x in (touch.bound, touch.static))
@@ -180,9 +187,12 @@ def run_functions(
     switching, watching = (
         (KinkNumbers(), {}) if stepped else switching_of(d, followed, [*gaps, *energies, *stored], stored)
     )
+    slides = [] if stepped else sliding(d, watching.get(GUARDS, ())[: switching.numbers[0]], acting)
+    rate: Sequence[Ref] = (*states, *[ZERO] * len(slides), *behind)
     layout = StateLayout(
         switching=switching.numbers,
         roughness=switching.roughness,
+        slides=tuple(slide.guard for slide in slides),
         works=works,
         controls=int(bool(system.programs)),
         guards=tuple(name for name, _ in shown),
@@ -220,6 +230,8 @@ def run_functions(
         found |= _projections(d, layout)
     if acting:
         found = {name: substitute(d.graph, refs, acting) for name, refs in found.items()}
+    if slides:
+        found |= held_functions(d.graph, slides, found, len(states))
     if system.programs:
         found["regularity"] = [*d["regularity"].refs, *(x for _, x in edges), *bends]
     return found, layout
@@ -335,6 +347,12 @@ def kinks_of(layout: StateLayout, addresses: Sequence[int]) -> Kinks:
     """What tells of kinks and steps of a run, with the *addresses* of its functions."""
     guards, clocks, stored = addresses
     return Kinks(guards, clocks, stored, layout.switching, layout.roughness, layout.sizes[0] - layout.integrals)
+
+
+def slides_of(layout: StateLayout, held: int) -> Slides | None:
+    """The sliding modes of a run, with the address of the rate *held*; None where it cannot slide."""
+    place = sum(layout.sizes[1:]) + layout.works + layout.controls
+    return Slides(held, layout.slides, place) if layout.slides else None
 
 
 def _program_rows(rows: Sequence[Row]) -> tuple[int, ...]:
@@ -502,4 +520,5 @@ def _quadrature_symbols(graph: Graph, layout: StateLayout) -> list[Ref]:
     shown = (f"event {i}" for i in range(len(layout.guards)))
     loaded = (f"load {i}" for i in range(layout.loads))
     works = (*("work done",) * layout.works, *("control work",) * layout.controls)
+    works = (*works, *(side_name(k) for k in range(len(layout.slides))))
     return [graph.symbol(n) for n in (*works, *shown, *loaded, *pivots)]

@@ -13,6 +13,7 @@ import numpy as np
 from kineta.arrays import FloatArray
 from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.equations.equations import Equations
+from kineta.expr.graph import ZERO
 from kineta.expr.program import StraightLineProgram
 from kineta.integration.external import Implicit, Jacobian
 from kineta.mechanics.tangent import along, multiplier_symbols, residuals
@@ -77,8 +78,10 @@ def _residual_programs(equations: Equations, forces: AppliedForces) -> tuple[Str
     _, layout = run_functions(d, forces, ())
     g, s, unknown = d.graph, d.symbols, multiplier_symbols(d)
     moving = [g.symbol(f"rate of {name}") for name in s.system.q_names]
-    other = [g.symbol("rate of the work")] * layout.works
-    rates = [g.sub(own, x) for own, x in zip((*moving, *other), (*s.qdot, *d["power"].refs), strict=False)]
+    sides = [g.symbol(f"rate of side {k}") for k in range(len(layout.slides))]
+    other = [*[g.symbol("rate of the work")] * layout.works, *sides]
+    own = (*s.qdot, *d["power"].refs[: layout.works], *[ZERO] * len(sides))
+    rates = [g.sub(x, rate) for x, rate in zip((*moving, *other), own, strict=True)]
     left = [*rates[: len(moving)], *residuals(d)[0], *rates[len(moving) :], *(r.levels[-1] for r in d.rows)]
     acting = {added_force(n): d.expression(e)[0] for n, e in forces.expressions.items()}
     left = list(substitute(g, left, acting)) if acting else left

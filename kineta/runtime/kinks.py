@@ -13,6 +13,7 @@ from kineta.consistency.definition_domain import domain_conditions, edge_toleran
 from kineta.equations.equations import Equations
 from kineta.model.motion_program import Control
 from kineta.model.name_inference import motion_expressions, response_symbols, speed_derivatives
+from kineta.model.named_expressions import expanded_values, substitute_names
 from kineta.model.system import System
 from kineta.passes.nonsmooth_operations import kinks, leaps
 
@@ -53,6 +54,38 @@ def placement_kink(equations: Equations, p: FloatArray, t: float, y: FloatArray)
     """Sentence on a body that is placed by an expression with a kink or step at the state *y* at *t*; ``''`` for none."""
     found = _kink_there(equations, list(_placement_kinks(equations.system.expanded)), p, t, y)
     return found and f"{found}, at which no finite force moves it as it asks; make it smooth, as a cubic table is"
+
+
+def jump_there(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> str:
+    """Words on the operation of a force or rate that jumps next to the state *y* at *t*, with its place in the text."""
+    return next((words for _, words in jumps_near(equations, p, t, y)), "what is given")
+
+
+def crowded_jumps(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> tuple[str, ...]:
+    """Words on the operations of forces and rates that jump at the state *y* at *t*, as near as steps come."""
+    near = tolerances.STALL_TOLERANCE * max(1.0, float(np.abs(y).max()))
+    return tuple(words for off, words in jumps_near(equations, p, t, y) if off <= near)
+
+
+def jumps_near(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> list[tuple[float, str]]:
+    """The operations of forces and rates that jump with the state, the nearest to the state *y* at *t* first: what vanishes where
+    each jumps, and words on it.
+    """
+    system = equations.system
+    records = [(e.name, e.location, e.expressions) for e in system.elements]
+    records += [(s.name, s.location, (s.rate,)) for s in system.states]
+    records += [(let.name, let.location, (let.value,)) for let in system.lets]
+    values = expanded_values(system.lets)
+    named = [(name, at, *one) for name, at, own in records for one in _nonsmooth_operations(own, system)]
+    with LOCK:
+        named = [one for one in named if leaps(DESCRIPTIONS, one[2].ref >> 1)]
+    if not named:
+        return []
+    n = equations.system.nq + equations.system.nv
+    zeros = tuple(substitute_names(values, zero) for *_, zero in named)
+    off = np.abs(operand_values(equations, zeros)(np.array([t]), y[:n], p))
+    words = [f"'{operation!r}' of '{name}'{f' ({at})' if at else ''}" for name, at, operation, _ in named]
+    return sorted(zip(off.tolist(), words, strict=True), key=lambda one: one[0])
 
 
 def _kink_there(

@@ -118,7 +118,8 @@ def _run(task: SimulationProblem, problem: Ensemble, grid: FloatArray) -> Ensemb
 
         return DeviceEnsembleRun(tableau, task.made.code.ensemble_rate.program, device(), problem, grid, **control)
     own = problem.problem
-    loop = ensemble_loop(tableau, problem.lanes, projecting=own.manifold is not None, kinked=own.kinks is not None)
+    kinds = {"projecting": own.manifold is not None, "kinked": own.kinks is not None, "sliding": own.slides is not None}
+    loop = ensemble_loop(tableau, problem.lanes, **kinds)
     return EnsembleRun(tableau, loop, problem, grid, **control)
 
 
@@ -151,6 +152,7 @@ def _problem(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
             events=event_record(task.watched, events.lanes_address if events else 0),
             manifold=own,
             kinks=code.ensemble_kinks,
+            slides=code.ensemble_slides,
         ),
         lanes=code.ensemble_rate.lanes,
         h=np.atleast_2d(h),

@@ -43,6 +43,7 @@ from kineta.runtime.projection import Projection, manifold
 from kineta.runtime.recorder import Recorder, resized
 from kineta.simulation.kink_watch import KinkWatch
 from kineta.simulation.progress import Progress
+from kineta.simulation.slide_log import SlideLog, crowd
 from kineta.simulation.solution import Solution, one_motion
 
 if TYPE_CHECKING:
@@ -101,8 +102,9 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     worked = WorkQuadrature(task.made, task.states) if task.system.programs else None
     record = Recorder(task.grid, task.direction, task.states, settled, keep=task.dense_output, worked=worked)
     watch, domain = EventWatch(task.watched, problem, settled), DomainWatch(task.equations, task.made)
-    ended = _integrate(task, motion.whole, record, watch, domain, _gradients(task), bar)
-    found = _solution(task, motion, record, watch, domain, ended)
+    slides = SlideLog(task, problem.slides) if problem.slides is not None else None
+    ended = _integrate(task, motion.whole, record, watch, domain, _gradients(task), slides, bar)
+    found = _solution(task, motion, record, watch, domain, ended, () if slides is None else tuple(slides.changes))
     motion.solver.close()
     return found
 
@@ -209,8 +211,9 @@ def _solution(
     watch: EventWatch,
     domain: DomainWatch,
     ended: tuple[int, str],
+    slid: tuple[tuple[float, str], ...],
 ) -> Solution:
-    """The solution of *task* after its *motion*, with its *record*, and how it *ended*, status and message."""
+    """The solution of *task* after its *motion*, with its *record*, how it *ended*, status and message, and where it *slid*."""
     n, log, whole, solver = len(task.y0), motion.log, motion.whole, motion.solver
     if ended[0] in EARLY:
         record.stop()
@@ -225,7 +228,7 @@ def _solution(
         ended,
         (whole.evaluations, whole.rejected, motion.steps),
         zeros=zeros,
-        changes=() if log is None else tuple(log.changes),
+        changes=slid if log is None else tuple(log.changes),
         impacts=() if log is None else tuple(log.impacts),
         notes=(*motion.notes(), *kinks),
         control=whole.control if isinstance(whole, SampledRun) else None,
@@ -275,6 +278,7 @@ class RunFunctions:
             projecting=self.problem.manifold is not None,
             touching=touching,
             kinked=self.problem.kinks is not None,
+            sliding=self.problem.slides is not None,
         )
 
     def rate(self, h: FloatArray) -> Rate:
@@ -308,6 +312,8 @@ def obstacle(task: SimulationProblem, t: float, y: FloatArray) -> str:
     nq, nv = task.system.nq, task.system.nv
     if lost := singular_mass_matrix_text(task, t, y):
         return lost
+    if stuck := crowd(task, t, y):
+        return stuck
     if depend := singular_configuration(task.equations, task.made.p, t, (y[:nq], y[nq : nq + nv]), task.regular):
         return f"{depend}: it may be that they cannot be met beyond"
     found = (kink(task.equations, task.made.p, t, y) for kink in (contact_kink, constraint_jump, placement_kink))
@@ -371,6 +377,7 @@ def problem_of(task: SimulationProblem, code: CompiledSystem, h: FloatArray) -> 
         events=event_record(task.watched, code.event_address, len(task.system.switches), touches),
         manifold=manifold(task, task.made, task.y0),
         kinks=code.kinks,
+        slides=code.slides,
     )
 
 
@@ -381,6 +388,7 @@ def _integrate(
     watch: EventWatch,
     domain: DomainWatch,
     gradients: ControllabilityWatch | None,
+    slides: SlideLog | None,
     bar: Progress,
 ) -> tuple[int, str]:
     """Integrate to the end; termination status and message."""
@@ -408,6 +416,8 @@ def _integrate(
             if len(segment.t):
                 domain.process(segment.t, segment.y)
                 record.segment(segment, end)
+                if slides is not None:
+                    slides.process(segment.t, segment.y)
                 bar.at(record.reached, record.steps, record.last_step)
                 if left := stall.steps_left(record.reached, record.steps):
                     made, edge = (record.steps, record.last_step), _crowd(task, run) or domain.edge(last=True)
@@ -428,6 +438,7 @@ def _integrate(
         return EVENT, outcomes.stopped(record.reached, run.ended)
     if record.reached != problem.t1:
         edge = _crowd(task, run) or domain.edge(last=True) or ALLOWED * (task.method == MOREAU)
+        edge = edge or crowd(task, *record.end)
         return OUT_OF_STEPS, outcomes.out_of_steps(record.reached, record.steps, record.last_step, edge)
     return DONE, outcomes.done(problem.t1)
 

@@ -26,6 +26,7 @@ from kineta.kernels.integrate import integrate
 from kineta.kernels.kinks.crossings import begin_kinks
 from kineta.kernels.language import copysign, fabs, kernel
 from kineta.kernels.runge_kutta import first_step, interpolate
+from kineta.kernels.sliding.sides import begin_slides
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
 from kineta.kernels.standalone.contact_transitions import (
     CHANGED,
@@ -120,6 +121,8 @@ def begin(method: RunMethod, m: StandaloneRun) -> int:
     copy(m.start, run.y, run.n)
     if method.loop.kinked:
         begin_kinks(run)
+    if method.loop.sliding:
+        begin_slides(run)
     for k in range(m.n_quaternions):
         make_unit(run.y[m.quaternions[k] :])
     if method.loop.touching or method.switching:

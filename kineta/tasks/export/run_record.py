@@ -37,7 +37,7 @@ from kineta.records import dataclass
 from kineta.runtime.constraint_treatment import PROJECTED, STEPPED
 from kineta.runtime.contact_problem import STEP_FUNCTIONS
 from kineta.runtime.events import event_record
-from kineta.runtime.functions import CLOCKS, GUARDS, SETUP, STORED, SWITCHES, kinks_of
+from kineta.runtime.functions import CLOCKS, GUARDS, HELD, SETUP, STORED, SWITCHES, kinks_of, slides_of
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import velocity_steps
 from kineta.tasks.export.fallback_record import FALLBACK_FIELDS, fallback_record, stepped_task
@@ -48,7 +48,7 @@ from kineta.tasks.export.touching_record import TouchingRecord
 #: Functions of a run; those that there are have numbers in this order, from 1 on.
 FUNCTIONS = (
     *(SETUP, "rate", "observed", "position", "velocity", "events"),
-    *("terms", "gaps", "free", "residuals", "retraction", *STEP_FUNCTIONS, "regularity", GUARDS, CLOCKS, STORED),
+    *("terms", "gaps", "free", "residuals", "retraction", *STEP_FUNCTIONS, "regularity", GUARDS, CLOCKS, STORED, HELD),
 )
 #: With contacts: functions of the contact motion, and its transition, whose numbers follow.
 CONTACT_KERNELS = {
@@ -184,6 +184,7 @@ def loop_method(task: SimulationProblem) -> RunMethod:
         sampling=False,
         switching=False,
         kinked=kinked,
+        sliding=bool(code.layout.slides),
     )
     return RunMethod(loop, bool(task.system.switches), bool(task.system.programs))
 
@@ -217,6 +218,7 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
         kinks=kinks_of(code.layout, [numbers.get(name, 0) for name in (GUARDS, CLOCKS, STORED)])
         if any(code.layout.switching)
         else None,
+        slides=slides_of(code.layout, numbers.get(HELD, 0)),
         manifold=Manifold(
             numbers[f"{above}position"],
             numbers[f"{above}velocity"],

@@ -1,0 +1,54 @@
+"""When a motion begins to slide along surfaces where a force or a rate jumps, and when it leaves them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kineta.arrays import FloatArray
+from kineta.integration.problem import Slides
+from kineta.integration.solver import BY_EVENTS
+from kineta.numerics.tableaux import TABLEAUX
+from kineta.passes.nonsmooth_operations import SLIDING
+from kineta.runtime.kinks import crowded_jumps, jump_there
+from kineta.runtime.problem import SimulationProblem
+
+
+def crowd(task: SimulationProblem, t: float, y: FloatArray) -> str:
+    """Sentence on a motion of *task* that is driven from both sides to where something jumps, at *t* in the state *y*, and does
+    not slide there; ``''`` for none.
+    """
+    found = crowded_jumps(task.equations, task.made.p, t, y[: task.states]) if task.made.code.layout.slides else ()
+    if not found:
+        return ""
+    where = " and ".join(found)
+    if task.method not in TABLEAUX:
+        return (
+            f"the motion is driven from both sides to where {where} jumps; the method '{BY_EVENTS}' lets it slide there"
+        )
+    return (
+        f"the motion is driven from both sides to where {where} jump, whose sides cannot be told apart; let no jump change what "
+        "another one does"
+    )
+
+
+class SlideLog:
+    """The changes of a motion of *task* that may slide: times, each with words on the operation that jumps at the surface."""
+
+    def __init__(self, task: SimulationProblem, slides: Slides) -> None:
+        self._task, self._own = task, slice(slides.place, slides.place + len(slides.guards))
+        self._last = np.zeros((1, len(slides.guards)), dtype=bool)
+        self._end = task.t0
+        self._words = [""] * len(slides.guards)
+        self.changes: list[tuple[float, str]] = []
+
+    def process(self, t: FloatArray, y: FloatArray) -> None:
+        """Process the states *y* (k, n) at the ends *t* (k,) of steps."""
+        on = np.concatenate([self._last, y[:, self._own] > SLIDING - 0.5])
+        for i, j in np.argwhere(on[1:] != on[:-1]).tolist():
+            if on[i + 1, j]:
+                self._words[j] = jump_there(self._task.equations, self._task.made.p, float(t[i]), y[i])
+                self.changes.append((float(t[i]), f"the motion begins to slide where {self._words[j]} jumps"))
+            else:
+                at = float(t[i - 1]) if i else self._end
+                self.changes.append((at, f"the motion no longer slides where {self._words[j]} jumps"))
+        self._last, self._end = on[-1:], float(t[-1])
