@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -66,6 +65,8 @@ def _deviations(option: Option, text: str, system: System) -> float | dict[str, 
 
 def _places(option: Option, text: str, system: System) -> dict[str, Any]:
     """Return the targets of bodies and points, from components or from JSON."""
+    import json  # takes as long as much of a short call
+
     from kineta.model.units import LENGTH
 
     if not text.lstrip().startswith("{"):

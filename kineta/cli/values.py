@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
@@ -88,6 +87,8 @@ def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__:
 def print_json(data: Any) -> None:
     """Print *data* as JSON on standard output; infinite numbers and NaN become null."""
     unicode = (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
+    import json  # takes as long as much of a short call
+
     emit(json.dumps(_finite(data), ensure_ascii=not unicode, allow_nan=False))
 
 
@@ -297,6 +298,8 @@ def _file(option: str, name: str) -> str:
 
 
 def _from_json(option: str, text: str, source: str, known: Sequence[str]) -> Any:
+    import json  # takes as long as much of a short call
+
     try:
         data = json.loads(text, parse_int=float)
     except (ValueError, RecursionError) as error:

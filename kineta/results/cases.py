@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -54,6 +53,8 @@ class Cases:
 
     def variables(self) -> dict[str, Any]:
         """Return the variables of a data set with the coordinates ``case`` and ``series``."""
+        import json  # takes as long as much of a short call
+
         found: dict[str, Any] = {f"case.{n}": ("case", getattr(self, n)) for n in COUNTS}
         found["case.t"] = ("case", self.t, {"units": "s"})
         found["case.energy_balance"] = ("case", self.energy_balance)

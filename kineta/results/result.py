@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields, replace
 from importlib import import_module
@@ -292,6 +291,8 @@ class Result:
         """A data set with the dimensions ``time``, ``coordinate`` and ``speed``, and ``case`` where there are several; units in
         the attributes.
         """
+        import json  # takes as long as much of a short call
+
         try:
             import xarray
         except ImportError:
