@@ -15,9 +15,9 @@ from tests.hybrid.test_contact_faults import within
 from tests.support import quick_but
 
 G, R, MASS, MOMENT = 9.81, 0.02, 0.1, 1e-3
-#: Depth below the ground and opening of the loop [m], and growth of energy in parts of its range, of steps of 1 ms over some of
-#: the folding.
-DEPTH, OPENING, GROWTH = 2e-6, 1e-8, 1e-6
+#: Depth below the ground and opening of the loop [m], and growth of energy in parts of its range, of steps of 1 ms through the
+#: fold, whose loops are closed once a step: twice to six times the largest of 24 throws.
+DEPTH, OPENING, GROWTH = 5e-5, 1e-6, 1e-5
 
 
 def chain(sides: list[float], friction: float, restitution: float) -> kn.System:
@@ -58,6 +58,7 @@ def judge(found: kn.Result, sides: list[float]) -> None:
     assert max(np.abs(ends[4] - ends[0]).max() for ends in each) < OPENING
     E = np.array([energy(q, v, sides) for q, v in zip(found.q, found.v, strict=True)])
     assert (E - np.minimum.accumulate(E)).max() < GROWTH * np.ptp(E)
+    assert np.abs(found.v[-1]).max() < 1e-12
 
 
 def thrown(seed: int) -> tuple[kn.Result, list[float]]:
