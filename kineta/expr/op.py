@@ -97,3 +97,7 @@ NUMPY: dict[Op, str] = (
     | {Op.MIN: "minimum", Op.MAX: "maximum"}
     | {Op.ADD: "add", Op.MUL: "multiply", Op.DIV: "divide", Op.POW: "power"}
 )
+
+#: Sides of a switching function: by its sign, held below and above zero, and between, with the part of the way from below to
+#: above.
+FREE, LOW, HIGH, SLIDING = 0, 1, 2, 4

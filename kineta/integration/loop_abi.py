@@ -164,7 +164,7 @@ class SlideData(Record, partial=True):
 
     held : as a rate whose operations go by the sides in the state, with rates of the switching functions in their places
     n : number of switching functions on which the motion may slide; place : of the first of their sides in the state
-    guards : (n,) the number of each among the guards of kinks; sides : (n,) as in :mod:`~kineta.passes.nonsmooth_operations`
+    guards : (n,) the number of each among the guards of kinks; sides : (n,) as in :mod:`~kineta.expr.op`
     shares : (n,) parts of the way from the lower side to the higher one
     off : (n,) parts of the way that count as beyond its ends, while the motion slides on
     drifts : (n,) rates of the switching functions as the motion goes on

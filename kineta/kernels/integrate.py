@@ -112,6 +112,8 @@ def begin_anew(method: LoopMethod, run: RunData) -> None:
         if method.touching:
             set_hysteresis(run)
     run.anew = False
+    if method.sliding:
+        run.slides.loose = True
     if method.projecting:
         run.constraints.low = lowest_pivot(run, run.k)
 

@@ -160,7 +160,14 @@ def _loaded(unit: Sequence[tuple[Any, ...]], lanes: int) -> Any:
     """The machine code of a *unit* of kernels, each with its static values."""
     parts = [
         generator(
-            "", "codegen/kernels", "integration", "kernels", "kernels/contact", "kernels/kinks", "kernels/time_stepping"
+            "",
+            "codegen/kernels",
+            "integration",
+            "kernels",
+            "kernels/contact",
+            "kernels/kinks",
+            "kernels/sliding",
+            "kernels/time_stepping",
         ),
         host().signature,
         str(lanes),

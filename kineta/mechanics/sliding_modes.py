@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
-from kineta.expr.op import Op
+from kineta.expr.op import HIGH, LOW, SLIDING, Op
 from kineta.mechanics.derivation import Derivation
 from kineta.passes.differentiate import forward
-from kineta.passes.nonsmooth_operations import HIGH, LOW, SLIDING, hold_sides, sides_of
+from kineta.passes.nonsmooth_operations import hold_sides, sides_of
 from kineta.passes.substitute import substitute
 from kineta.records import constant_record
 

@@ -184,9 +184,6 @@ def _clock(
 
 # -- operations that are held on a side ------------------------------------------------------------------------------------
 
-#: Sides of a switching function: by its sign, held below and above zero, and between, with the part of the way from below to
-#: above.
-FREE, LOW, HIGH, SLIDING = 0, 1, 2, 4
 #: Operations that can be held.
 _HELD = frozenset({Op.SIGN, Op.STEP})
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kineta.arrays import FloatArray
+from kineta.expr.op import SLIDING
 from kineta.integration.problem import Slides
 from kineta.integration.solver import BY_EVENTS
 from kineta.numerics.tableaux import TABLEAUX
-from kineta.passes.nonsmooth_operations import SLIDING
 from kineta.runtime.kinks import crowded_jumps, jump_there
 from kineta.runtime.problem import SimulationProblem
 

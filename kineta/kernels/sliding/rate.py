@@ -9,10 +9,10 @@ Utkin's equivalent control.
 
 from __future__ import annotations
 
+from kineta.expr.op import HIGH, LOW, SLIDING
 from kineta.integration.loop_abi import RunData
 from kineta.kernels.language import fabs, kernel
 from kineta.memory import Reals
-from kineta.passes.nonsmooth_operations import HIGH, LOW, SLIDING
 
 #: Pivot, relative to the largest change of the rate of the same switching function, below which shares are not told apart.
 _SINGULAR = 1e-9

@@ -11,6 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from kineta import tolerances
+from kineta.expr.op import FREE, HIGH, LOW, SLIDING
 from kineta.integration.loop_abi import REST, RunData
 from kineta.kernels.kinks.guards import evaluate_guards
 from kineta.kernels.language import copysign, fabs, kernel, pow
@@ -19,7 +20,6 @@ from kineta.kernels.sliding.rate import evaluate_sliding, solve_shares
 from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.memory import Reals
 from kineta.numerics.tableaux import Row
-from kineta.passes.nonsmooth_operations import FREE, HIGH, LOW, SLIDING
 
 #: Part of the way between the sides by which a share is beyond its end at least, and at most, where the motion leaves, and that
 #: at which a step is cut: rates change by as much, over a time in which the share changes by as much.
@@ -389,7 +389,6 @@ def end_step(method: LoopMethod, run: RunData) -> None:
     s.cuts = 0
     run.size = min(run.size, s.pace)
     if leaves:
-        bring(method, run, run.t, run.y)
         settle(run, run.t, run.y, run.k)
         run.size, s.whole = max(run.size, s.whole), 0.0
     count_active(run)

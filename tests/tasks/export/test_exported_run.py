@@ -163,6 +163,31 @@ def test_kinks_in_c_are_those_of_simulate(tmp_path: Path, method: str) -> None:
     same(run, run.simulate(21), result)
 
 
+#: Two relays, each of which feels the other, and a choice by a state: motions slide, let go and hold again.
+SLIDING = """
+model relays;
+coordinates x, y;
+Car | Sx(x), Sy(y) = 1;
+let a = sign(x'); let b = sign(y');
+state z : z' = if(z < 0.3, 1, -0.5) + 0.2*sin(3*t);
+force f = -a - 0.3*b + 1.4*sin(t) on x;
+force g = 0.2*a - b + 1.5*cos(1.7*t) on y;
+initial x' = 1, y' = 0.5;
+output a, b;
+"""
+
+
+@pytest.mark.slow
+def test_motions_slide_in_c_as_those_of_simulate(tmp_path: Path) -> None:
+    """Along one surface and along two."""
+    equations = kn.derive(kn.loads(SLIDING))
+    with unfused():
+        result = kn.simulate(equations, 10.0, samples=41)
+    assert len(result.changes) > 6
+    run = InC(tmp_path, kn.export_run(equations, 10.0), "relays")
+    same(run, run.simulate(41), result)
+
+
 def test_an_event_ends_a_run(tmp_path: Path) -> None:
     equations = kn.derive(kn.load(EXAMPLES / "double_pendulum.kin"))
     events = [kn.event(q1, terminal=2), q2]
