@@ -569,6 +569,9 @@ SCENES = {
     "sprung table": Scene(4.0, table, gaps("F0", "F1", "F2", "F3"), peer_table, driven=True),
     "pushed table": Scene(2.0, standing(1, "(0, 2000*sin(3*t), 0)"), gaps("P0_0"), driven=True),
     "ten pushed tables": Scene(2.5, standing(10, "(0, 1000*t, 0)"), gaps("P0_0"), driven=True),
+    "trotting quadruped": Scene(
+        5.0, example("trotting_quadruped"), gaps(*(f"Foot[{i}]" for i in range(1, 5))), driven=True
+    ),
     "Stewart platform": Scene(2.0, stewart, gaps("Foot0", "Foot1", "Foot2"), peer_stewart),
     "Talos on his feet": Scene(0.5, talos, gaps("L0", "L1", "L2", "L3", "R0", "R1", "R2", "R3"), peer_talos),
     "rimless wheel": Scene(

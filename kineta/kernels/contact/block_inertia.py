@@ -12,8 +12,9 @@ REGULARISATION = 1e-8
 #: The same, relative to the largest of J M^-1 J' in a block: the row along links that lie in one line vanishes as a whole, and
 #: with it all that it would be compared with. Rows of 1e-12 of the largest still keep twelve digits after the refinements.
 FOLDED = 1e-16
-#: Refinements of a solution, each of which reduces the effect of R by its relative size.
-REFINEMENTS = 2
+#: Refinements of a solution at most, each of which reduces the effect of R by its relative size, and the change of multipliers in
+#: one, relative to themselves, behind which the next, less by that factor again, is left out.
+REFINEMENTS, SETTLED = 2, 1e-6
 #: Relative addition to the diagonal of a Delassus operator, with which sweeps converge where rows depend on each other.
 STIFFENING = 1e-6
 #: Response of a row, relative to that of its speeds alone, below which constraints hold it.
@@ -94,12 +95,16 @@ def factor_block(problem: ContactProblem, b: int, A: Reals) -> None:
 
 @kernel
 def substitute_block(problem: ContactProblem, b: int, A: Reals, x: Reals) -> None:
-    """Forward and backward substitution: x becomes the solution for the factors A of the block b."""
+    """Forward and backward substitution: x becomes the solution for the factors A of the block b. Zeros are passed over: what
+    multipliers miss, which come last, begins with zeros.
+    """
     first, fill = problem.block_start[b], problem.fill
     n = problem.block_start[b + 1] - first
     for k in range(n):
-        for at in range(problem.fill_start[first + k], problem.fill_start[first + k + 1]):
-            x[fill[at]] -= A[fill[at] * n + k] * x[k]
+        s = x[k]
+        if s != 0.0:
+            for at in range(problem.fill_start[first + k], problem.fill_start[first + k + 1]):
+                x[fill[at]] -= A[fill[at] * n + k] * s
     for turn in range(n):
         k = n - 1 - turn
         s = x[k]
@@ -109,18 +114,36 @@ def substitute_block(problem: ContactProblem, b: int, A: Reals, x: Reals) -> Non
 
 
 @kernel
+def miss(A: Reals, n: int, x: Reals, rest: Reals) -> None:
+    """What the multipliers in x make constraints be missed by, -R x (n,), in *rest*."""
+    for i in range(n):
+        rest[i] = -A[n * n + n + i] * x[i] if A[n * n + i] > 0.0 else 0.0
+
+
+@kernel
+def refine(A: Reals, n: int, x: Reals, change: Reals) -> bool:
+    """Add the *change* of a refinement to x, and leave what constraints are missed by then in its place; whether a multiplier
+    changed by more than ``SETTLED`` of itself.
+    """
+    left = False
+    for i in range(n):
+        x[i] += change[i]
+        left = left or (A[n * n + i] > 0.0 and fabs(change[i]) > SETTLED * fabs(x[i]))
+    miss(A, n, change, change)
+    return left
+
+
+@kernel
 def solve(problem: ContactProblem, b: int, A: Reals, x: Reals, rest: Reals) -> None:
     """The solution x without R for the factors A of the block b, by iterative refinement; *rest* (n,) is working memory."""
-    n = problem.block_start[b + 1] - problem.block_start[b]
+    n, made, left = problem.block_start[b + 1] - problem.block_start[b], 0, True
     substitute_block(problem, b, A, x)
     if A[n * n + n - 1] > 0.0:
-        for i in range(n):
-            rest[i] = -A[n * n + n + i] * x[i] if A[n * n + i] > 0.0 else 0.0
-        for _ in range(REFINEMENTS):
+        miss(A, n, x, rest)
+        while made < REFINEMENTS and left:
             substitute_block(problem, b, A, rest)
-            for i in range(n):
-                x[i] += rest[i]
-                rest[i] = -A[n * n + n + i] * rest[i] if A[n * n + i] > 0.0 else 0.0
+            left = refine(A, n, x, rest)
+            made += 1
 
 
 @kernel
@@ -166,12 +189,13 @@ def substitute_three(problem: ContactProblem, b: int, A: Reals, x: Reals, y: Rea
     n = problem.block_start[b + 1] - first
     for k in range(n):
         s, u, w = x[k], y[k], z[k]
-        for at in range(problem.fill_start[first + k], problem.fill_start[first + k + 1]):
-            i = fill[at]
-            a = A[i * n + k]
-            x[i] -= a * s
-            y[i] -= a * u
-            z[i] -= a * w
+        if s != 0.0 or u != 0.0 or w != 0.0:
+            for at in range(problem.fill_start[first + k], problem.fill_start[first + k + 1]):
+                i = fill[at]
+                a = A[i * n + k]
+                x[i] -= a * s
+                y[i] -= a * u
+                z[i] -= a * w
     for turn in range(n):
         k = n - 1 - turn
         s, u, w = x[k], y[k], z[k]
@@ -188,20 +212,18 @@ def substitute_three(problem: ContactProblem, b: int, A: Reals, x: Reals, y: Rea
 @kernel
 def solve_three(problem: ContactProblem, b: int, A: Reals, x: Reals, y: Reals, z: Reals, rest: Reals) -> None:
     """Solutions, as :func:`solve`, for three right sides at once; *rest* (3 n,) is working memory."""
-    n = problem.block_start[b + 1] - problem.block_start[b]
+    n, made, left = problem.block_start[b + 1] - problem.block_start[b], 0, True
     substitute_three(problem, b, A, x, y, z)
     if A[n * n + n - 1] > 0.0:
-        for i in range(n):
-            R = A[n * n + n + i] if A[n * n + i] > 0.0 else 0.0
-            rest[i], rest[n + i], rest[2 * n + i] = -R * x[i], -R * y[i], -R * z[i]
-        for _ in range(REFINEMENTS):
-            substitute_three(problem, b, A, rest, rest[n:], rest[2 * n :])
-            for i in range(n):
-                R = A[n * n + n + i] if A[n * n + i] > 0.0 else 0.0
-                x[i] += rest[i]
-                y[i] += rest[n + i]
-                z[i] += rest[2 * n + i]
-                rest[i], rest[n + i], rest[2 * n + i] = -R * rest[i], -R * rest[n + i], -R * rest[2 * n + i]
+        u, v, w = rest, rest[n:], rest[2 * n :]
+        miss(A, n, x, u)
+        miss(A, n, y, v)
+        miss(A, n, z, w)
+        while made < REFINEMENTS and left:
+            substitute_three(problem, b, A, u, v, w)
+            first, second, third = refine(A, n, x, u), refine(A, n, y, v), refine(A, n, z, w)
+            left = first or second or third
+            made += 1
 
 
 @kernel

@@ -49,6 +49,24 @@ def test_accelerations_are_those_of_the_constrained_system(seed: int, way: Calla
     assert found == pytest.approx(np.linalg.solve(p.K, p.terms.force), rel=1e-11, abs=1e-12)
 
 
+@pytest.mark.parametrize("apart", [1.0, 1e-1, 1e-2])
+def test_constraints_are_met_that_are_nearly_alike(apart: float, way: Callable[[Any], Any]) -> None:
+    """As refinements remove what the factors miss them by: the nearer they are, the more."""
+    rng = np.random.default_rng(3)
+    A, J = rng.normal(size=(6, 6)), rng.normal(size=(2, 6))
+    J[1] = J[0] + apart * J[1]
+    K = np.block([[A @ A.T + np.eye(6), -J.T], [-J, np.zeros((2, 2))]])
+    force, W = rng.normal(size=8), np.zeros((3, 8))
+    W[:, :3] = np.eye(3)
+    p = problem_of([K], [range(8)], W, [[0]], np.ones(1), force, 2)
+    prepared(p, way)
+    found = np.zeros(8)
+    way(block_inertia.accelerations)(p.problem, p.terms.inertia, p.terms.force, np.zeros(24), found)
+    for x, wanted in ((found, force), *zip(p.solution.response.reshape(3, 8), W, strict=True)):
+        part = np.diag(J @ np.linalg.solve(K[:6, :6], J.T)).max() * np.abs(x[6:]).max()
+        assert np.abs(K @ x - wanted)[6:].max() <= 1e-13 * part + 1e-14 * np.abs(J).max() * np.abs(x[:6]).max()
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_responses_are_those_of_the_delassus_operator(seed: int, way: Callable[[Any], Any]) -> None:
     p = random_problem(seed)
