@@ -129,6 +129,14 @@ def test_other_methods_say_who_slides(method: str) -> None:
     assert "where 'sign(x')' of 'f' (<text>:1:38) jumps; the method 'dop853' lets it slide there" in found.message
 
 
+def test_sensitivities_say_that_they_do_not_slide() -> None:
+    """The motion comes to rest at 1 s, up to which it has derivatives."""
+    system = kn.loads(f"{CAR}parameters F = 1; force f = -F*sign(x') on x; initial x' = 1;")
+    assert kn.sensitivity(system, 0.8, by=["F"]).q_by[-1, 0, 0] == pytest.approx(-0.32, abs=1e-9)
+    with pytest.raises(kn.SimulationError, match=r"at t = 1 s .*'sign\(x'\)' of 'f'.* sensitivities do not go"):
+        kn.sensitivity(system, 2.0, by=["F"])
+
+
 def test_forces_that_exist_on_one_side() -> None:
     """A root of the speed that is defined for x' > 0 alone."""
     found = kn.simulate(kn.loads(f"{CAR}force f = if(x' > 0, -1 - sqrt(x'), 1) on x; initial x' = 1;"), 3.0)

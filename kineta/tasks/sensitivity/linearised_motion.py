@@ -341,7 +341,7 @@ def linearised_motion(
     """Return the motion of *equations* over the *span* from the state and parameters *given* (q, v, p, tau), to be varied by its
     state and the symbols *varied*.
 
-    Raises :class:`SimulationError` where it does not reach its end.
+    Raises :class:`SimulationError` where it does not reach its end, or slides along a surface where a rate jumps.
     """
     system = equations.system
     if (places := len({name for own in system.expanded.impacts.values() for name in own})) > MOST_PLACES:
@@ -365,6 +365,12 @@ def linearised_motion(
     with Progress(*span, shown=False) as bar:
         solution = solve(problem, bar)
     check_complete(system.name, int(solution.status[0]), solution.messages[0])
+    if problem.made.code.layout.slides and solution.changes[0]:
+        at, what = solution.changes[0][0]
+        raise SimulationError(
+            f"Model '{system.name}': at t = {at:.6g} s {what}, along which sensitivities do not go. End before it, take"
+            " dry friction in place of a relay, or differences of runs."
+        )
     own = (*varied, *(n for n in system.switched if n in system.parameter_names and n not in varied))
     tangent = ModeTangent(problem.equations, own, tuple(goals), tuple(shown))
     found = tuple(pieces(problem, solution))
