@@ -34,6 +34,17 @@ def constant_record(cls: type[T]) -> type[T]:
     return dataclass(eq=False)(cls)
 
 
+_FIELD_NAMES: dict[tuple[Any, str], tuple[str, ...]] = {}
+
+
+def field_names(kind: Any, which: str) -> tuple[str, ...]:
+    """The names of the fields of records of a *kind* that are compared, ``compare``, or given to make one, ``init``."""
+    found = _FIELD_NAMES.get((kind, which))
+    if found is None:
+        found = _FIELD_NAMES[kind, which] = tuple(f.name for f in fields(kind) if getattr(f, which))
+    return found
+
+
 class _Method:
     """The method *name* of an *owner*, written at the first look, and there from then on."""
 

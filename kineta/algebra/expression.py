@@ -258,7 +258,9 @@ class Expr:
 
     def symbols(self) -> tuple[str, ...]:
         """Names of the symbols in the expression, in the order of their creation."""
-        graph = self.graph
+        graph, own = self.graph, self.ref >> 1
+        if graph.op[own] <= Op.SYMBOL:  # most expressions of a description are a number or a name
+            return (graph.names[graph.lhs[own]],) if graph.op[own] == Op.SYMBOL else ()
         return tuple(graph.names[graph.lhs[i]] for i in reachable(graph, [self.ref]) if graph.op[i] == Op.SYMBOL)
 
     def diff(self, x: Expr | str) -> Expr:

@@ -171,6 +171,20 @@ def _measured(constraints: NumericConstraints, t: float, q: FloatArray, v: Float
     return values, sizes
 
 
+def independent_rows(equations: Derived, p: FloatArray, initial: State) -> bool:
+    """Whether there is a consistent state near the *initial* one of the model, around which no row is redundant."""
+    if not equations.system.constraints:
+        return True
+    constraints = NumericConstraints(equations, p)
+    start = consistent_state(constraints, 0.0, *initial)
+    if not start.satisfied or contradiction(constraints, 0.0, start):
+        return False
+    try:
+        return not find_redundancy(constraints, 0.0, (start.q, start.v)).left_out
+    except NumericalError:
+        return False
+
+
 def without_redundant_rows(equations: T, p: FloatArray, initial: State) -> T:
     """*equations* without the constraints redundant around the *initial* state of the model, projected onto them, with a
     warning that names them; unchanged where no consistent state is found near it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -18,6 +19,7 @@ from kineta.expr.graph import ZERO
 from kineta.expr.program import program
 from kineta.model.dimensions import level_unit
 from kineta.model.system import System
+from kineta.model.transformations.isomorphism import named_as
 from kineta.numerics.linear_algebra import lstsq, norm, pinv
 from kineta.numerics.newton import damped_newton
 from kineta.numerics.weighted_least_change import inverse_root, least_change
@@ -45,6 +47,13 @@ class CompiledConstraints:
     labels: tuple[str, ...]
     linear: bool
 
+    def renamed(self, names: Mapping[str, str]) -> CompiledConstraints:
+        """The functions of a system in which records have other *names*."""
+        rows = tuple((named_as(names, row), order) for row, order in self.rows)
+        bare = [label.rstrip("'") for label in self.labels]
+        labels = tuple(named_as(names, row) + label[len(row) :] for row, label in zip(bare, self.labels, strict=True))
+        return replace(self, rows=rows, labels=labels)
+
 
 @dataclass(frozen=True)
 class NumericConstraints:
@@ -61,7 +70,7 @@ class NumericConstraints:
     @once
     def compiled(self) -> CompiledConstraints:
         """Compiled constraint functions."""
-        return self.equations.memo(CompiledConstraints, lambda: _compiled_constraints(self.equations))
+        return compiled_constraints(self.equations)
 
     def _values(self, quantity: str, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         shape, places = self.compiled.places[quantity]
@@ -275,6 +284,18 @@ def _complement(A: FloatArray) -> FloatArray:
     return np.asarray(
         np.eye(A.shape[1]) - pinv(A, what="the coordinates that stay", rcond=tolerances.RANK_TOLERANCE) @ A
     )
+
+
+def compiled_constraints(equations: Derived) -> CompiledConstraints:
+    """Compiled constraint functions of *equations*, those of the first of systems that are alike."""
+
+    def made() -> CompiledConstraints:
+        if equations.like is None:
+            return _compiled_constraints(equations)
+        first, names = equations.like
+        return compiled_constraints(first).renamed(names)
+
+    return equations.memo(CompiledConstraints, made)
 
 
 def _compiled_constraints(equations: Derived) -> CompiledConstraints:

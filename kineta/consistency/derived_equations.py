@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol, Self, TypeVar
 
@@ -18,6 +18,10 @@ class Derived(Protocol):
     @property
     def system(self) -> System:
         """Derived system."""
+
+    @property
+    def like(self) -> tuple[Self, Mapping[str, str]] | None:
+        """Equations of a system that differs from this one in names alone, and its names with those of this one."""
 
     @property
     def left_out(self) -> frozenset[str]:

@@ -18,6 +18,7 @@ from kineta.errors import ArgumentError, ModelError, did_you_mean, one_of, shown
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.program import StraightLineProgram
+from kineta.mechanics import loops_over_components
 from kineta.mechanics.constraints.solution_strategies import AUTO, MULTIPLIERS, STRATEGY_NAMES
 from kineta.mechanics.derivation import Array, Derivation
 from kineta.mechanics.formalisms import hamilton
@@ -30,10 +31,12 @@ from kineta.mechanics.variables import Symbols, symbols
 from kineta.model.coercion import records
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System, a_system
+from kineta.model.transformations.components import Components
 from kineta.model.transformations.equivalents import parametrised
-from kineta.model.transformations.isomorphism import named_as
+from kineta.model.transformations.isomorphism import isomorphisms, named_as
 from kineta.passes.hoist import hoist
 from kineta.passes.simplify import stages
+from kineta.passes.step_recorder import UnsuitedError
 from kineta.records import dataclass
 from kineta.threads import bounded_memo, collector_paused, memo, once
 from kineta.values import flag
@@ -165,15 +168,28 @@ class Equations:
 
         def decided() -> Equations:
             # The decision is numeric, at the start: derivations are independent of it.
-            from kineta.consistency.consistent_start import without_redundant_rows
+            from kineta.consistency.consistent_start import independent_rows, without_redundant_rows
             from kineta.equations.function import parameter_values
             from kineta.equations.initial_values import initial_state
 
             if any(p.value is None for p in self.system.parameters):
                 return self
+            own = [(part, parameter_values(part.system), initial_state(part.system)) for part in self.repeated]
+            if own and all(independent_rows(*start) for start in own):
+                return self
             return without_redundant_rows(self, parameter_values(self.system), initial_state(self.system))
 
         return self.memo("settled", decided)
+
+    @once
+    def repeated(self) -> tuple[Equations, ...]:
+        """The equations of the components, where these are many, small, and of few kinds; empty for other systems."""
+        if self.left_out or not loops_over_components.perhaps_many(self.system):
+            return ()
+        each = components_of(self)[1]
+        kinds = [part for part in each if part.like is None]
+        few = len(kinds) * loops_over_components.REPEATED <= len(each)
+        return each if few and all(part.system.nv <= loops_over_components.LARGE for part in kinds) else ()
 
     @property
     def strategy(self) -> str:
@@ -265,6 +281,8 @@ class Equations:
 
         @collector_paused()
         def made() -> tuple[StraightLineProgram, StraightLineProgram]:
+            if name in loops_over_components.SEPARATE and (found := self._over_components(name)) is not None:
+                return found
             if (
                 self.method.loops_suit(self.system, name)
                 and (looped := self.method.looped(self.alone(), name)) is not None
@@ -274,6 +292,23 @@ class Equations:
             return _lowered(shown.symbols, name, shown.array)
 
         return self.memo((StraightLineProgram, name), made)
+
+    def _over_components(self, quantity: str) -> tuple[StraightLineProgram, StraightLineProgram] | None:
+        """The programs of a *quantity* in loops over components that are alike; None where such loops do not suit."""
+        if not self.repeated:
+            return None
+        firsts = [part if part.like is None else part.like[0] for part in self.repeated]
+        kinds = dict[int, loops_over_components.Kind]()
+        for first in firsts:
+            if id(first) not in kinds:
+                shown = first.formulas(quantity)
+                kinds[id(first)] = loops_over_components.Kind(shown.symbols, quantity, shown.array.refs)
+        try:
+            own = [kinds[id(first)] for first in firsts]
+            systems = [part.system for part in self.repeated]
+            return loops_over_components.programs(self.system, quantity, own, systems)
+        except UnsuitedError:
+            return None
 
     def operations(self, quantity: str) -> Operations:
         """Operations of one evaluation of *quantity*; work that depends on parameters only is counted separately."""
@@ -420,6 +455,23 @@ class Equations:
         key = Function, name, known_backend(backend)
         own = self.settled() if row_of(name).solved else self
         return own.memo(key, lambda: Function(own.system, name, *own.programs(name), backend))
+
+
+def components_of(
+    equations: Equations, groups: Sequence[Sequence[str]] = ()
+) -> tuple[Components, tuple[Equations, ...]]:
+    """The components of the system of *equations*, with the *groups* of names coupled, and the equations of each."""
+
+    def made() -> tuple[Components, tuple[Equations, ...]]:
+        found = Components(equations.system, groups)
+        if len(found.systems) == 1:
+            return found, (equations,)
+        each = list[Equations]()
+        for k, own in enumerate(isomorphisms(found.systems)):
+            each.append(part_of(equations, own.system, None if own.first == k else (each[own.first], own.names)))
+        return found, tuple(each)
+
+    return equations.bounded_memo((Components, *groups), made)
 
 
 def part_of(equations: Equations, system: System, like: tuple[Equations, Mapping[str, str]] | None = None) -> Equations:

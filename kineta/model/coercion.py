@@ -14,6 +14,9 @@ from kineta.values import flag, word
 
 Vector3 = tuple[Expr, Expr, Expr]
 
+_EXPRESSIONS = [Expr, Expr, Expr]
+_SINGLE = (str, bytes, bytearray, memoryview)
+
 
 def scalar(value: object) -> Expr:
     """*value* as an expression. Raises :class:`ArgumentError` for text, :class:`ExpressionError` for other objects."""
@@ -25,6 +28,8 @@ def scalar(value: object) -> Expr:
 
 def vector(values: object) -> Vector3:
     """Three scalars as expressions. Raises :class:`ArgumentError` for another number of them."""
+    if type(values) is tuple and [type(x) for x in values] == _EXPRESSIONS:
+        return values
     components = entries(values)
     if components is None:
         raise ArgumentError(f"Expected three components, as in (0, 0, 1), found {shown(values)}.")
@@ -49,7 +54,9 @@ def records(values: object, kind: type | UnionType, what: str, example: str) -> 
 
 def entries(values: object) -> tuple[Any, ...] | None:
     """Entries of *values*; None for text and bytes, which are single values, and for objects that are not iterable."""
-    if isinstance(values, str | bytes | bytearray | memoryview) or not isinstance(values, Iterable):
+    if type(values) is tuple:
+        return values
+    if isinstance(values, _SINGLE) or not isinstance(values, Iterable):
         return None
     try:
         return tuple(values)
@@ -93,13 +100,20 @@ COERCIONS: dict[str, Callable[[Any, str, Any], Any]] = {
 }
 
 
+#: The fields of records by their class, with their coercions.
+_COERCIONS: dict[Any, list[tuple[str, Callable[[Any, str, Any], Any]]]] = {}
+
+
 def coerce_fields(self: Any) -> None:
     """Coerce every field of a record to its declared type."""
-    for field in fields(self):
-        given = getattr(self, field.name)
-        taken = _coercion(field, type(self))(given, field.name, self)
+    own = _COERCIONS.get(type(self))
+    if own is None:
+        own = _COERCIONS[type(self)] = [(f.name, _coercion(f, type(self))) for f in fields(self)]
+    for name, coercion in own:
+        given = getattr(self, name)
+        taken = coercion(given, name, self)
         if taken is not given:
-            object.__setattr__(self, field.name, taken)
+            object.__setattr__(self, name, taken)
 
 
 def _coercion(field: Field[Any], owner: type) -> Callable[[Any, str, Any], Any]:

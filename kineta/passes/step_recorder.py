@@ -49,6 +49,31 @@ def rebuilt(graph: Graph, shape: Shape, leaves: Sequence[Ref]) -> list[Ref]:
     return [operand(r) for r in shape[-1]]
 
 
+def shape_of(
+    graph: Graph, refs: Sequence[Ref], static: Container[int], longest: float = math.inf
+) -> tuple[Shape, list[int]]:
+    """The *refs* as a shape, and the ids of its leaves: symbols, and nodes that are *static*. Raise :class:`UnsuitedError` beyond
+    *longest* nodes, and for operations composed of others.
+    """
+    order = reachable(graph, refs, static)
+    if len(order) > longest:
+        raise UnsuitedError
+    leaves = [i for i in order if i in static or graph.op[i] in LEAVES]
+    number = {i: k for k, i in enumerate(leaves)}
+    rows: list[tuple[int, ...]] = []
+    for i in order:
+        if i in number:
+            continue
+        op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
+        if op in COMPOSED:
+            raise UnsuitedError
+        number[i] = len(leaves) + len(rows)
+        first = 2 * number[a >> 1] | a & 1
+        rows.append((op, first) if op in UNARY else (op, first, 2 * number[b >> 1] | b & 1))
+    rows.append(tuple(2 * number[r >> 1] | r & 1 for r in refs))
+    return tuple(rows), leaves
+
+
 def _place(memory: int, start: int, offset: int = 0) -> Operand:
     return ((start << _OFFSET | offset) << _MEMORY | memory) << _SIGN
 
@@ -159,31 +184,16 @@ class StepRecorder:
         """The *refs* as a shape, and its leaves as operands. Raise :class:`UnsuitedError` beyond *longest* nodes, and for
         operations composed of others. Shapes of any length read their symbols from places that belong to the shape.
         """
-        graph, static = self.source, self.hoisted.static()
-        order = reachable(graph, refs, static)
-        if len(order) > longest:
-            raise UnsuitedError
-        number: dict[int, int] = {}
-        leaves: list[int] = []
-        rows: list[tuple[int, ...]] = []
-        for i in order:
-            if i in static or graph.op[i] in LEAVES:
-                number[i] = len(leaves)
-                leaves.append(i)
-        for i in order:
-            if i in number:
-                continue
-            op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
-            if op in COMPOSED:
-                raise UnsuitedError
-            number[i] = len(leaves) + len(rows)
-            first = 2 * number[a >> 1] | a & 1
-            rows.append((op, first) if op in UNARY else (op, first, 2 * number[b >> 1] | b & 1))
-        rows.append(tuple(2 * number[r >> 1] | r & 1 for r in refs))
+        static = self.hoisted.static()
+        shape, leaves = shape_of(self.source, refs, static, longest)
         fixed = [i for i in leaves if i in static]
         known = dict(zip(fixed, self.constants([2 * i for i in fixed]), strict=True))
         moving = longest < math.inf
-        return tuple(rows), [known[i] if i in known else self._symbol(i, moving) for i in leaves]
+        return shape, [known[i] if i in known else self._symbol(i, moving) for i in leaves]
+
+    def variables(self, refs: Sequence[Ref]) -> list[Operand]:
+        """The input symbols *refs* as operands, each a block of its own."""
+        return [self._symbol(r >> 1, True) for r in refs]
 
     def _symbol(self, i: int, moving: bool) -> Operand:
         """Symbol *i* at the start of a block, or for steps that do not move at its offset in the input block."""

@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from kineta.arrays import IntArray
-from kineta.equations.equations import Equations, part_of
+from kineta.equations.equations import Equations, components_of
 from kineta.model.transformations.components import Components
-from kineta.model.transformations.isomorphism import isomorphisms
 from kineta.records import constant_record
 from kineta.results.outcomes import DONE, INTERRUPTED
 from kineta.runtime.applied_forces import AppliedForces
@@ -43,8 +42,7 @@ def split(equations: Equations, given: RunInputs, *, together: bool = False) -> 
         return whole
     groups = [e.value.symbols() for e in given.watched]
     groups += [(speed, *force.symbols()) for speed, force in given.forces.expressions.items()]
-    key = Components, *groups
-    components, each = equations.bounded_memo(key, lambda: _components(equations, groups))
+    components, each = components_of(equations, groups)
     if len(each) == 1:
         return whole
     owners = [components.places(e.value.symbols())[0] for e in given.watched]
@@ -66,17 +64,6 @@ def coupling(equations: Equations, given: RunInputs, *, together: bool = False) 
     if given.forces.sampled:
         return "samples are taken of the whole state"
     return ""
-
-
-def _components(equations: Equations, groups: Sequence[Sequence[str]]) -> tuple[Components, tuple[Equations, ...]]:
-    """The components of *equations*, with the *groups* of names coupled, and the equations of each."""
-    found = Components(equations.system, groups)
-    if len(found.systems) == 1:
-        return found, (equations,)
-    each = list[Equations]()
-    for k, own in enumerate(isomorphisms(found.systems)):
-        each.append(part_of(equations, own.system, None if own.first == k else (each[own.first], own.names)))
-    return found, tuple(each)
 
 
 def _inputs(equations: Equations, own: Equations, given: RunInputs, events: IntArray) -> RunInputs:

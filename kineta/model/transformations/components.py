@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import is_dataclass, replace
 from typing import Any
 
 from kineta.algebra.expression import Expr, symbol
@@ -15,6 +15,7 @@ from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS
 from kineta.model.switch import Switch
 from kineta.model.system import System
 from kineta.model.vectors import part
+from kineta.records import field_names
 from kineta.threads import once
 
 
@@ -30,9 +31,9 @@ def names_in(value: Any) -> Iterator[str]:
         for entry in value:
             yield from names_in(entry)
     elif is_dataclass(value):
-        for field in fields(value):
-            if field.compare and (field.name != "name" or isinstance(value, Joint)):
-                yield from names_in(getattr(value, field.name))
+        for name in field_names(type(value), "compare"):
+            if name != "name" or isinstance(value, Joint):
+                yield from names_in(getattr(value, name))
 
 
 def _named(switch: Switch) -> Iterator[str]:

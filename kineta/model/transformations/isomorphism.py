@@ -5,7 +5,7 @@ them all.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any
 
 from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr, expr, symbol
@@ -20,7 +20,7 @@ from kineta.model.system import System
 from kineta.model.transformations.mapping import map_expressions
 from kineta.model.vectors import part
 from kineta.passes.substitute import substitute
-from kineta.records import dataclass
+from kineta.records import dataclass, field_names
 
 #: Fields of a system from which its equations follow.
 _DESCRIBED = (
@@ -144,7 +144,7 @@ class _Shape:
         if isinstance(value, tuple):
             return tuple(self._of(entry, field) for entry in value)
         if is_dataclass(value):
-            own = (f.name for f in fields(value) if f.compare)
+            own = field_names(type(value), "compare")
             return type(value), tuple(self._of(getattr(value, name), name) for name in own)
         return value if isinstance(value, Hashable) else id(value)  # a number, or what is like nothing else
 
@@ -178,6 +178,10 @@ class _Shape:
     def _expression(self, value: Expr) -> Hashable:
         """The shape of an expression: its nodes in an order, and with signs, that do not depend on which symbol is older."""
         graph, own, places = value.graph, list[float](), dict[int, int]()
+        if graph.op[value.ref >> 1] == Op.CONST:
+            number = graph.constants[graph.lhs[value.ref >> 1]]
+            self.expressions.append([] if number in _PLAIN else [number])
+            return value.ref & 1, ((Op.CONST, number if number in _PLAIN else None),)
         order = reachable(graph, [value.ref])
         known = {i: self._rank(graph.names[graph.lhs[i]]) for i in order if graph.op[i] == Op.SYMBOL}
         below = _operands(graph, order, known)
