@@ -89,6 +89,16 @@ class Symbols:
 
     def direction(self, axis: Axis) -> Vector:
         """The unit vector along *axis*, normalised symbolically for expressions of parameters and in exact graphs."""
+        found = self._directions.get(axis)
+        if found is None:
+            found = self._directions[axis] = self._direction(axis)
+        return found
+
+    @once
+    def _directions(self) -> dict[Axis, Vector]:
+        return {}
+
+    def _direction(self, axis: Axis) -> Vector:
         g = self.graph
         e = Vector(g, *self.expression(*vector(axis)))
         x, y, z = (g.value(r) for r in e.refs)

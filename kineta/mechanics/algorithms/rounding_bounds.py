@@ -73,11 +73,14 @@ def rate_bounds(mechanism: Mechanism) -> Mapping[tuple[int, int], Ref]:
     """For every rate (link, number) a bound of its inertia."""
     links = mechanism.links
     carried = [Bounds(mechanism.graph, ZERO, ZERO, (ZERO,) * 3, ZERO) for _ in links]
+    known: dict[Inertia, Bounds] = {}  # of bodies that are alike
     for body in mechanism.symbols.system.tree:
         place = mechanism.places[body.name]
         if place.link >= 0:
             axes = place.R if place.held is None else place.held
-            own = _of_body(mechanism, body.inertia).rotated(axes).shifted(place.r)
+            if body.inertia not in known:
+                known[body.inertia] = _of_body(mechanism, body.inertia)
+            own = known[body.inertia].rotated(axes).shifted(place.r)
             carried[place.link] = carried[place.link] + own
     found: dict[tuple[int, int], Ref] = {}
     for i in reversed(range(len(links))):

@@ -77,6 +77,9 @@ def _line(motion: Motion) -> Axis | None:
 
 def _joined(arguments: Sequence[Expr], variables: frozenset[str], *, quarters: bool) -> Iterator[Expr]:
     """The sum of the arguments as at most two motions: a constant motion where needed, then the variable motions."""
+    if not arguments or (len(arguments) == 1 and arguments[0].name in variables):
+        yield from arguments
+        return
     constant, number = expr(0), 0.0
     variable: list[Expr] = []
     for argument in arguments:

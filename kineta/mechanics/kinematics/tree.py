@@ -6,7 +6,7 @@ next link; bodies without a variable motion of their own belong to the link that
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -186,9 +186,13 @@ def with_mass(mechanism: Mechanism) -> Mechanism:
     """The mechanism with the mass of every body on its link, in exact arithmetic, to be :func:`rounded`."""
     symbols, graph = mechanism.symbols, exact(mechanism.graph)
     moments = [nothing(graph)] * (len(mechanism.links) + 1)  # of the ground, then of each link
+    known: dict[Hashable, Moments] = {}  # of bodies that are alike
     for body in symbols.system.tree:
         place = mechanism.places[body.name]
-        own = moments_of(symbols, body.inertia, graph).rotated(place.R).shifted(place.r)
+        key = body.inertia, place.R.refs, place.r.refs
+        own = known.get(key)
+        if own is None:
+            own = known[key] = moments_of(symbols, body.inertia, graph).rotated(place.R).shifted(place.r)
         moments[place.link + 1] = moments[place.link + 1] + own
     links = tuple(replace(link, moments=m) for link, m in zip(mechanism.links, moments[1:], strict=True))
     return replace(mechanism, links=links, ground=moments[0])
