@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 
 from kineta import tolerances
@@ -19,6 +20,8 @@ from kineta.model.axis import Axis
 from kineta.model.body import Body, Inertia
 from kineta.model.joints import ELEMENTARY
 from kineta.model.joints.motion import ElementaryMotion, Motion
+
+_NO_MASS = Inertia()
 
 
 def normal_form(motions: Iterable[Motion], variables: frozenset[str]) -> Iterator[Motion]:
@@ -43,7 +46,7 @@ def borrowed(bodies: Sequence[Body], variables: frozenset[str]) -> dict[str, lis
     found: dict[str, list[ElementaryMotion]] = {}
     for frame in bodies:
         after = carried.get(frame.name, [])
-        if frame.inertia == Inertia() and frame.motions and len(after) == 1 and frame.base not in found:
+        if frame.inertia == _NO_MASS and frame.motions and len(after) == 1 and frame.base not in found:
             head = _head(after[0].motions, _line(frame.motions[-1]))
             if head and all(variables.isdisjoint(m.argument.symbols()) for m in head):
                 found[frame.name] = head
@@ -79,7 +82,19 @@ def _joined(arguments: Sequence[Expr], variables: frozenset[str], *, quarters: b
     """The sum of the arguments as at most two motions: a constant motion where needed, then the variable motions."""
     if not arguments or (len(arguments) == 1 and arguments[0].name in variables):
         yield from arguments
-        return
+    elif len(arguments) == 1 and arguments[0].value is not None:
+        yield from _number(arguments[0], quarters)
+    else:
+        yield from _sums(arguments, variables, quarters)
+
+
+@lru_cache(maxsize=512)
+def _number(argument: Expr, quarters: bool) -> tuple[Expr, ...]:
+    """The motion by a number, of a kind with *quarters*: as it is, or whole quarters; none for zero."""
+    return tuple(_sums([argument], frozenset(), quarters))
+
+
+def _sums(arguments: Sequence[Expr], variables: frozenset[str], quarters: bool) -> Iterator[Expr]:
     constant, number = expr(0), 0.0
     variable: list[Expr] = []
     for argument in arguments:
