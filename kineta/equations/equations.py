@@ -298,11 +298,11 @@ class Equations:
         if not self.repeated:
             return None
         firsts = [part if part.like is None else part.like[0] for part in self.repeated]
-        kinds = dict[int, loops_over_components.Kind]()
+        kinds = dict[int, loops_over_components.ComponentKind]()
         for first in firsts:
             if id(first) not in kinds:
                 shown = first.formulas(quantity)
-                kinds[id(first)] = loops_over_components.Kind(shown.symbols, quantity, shown.array.refs)
+                kinds[id(first)] = loops_over_components.ComponentKind(shown.symbols, quantity, shown.array.refs)
         try:
             own = [kinds[id(first)] for first in firsts]
             systems = [part.system for part in self.repeated]

@@ -33,7 +33,7 @@ SEPARATE: Mapping[str, tuple[str, ...]] = {"forward": ("t", "q", "v", "tau"), "i
 
 
 @dataclass(frozen=True, eq=False)
-class Kind:
+class ComponentKind:
     """A kind of components: a *quantity* of the first of them, with *symbols*, as *refs* after all passes."""
 
     symbols: Symbols
@@ -78,7 +78,7 @@ def perhaps_many(system: System) -> bool:
 
 
 def programs(
-    system: System, quantity: str, kinds: Sequence[Kind], components: Sequence[System]
+    system: System, quantity: str, kinds: Sequence[ComponentKind], components: Sequence[System]
 ) -> tuple[StraightLineProgram, LoopProgram]:
     """The program of the parameters of *system* and that of a *quantity* from its *components*, of these *kinds*.
 
@@ -108,7 +108,11 @@ def programs(
 
 
 def _fixed(
-    recorder: StepRecorder, kind: Kind, own: System, p: Mapping[str, Ref], functions: dict[tuple[int, ...], list[Ref]]
+    recorder: StepRecorder,
+    kind: ComponentKind,
+    own: System,
+    p: Mapping[str, Ref],
+    functions: dict[tuple[int, ...], list[Ref]],
 ) -> list[Operand]:
     """The functions of parameters of *kind* for the component *own*, once for all with the same parameters."""
     graph = recorder.source
