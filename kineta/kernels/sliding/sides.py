@@ -389,6 +389,11 @@ def end_step(method: LoopMethod, run: RunData) -> None:
     s.cuts = 0
     run.size = min(run.size, s.pace)
     if leaves:
+        for j in range(s.n):
+            s.looks[j * method.tableau.coefficients] = run.y[s.place + j]
         settle(run, run.t, run.y, run.k)
+        for j in range(s.n):  # what slides on begins the next step as it has been recorded
+            if s.sides[j] == SLIDING:
+                run.y[s.place + j] = s.looks[j * method.tableau.coefficients]
         run.size, s.whole = max(run.size, s.whole), 0.0
     count_active(run)
