@@ -1,6 +1,7 @@
 """URDF, the robot description of ROS.
 
-``robot`` reads a file by ``xml``, with its ``joint_limits`` and ``visuals``; ``coverage`` says what is used of it.
+``robot`` reads a file by ``xml``, with its ``frames_and_inertia``, ``joint_limits`` and ``visuals``; ``coverage`` says what
+is used of it.
 """
 
 from __future__ import annotations

@@ -10,25 +10,23 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from kineta import tolerances
 from kineta.algebra.expression import Expr, expr, symbol
 from kineta.errors import ModelError, did_you_mean, warn
 from kineta.model.axis import Numbers, X, unit
-from kineta.model.body import GROUND, Body, Inertia
+from kineta.model.body import GROUND, Body
 from kineta.model.checks.check import STATEMENTS
-from kineta.model.checks.inertia_check import principal_moments
-from kineta.model.coercion import vector
 from kineta.model.elements.damper import Damper
 from kineta.model.io.foreign_formats import root_element_advice
 from kineta.model.io.text_file import read_bytes
 from kineta.model.io.urdf.coverage import Note, grouped, note, survey
+from kineta.model.io.urdf.frames_and_inertia import link_inertia, numbers, placement
 from kineta.model.io.urdf.joint_limits import JointRestriction, frictions, limits, start
 from kineta.model.io.urdf.visuals import visuals
 from kineta.model.io.urdf.xml import XMLElement, parse
 from kineta.model.joints.free import Free
 from kineta.model.joints.motion import Motion
-from kineta.model.joints.rotation import Rotation, Rx, Ry, Rz
-from kineta.model.joints.shift import Shift, Sx, Sy, Sz
+from kineta.model.joints.rotation import Rotation
+from kineta.model.joints.shift import Shift
 from kineta.model.reserved_symbols import ENERGIES, TIME
 from kineta.model.system import System
 from kineta.records import dataclass
@@ -42,8 +40,6 @@ WARNINGS = 20
 AXIS_LENGTH = 1e-3
 #: Words of the language, avoided as names.
 KEYWORDS = (*STATEMENTS, "on", "in", "at", "between", "and", "axis", "body")
-#: A decimal number as XML writes it.
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 #: Elements unused in joints without a coordinate of their own.
 _UNUSED = {
     "fixed": ("axis", "dynamics", "limit", "mimic"),
@@ -253,91 +249,13 @@ class _Robot:
 
     def _body(self, link: str) -> Body:
         element = self.links[link]
-        inertia = self._inertia(element, link)
+        inertia = link_inertia(element, link, self.notes)
         joint = self.by_child.get(link)
         if joint is None:
             motions: tuple[Motion, ...] = (Free(self.root_motion),) if self.root_motion else ()
             return Body(self.bodies[link], GROUND, motions, inertia, element.location)
-        motions = (*self._origin(joint.element.one("origin")), *_JOINTS[joint.kind](self, joint))
+        motions = (*placement(joint.element.one("origin")), *_JOINTS[joint.kind](self, joint))
         return Body(self.bodies[link], self.bodies[joint.parent], motions, inertia, element.location)
-
-    def _numbers(
-        self, element: XMLElement, attribute: str, count: int, default: Sequence[float] | None = None
-    ) -> list[float]:
-        """The *count* numbers of an attribute."""
-        text = element.attributes.get(attribute)
-        if text is None and default is not None:
-            return list(default)
-        text = element.get(attribute) if text is None else text
-        parts = text.split()
-        values = [float(part) for part in parts if _NUMBER.fullmatch(part)]
-        if len(values) != count or len(parts) != count or not all(map(math.isfinite, values)):
-            plural = "numbers" if count > 1 else "number"
-            raise ModelError(
-                f"<{element.tag}> {attribute}: expected {count} {plural}, found '{text}'.", element.location
-            )
-        return values
-
-    def _origin(self, element: XMLElement | None) -> list[Motion]:
-        """Constant motions to a frame: shifts, then turns about fixed axes x, y, z, that is about own axes z, y, x."""
-        if element is None:
-            return []
-        xyz = self._numbers(element, "xyz", 3, (0, 0, 0))
-        roll, pitch, yaw = self._rpy(element)
-        shifts: list[Motion] = [make(x) for make, x in zip((Sx, Sy, Sz), xyz, strict=True) if x]
-        return shifts + [make(a) for make, a in ((Rz, yaw), (Ry, pitch), (Rx, roll)) if a]
-
-    def _rpy(self, element: XMLElement) -> list[float]:
-        """Turns about the fixed axes x, y, z, from ``rpy`` or ``quat_xyzw``."""
-        if "quat_xyzw" not in element.attributes:
-            return self._numbers(element, "rpy", 3, (0, 0, 0))
-        if "rpy" in element.attributes:
-            raise ModelError("<origin>: expected rpy or quat_xyzw, found both.", element.location)
-        quaternion = self._numbers(element, "quat_xyzw", 4)
-        length = math.hypot(*quaternion)
-        if not tolerances.ROUNDING_TOLERANCE < length < math.inf:
-            found = element.attributes["quat_xyzw"]
-            raise ModelError(
-                f"<origin> quat_xyzw: expected a quaternion of length 1, found '{found}'.", element.location
-            )
-        x, y, z, w = (c / length for c in quaternion)
-        # Half the sum and half the difference of roll and yaw: with a pitch of +-90 degrees the rotation depends on one alone.
-        half_sum, half_difference = math.atan2(x + z, w - y), math.atan2(x - z, w + y)
-        pitch = 2 * math.atan2(math.hypot(x - z, w + y), math.hypot(x + z, w - y)) - math.pi / 2
-        return [half_sum + half_difference, pitch, half_sum - half_difference]
-
-    def _inertia(self, link: XMLElement, name: str) -> Inertia:
-        element = link.one("inertial")
-        if element is None:
-            return Inertia()
-        mass_element, inertia_element = element.one("mass"), element.one("inertia")
-        for tag, child in (("mass", mass_element), ("inertia", inertia_element)):
-            if child is None:
-                raise ModelError(f"link '{name}': <inertial> has no <{tag}>.", element.location)
-        assert mass_element is not None
-        assert inertia_element is not None
-        (mass,) = self._numbers(mass_element, "value", 1)
-        if mass < 0:
-            raise ModelError(f"link '{name}': mass is {mass:g} kg; expected zero or more.", mass_element.location)
-        entries = {k: self._numbers(inertia_element, k, 1)[0] for k in ("ixx", "iyy", "izz")}
-        entries |= {k: self._numbers(inertia_element, k, 1, (0,))[0] for k in ("ixy", "ixz", "iyz")}
-        origin = element.one("origin")
-        com = self._numbers(origin, "xyz", 3, (0, 0, 0)) if origin is not None else [0.0, 0.0, 0.0]
-        rpy = self._rpy(origin) if origin is not None else [0.0, 0.0, 0.0]
-        moments, products = _rotated(entries, rpy)
-        unchecked = self._impossible(inertia_element, moments, products)
-        return Inertia(
-            mass=expr(mass), com=vector(com), moments=vector(moments), products=vector(products), unchecked=unchecked
-        )
-
-    def _impossible(self, element: XMLElement, moments: Sequence[float], products: Sequence[float]) -> bool:
-        """Note an inertia tensor that no body can have; it is used unchanged, as in other programs."""
-        a, b, c = sorted(principal_moments(moments, products))
-        slack = tolerances.INERTIA_TOLERANCE * abs(c)
-        if a >= -slack and a + b >= c - slack:
-            return False
-        self.notes.append(note(element, "used as it stands", "no body has these moments of inertia; correct them"))
-        return True
 
     # -- joints -------------------------------------------------------------------------------------------------------
 
@@ -345,7 +263,7 @@ class _Robot:
         element = joint.element.one("axis")
         if element is None:
             return X
-        values = self._numbers(element, "xyz", 3)
+        values = numbers(element, "xyz", 3)
         try:
             axis = unit(values)
         except ModelError as error:
@@ -364,9 +282,7 @@ class _Robot:
                 raise ModelError(f"joint '{joint.name}' mimics '{other}', which does not exist.{near}", mimic.location)
             if other in chain:
                 raise ModelError(f"joint '{other}' mimics itself: {' -> '.join((*chain, other))}.", mimic.location)
-            (multiplier,), (offset,) = (
-                self._numbers(mimic, *a) for a in (("multiplier", 1, (1,)), ("offset", 1, (0,)))
-            )
+            (multiplier,), (offset,) = (numbers(mimic, *a) for a in (("multiplier", 1, (1,)), ("offset", 1, (0,))))
             k, c = k * multiplier, c + k * offset
             joint = self.joints[other]
             if joint.kind not in _ONE_COORDINATE:
@@ -445,7 +361,7 @@ class _Robot:
         if element.attributes.keys().isdisjoint(("lower", "upper")):
             self.notes.append(note(element, "left out", "it has no bounds"))
             return None
-        (lower,), (upper,) = (self._numbers(element, a, 1, (0,)) for a in ("lower", "upper"))
+        (lower,), (upper,) = (numbers(element, a, 1, (0,)) for a in ("lower", "upper"))
         return element, lower, upper
 
     def _resistance(self, joint: _Joint, name: str) -> float:
@@ -453,7 +369,7 @@ class _Robot:
         element = joint.element.one("dynamics")
         if element is None or joint.kind == "fixed":
             return 0.0
-        (value,) = self._numbers(element, name, 1, (0,))
+        (value,) = numbers(element, name, 1, (0,))
         if value < 0:
             raise ModelError(f"<dynamics> {name}: expected zero or more, found {value:g}.", element.location)
         if value and joint.kind not in _ONE_COORDINATE:
@@ -483,22 +399,3 @@ def _along(kind: type[Rotation] | type[Shift], axis: Numbers, argument: Expr) ->
 
 def _cross(a: Sequence[float], b: Sequence[float]) -> list[float]:
     return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-
-
-def _rotated(entries: dict[str, float], rpy: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Moments and products of an inertia tensor given in axes turned by *rpy*."""
-    I = [
-        [entries["ixx"], entries["ixy"], entries["ixz"]],
-        [entries["ixy"], entries["iyy"], entries["iyz"]],
-        [entries["ixz"], entries["iyz"], entries["izz"]],
-    ]
-    if any(rpy):
-        (cr, sr), (cp, sp), (cy, sy) = ((math.cos(a), math.sin(a)) for a in rpy)
-        R = [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-        half = [[sum(R[i][k] * I[k][j] for k in range(3)) for j in range(3)] for i in range(3)]
-        I = [[sum(half[i][k] * R[j][k] for k in range(3)) for j in range(3)] for i in range(3)]
-    return [I[0][0], I[1][1], I[2][2]], [I[0][1], I[0][2], I[1][2]]
