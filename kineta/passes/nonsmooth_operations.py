@@ -65,7 +65,7 @@ def _leaping(g: Graph, refs: Iterable[Ref], moving: Iterable[Ref], known: Iterab
         if op in LEAVES:  # None for what is not known before the motion, or in it
             depends[i] = depends.get(i, False if op == Op.CONST else None)
             continue
-        parts = (depends[a],) if op in UNARY or op in (Op.TABLE, Op.GUARD) else (depends[a], depends[b])
+        parts = (depends[a],) if op in UNARY or op == Op.GUARD else (depends[a], depends[b])
         depends[i] = None if None in parts else any(parts)
         if parts[0] and leaps(g, i):
             yield 2 * i

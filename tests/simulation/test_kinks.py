@@ -399,6 +399,10 @@ def test_a_mass_whose_place_jumps_with_the_state_ends_the_run(method: str, way: 
         ("Car | Sx(x + step(y - 0.7)), Sy(y) = 1 kg; coordinates x, y; initial y = 0.7 - w, y' = w;", 1.0),
         ("Car | Rz(x + if(x > 0.7, 1, 0)) = 0, 1, 1, 1; coordinates x; initial x = 0.7 - w, x' = w;", 1.0),
         ("Car | Sx(x + floor(x - t + 0.3)) = 1 kg; coordinates x; initial x = 0.2, x' = 1 + w/2;", 1.0),
+        (
+            "Car | Sx(x + step(table(1; (0, 0), (2, y)) - 0.35)), Sy(y) = 1 kg; coordinates x, y; initial y = 0.7 - w, y' = w;",
+            1.0,
+        ),
     ):
         model = kn.loads(f"parameters w = {way}; {text}")
         found = kn.simulate(model, 3.0, method=method)

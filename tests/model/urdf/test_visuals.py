@@ -75,6 +75,18 @@ def test_visuals_are_shapes_of_the_bodies(robot: Path) -> None:
     ]
 
 
+def test_visuals_are_turned_by_quaternions_as_links_are(tmp_path: Path) -> None:
+    path = tmp_path / "r.urdf"
+    halves = [(math.cos(angle / 2), math.sin(angle / 2)) for angle in (0.1, 0.2, 0.3)]
+    (cr, sr), (cp, sp), (cy, sy) = halves
+    x, y, z = sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy, cr * cp * sy - sr * sp * cy
+    quaternion = f"{x} {y} {z} {cr * cp * cy + sr * sp * sy}"
+    path.write_text(ROBOT.replace('rpy="0.1 0.2 0.3"', f'quat_xyzw="{quaternion}"'))
+    turns = urdf.read_with_report(path)[0].appearance[0].turns
+    assert [turn.text[:2] for turn in turns] == ["Rz", "Ry", "Rx"]
+    np.testing.assert_allclose([turn.angle.value for turn in turns], [0.3, 0.2, 0.1], atol=1e-14)
+
+
 def test_meshes_are_drawn_and_missing_ones_are_boxes(robot: Path) -> None:
     system = kn.load(robot)
     found = kn.posture(system)

@@ -13,6 +13,7 @@ from pathlib import Path
 from kineta.errors import KinetaError
 from kineta.model.appearance.shape import BodyShape, shape
 from kineta.model.io.urdf.coverage import Note, note
+from kineta.model.io.urdf.frames_and_inertia import turns
 from kineta.model.io.urdf.xml import XMLElement
 from kineta.model.joints.rotation import Rotation, Rx, Ry, Rz
 
@@ -67,7 +68,7 @@ def _numbers(element: XMLElement, attribute: str, default: tuple[float, ...] = (
     if text is None and default:
         return default
     found = tuple(float(x) for x in (text or "").split())
-    wanted = 3 if attribute in ("size", "xyz", "rpy", "scale") else 1
+    wanted = 3 if attribute in ("size", "xyz", "scale") else 1
     if len(found) != wanted or not all(map(math.isfinite, found)):
         raise ValueError(
             f"<{element.tag}> {attribute} has {'three numbers' if wanted == 3 else 'a number'}, not '{text}'"
@@ -79,7 +80,7 @@ def _turns(origin: XMLElement | None) -> list[Rotation]:
     """Turns about the fixed axes x, y, z: those about own axes z, y, x."""
     if origin is None:
         return []
-    roll, pitch, yaw = _numbers(origin, "rpy", (0.0, 0.0, 0.0))
+    roll, pitch, yaw = turns(origin)
     return [make(angle) for make, angle in ((Rz, yaw), (Ry, pitch), (Rx, roll)) if angle]
 
 
