@@ -216,7 +216,7 @@ def test_set_is_the_edited_file_of_every_example(name: str) -> None:
     text = path.read_text(encoding="utf-8")
     system = kn.load(path)
     for own in system.parameters:
-        if own.value is None:
+        if own.value is None or ("[" in own.name and own.name not in text):  # one of a loop has no text of its own
             continue
         value = own.value * 1.01 + 0.01 * (own.value == 0)
         changed, times = re.subn(

@@ -210,7 +210,8 @@ def test_numbers_in_formulas_are_decimals_without_rounding() -> None:
         "gravity (0, -9.81, 0); parameters M = 2, m = 0.5, l = 0.4, d = 0.2; Cart | Sx(x) = M;"
         "Bob ~ Cart | Rz(a), Sy(-l) = m; damper friction = d on x'; initial a = 60 deg, x' = 0.5;"
     )
-    assert "1.22625*M*m" in str(kn.linear_formulas(cart))
+    text = str(kn.linear_formulas(cart))
+    assert "A[a',a] = (58.86*m^2 - 78.48*M^2 - 19.62*M*m - sqrt(3)*(4*M + 5*m)*d)/(l*z1^2)" in text
 
 
 @pytest.mark.slow
