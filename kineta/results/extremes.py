@@ -60,8 +60,8 @@ def extremes(
         times = np.concatenate([times, between])[order]
         values = np.hstack([values, more])[:, order]
     sides = np.vstack([-values, values])
-    highest = sides.max(axis=1, keepdims=True)
-    best = (sides >= highest - tolerances.ROUNDING_TOLERANCE * np.abs(highest)).argmax(axis=1)
+    rounding = tolerances.ROUNDING_TOLERANCE * np.tile(np.abs(values).max(axis=1), 2)
+    best = (sides >= (sides.max(axis=1) - rounding)[:, None]).argmax(axis=1)
     own = np.arange(len(sides))
     low, high = times[np.maximum(best - 1, 0)], times[np.minimum(best + 1, len(times) - 1)]
     top, when = sides[own, best], times[best]
@@ -71,7 +71,7 @@ def extremes(
         seen = look(some)[1]
         at = np.vstack([-seen, seen])[own[:, None], places.reshape(tried.shape)]
         k = at.argmax(axis=1)
-        higher = at[own, k] > top + tolerances.ROUNDING_TOLERANCE * np.abs(top)
+        higher = at[own, k] > top + rounding
         top, when = np.where(higher, at[own, k], top), np.where(higher, tried[own, k], when)
         low, high = tried[own, np.maximum(k - 1, 0)], tried[own, np.minimum(k + 1, len(PARTS) - 1)]
     n = len(names)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.calls import public
 from kineta.drawing import draw, notebook
@@ -67,15 +68,20 @@ class Series:
         return {}
 
     def lines(self, extremes: Mapping[str, Extremes] | None = None) -> list[str]:
-        """Return the remarks, and a table of first and last values and of the *extremes*, by default those of the samples."""
+        """Return the remarks, and a table of first and last values and of the *extremes*, by default those of the samples; what
+        is constant as it is shown has both at the start.
+        """
         several = len(self.t) > 1
         head = ("", "start", "end", "least", "at t [s]", "largest", "at t [s]") if several else ("", "")
         text, rows = value_text(self.series, self.units), []
         for name, x in self.series.items():
             unit, values = self.units.get(name, ""), [x[0]]
             if several:
-                low, high = x.argmin(), x.argmax()
+                rounding = tolerances.ROUNDING_TOLERANCE * np.abs(x).max()
+                low, high = (x <= x.min() + rounding).argmax(), (x >= x.max() - rounding).argmax()
                 own = (x[low], self.t[low], x[high], self.t[high]) if extremes is None else extremes[name]
+                if text(name, own[0]) == text(name, own[2]):
+                    own = (own[0], self.t[0], own[2], self.t[0])
                 values += [x[-1], *own]
             # The times of the extremes stand at 3 and 5.
             cells = (f"{v:.6g}" if k in (3, 5) else text(name, v) for k, v in enumerate(values))
