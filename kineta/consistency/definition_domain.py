@@ -102,13 +102,14 @@ def domain_conditions(system: System, acting: Sequence[Expr] = (), *, moving: bo
     for i in reachable(DESCRIPTIONS, roots):
         rule = DOMAIN_RULES.get(DESCRIPTIONS.op[i])
         if rule is not None:
+            operation = Expr(DESCRIPTIONS, 2 * i)
             operand = Expr(DESCRIPTIONS, (DESCRIPTIONS.lhs, DESCRIPTIONS.rhs)[rule.operand][i])
-            names = operand.symbols()
+            names = operation.symbols()
             unknown = (
                 response_symbols(system, names) or speed_derivatives(system, names) or any("(" in n for n in names)
             )
-            if not unknown and fixed.issuperset(names) != moving:
-                found.append(DomainCondition(Expr(DESCRIPTIONS, 2 * i), operand, rule))
+            if not unknown and fixed.issuperset(operand.symbols()) != moving:
+                found.append(DomainCondition(operation, operand, rule))
     return found
 
 
