@@ -55,8 +55,8 @@ def test_numbers_are_those_of_simulate(chromium: Any, tmp_path: Path, name: str,
 SERVO = {"car_chain", "crane_servo"}
 #: Tolerances of runs that are compared closely, and how far they may be apart: of a mechanism that amplifies rounding, of
 #: ground and flanges whose force has a kink, which steps find as rounding lets them, and of a rotor that begins on a knot of its
-#: table: there a change of the wind by 2e-16 moves the end of the run by 5e-11. A cam whose lift is a table and a
-#: machine that walks on four legs take a few steps more or less.
+#: table: there a change of the wind by 2e-16 moves the end of the run by 5e-11; and of piles, whose impacts amplify it. A cam
+#: whose lift is a table and a machine that walks on four legs take a few steps more or less.
 CLOSE = 1e-12, 1e-14, 1e-11
 KINKED = 1e-12, 1e-14, 1e-9
 FAR = {
@@ -64,9 +64,14 @@ FAR = {
     "yielding_ground": KINKED,
     "wheelset": KINKED,
     "wind_turbine": KINKED,
+    "ball_pile": KINKED,
+    "brick_wall": (1e-12, 1e-14, 1e-7),
     "cam_follower": CLOSE,
     "walking_machine": CLOSE,
 }
+#: Examples whose bits are not compared: atan2, asin and tanh are those of the C library and of the browser, which differ on some
+#: processors; a start that meets loops within rounding is moved by it on one side.
+ROUNDED = {"single_track", "wheelset", "stewart_platform"}
 #: How long examples move [s] that do not for a second: piles amplify rounding from impact to impact.
 SPANS = {"ball_pile": 0.12, "brick_wall": 0.12}
 
@@ -92,9 +97,9 @@ def test_every_example_moves_as_in_simulate(
         for state in (states := (*run.q_names, *run.v_names, *run.level_names)):
             assert last[state] == pytest.approx(run[state][-1], abs=apart * max(np.abs(run[state]).max(), 0.01)), state
         assert tab.do("() => kineta.track.changes.map((x) => x.text)") == [what for _, what in run.changes]
-        assert end in (None, ({n: last[n] for n in states}, steps))
+        assert name in ROUNDED or end in (None, ({n: last[n] for n in states}, steps))
         # Fused operations make one step more or less of those that are cut at events, and of those at kinks some.
-        assert steps == pytest.approx(run.steps, rel=2e-2 if name in FAR else 4e-3, abs=2)
+        assert steps == pytest.approx(run.steps, rel=2e-2 if name in FAR or name in ROUNDED else 4e-3, abs=2)
         assert tab.said == []
 
 
