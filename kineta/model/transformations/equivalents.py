@@ -122,7 +122,7 @@ def reframed(system: System) -> System:
     described = {n: map_expressions(getattr(plain, n), partial(substitute_names, seen)) for n in _SEEN}
     change = {"constraints": held, "elements": seen_from_it, "points": seen_from_it}
     described |= {n: tuple(map(change[n], described[n])) for n in change}
-    return system.replace(
+    return plain.replace(
         coordinates=system.coordinates,
         parameters=[*system.parameters, *measures],
         bodies=bodies,

@@ -415,6 +415,13 @@ def test_sound_models_are_certified_in_many_digits(name: str) -> None:
     assert certificate.holds, str(certificate)
 
 
+def test_initial_values_of_named_expressions_are_certified() -> None:
+    """Another ground frame has no named expressions."""
+    text = "gravity 9.81; parameters h = 0.4; let y = h/2; A | Rx(a) = 1, 1, 1, 1, com = (0, 0, h); initial a = atan2(-y, h);"
+    certificate = kn.verify(kn.loads(text))
+    assert certificate.holds, str(certificate)
+
+
 def test_a_certificate_that_takes_minutes_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(task, "LARGE", 5)
     system = kn.loads("model two; gravity (0, -9.81, 0); A | Rz(a) = m(1), Jz(1); B ~ A | Sx(1), Rz(b) = m(1), Jz(1);")
