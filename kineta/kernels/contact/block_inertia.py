@@ -12,9 +12,8 @@ REGULARISATION = 1e-8
 #: The same, relative to the largest of J M^-1 J' in a block: the row along links that lie in one line vanishes as a whole, and
 #: with it all that it would be compared with. Rows of 1e-12 of the largest still keep twelve digits after the refinements.
 FOLDED = 1e-16
-#: Refinements of a solution at most, each of which reduces the effect of R by its relative size, and the change of multipliers in
-#: one, relative to themselves, behind which the next, less by that factor again, is left out.
-REFINEMENTS, SETTLED = 2, 1e-6
+#: Refinements of a solution, each of which reduces the effect of R by its relative size.
+REFINEMENTS = 2
 #: Relative addition to the diagonal of a Delassus operator, with which sweeps converge where rows depend on each other.
 STIFFENING = 1e-6
 #: Response of a row, relative to that of its speeds alone, below which constraints hold it.
@@ -121,29 +120,23 @@ def miss(A: Reals, n: int, x: Reals, rest: Reals) -> None:
 
 
 @kernel
-def refine(A: Reals, n: int, x: Reals, change: Reals) -> bool:
-    """Add the *change* of a refinement to x, and leave what constraints are missed by then in its place; whether a multiplier
-    changed by more than ``SETTLED`` of itself.
-    """
-    left = False
+def refine(A: Reals, n: int, x: Reals, change: Reals) -> None:
+    """Add the *change* of a refinement to x, and leave what constraints are missed by then in its place."""
     for i in range(n):
         x[i] += change[i]
-        left = left or (A[n * n + i] > 0.0 and fabs(change[i]) > SETTLED * fabs(x[i]))
     miss(A, n, change, change)
-    return left
 
 
 @kernel
 def solve(problem: ContactProblem, b: int, A: Reals, x: Reals, rest: Reals) -> None:
     """The solution x without R for the factors A of the block b, by iterative refinement; *rest* (n,) is working memory."""
-    n, made, left = problem.block_start[b + 1] - problem.block_start[b], 0, True
+    n = problem.block_start[b + 1] - problem.block_start[b]
     substitute_block(problem, b, A, x)
     if A[n * n + n - 1] > 0.0:
         miss(A, n, x, rest)
-        while made < REFINEMENTS and left:
+        for _ in range(REFINEMENTS):
             substitute_block(problem, b, A, rest)
-            left = refine(A, n, x, rest)
-            made += 1
+            refine(A, n, x, rest)
 
 
 @kernel
@@ -212,18 +205,18 @@ def substitute_three(problem: ContactProblem, b: int, A: Reals, x: Reals, y: Rea
 @kernel
 def solve_three(problem: ContactProblem, b: int, A: Reals, x: Reals, y: Reals, z: Reals, rest: Reals) -> None:
     """Solutions, as :func:`solve`, for three right sides at once; *rest* (3 n,) is working memory."""
-    n, made, left = problem.block_start[b + 1] - problem.block_start[b], 0, True
+    n = problem.block_start[b + 1] - problem.block_start[b]
     substitute_three(problem, b, A, x, y, z)
     if A[n * n + n - 1] > 0.0:
         u, v, w = rest, rest[n:], rest[2 * n :]
         miss(A, n, x, u)
         miss(A, n, y, v)
         miss(A, n, z, w)
-        while made < REFINEMENTS and left:
+        for _ in range(REFINEMENTS):
             substitute_three(problem, b, A, u, v, w)
-            first, second, third = refine(A, n, x, u), refine(A, n, y, v), refine(A, n, z, w)
-            left = first or second or third
-            made += 1
+            refine(A, n, x, u)
+            refine(A, n, y, v)
+            refine(A, n, z, w)
 
 
 @kernel
