@@ -515,12 +515,13 @@ def test_a_switch_that_makes_a_mass_negative_ends_the_run_there() -> None:
     assert "mass is -1 kg; expected zero or more" in run.message
 
 
-def test_a_watched_distance_of_zero_is_told_from_a_fault_of_the_model() -> None:
-    text = "coordinates x, y; B | Sx(x), Sy(y) = 1; initial x' = 1; parameters on = 0; when far : |r(B)| >= 1 : on = 1;"
+def test_a_disk_above_a_plane_to_which_it_is_parallel_is_told_from_a_fault_of_the_model() -> None:
+    coin = "gravity 9.81; B | Free(b) = 1, 0.01, 0.01, 0.02; initial b.z = 1;"
+    edge = "contact edge : disk=0.3 between B axis (0,0,1) and ground axis (0,0,1);"
     with pytest.raises(
-        kn.SimulationError, match="what 'far' watches has no rate in the initial state, as that of a distance"
+        kn.SimulationError, match="what 'edge' watches has no rate in the initial state, as where a disk is"
     ):
-        kn.simulate(kn.loads(text), 0.2)
+        kn.simulate(kn.loads(coin + edge), 0.2)
 
 
 #: A rod that stands on its tip until it slips: normal speeds left by rounding then turn the slip as they are stopped.

@@ -7,9 +7,6 @@ With the normal n, rho leads from the centre to the point of contact, and h is t
     torus           rho = - r (n - (n e) e) / s - a n          h = r s + a
     ellipsoid       rho = - A n / s                            h = s           s = sqrt(n A n), A the squares of half axes
 
-A wheel that touches may come to lie flat, where no place of its rim is the lowest, and rho and the rate of h are 0/0. In contacts
-wheels are ellipsoids with the half axis r FLAT along e: s = sqrt(|n x e|^2 + FLAT^2 (n e)^2).
-
 Velocities are relative to the body of the surface, heights to the body of the plane. The multiplier of ``n`` is the normal
 force, those of ``u`` and ``w`` are forces along two directions of the plane, on the rolling body.
 """
@@ -17,7 +14,6 @@ force, those of ``u`` and ``w`` are forces along two directions of the plane, on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Ref, neg
@@ -27,9 +23,6 @@ from kineta.model.constraints.rolling import Rolling
 from kineta.records import dataclass
 from kineta.spatial.rotation import normals
 from kineta.spatial.vector import Vector, along
-
-#: Half thickness of wheels and disks that touch, in radii.
-FLAT = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +54,7 @@ def _ball(on: Elements, rolling: Rolling, sight: RelativeKinematics, n: Vector, 
     return ShapeContact(n * neg(r), r)
 
 
-def _torus(
-    on: Elements, rolling: Rolling, sight: RelativeKinematics, n: Vector, sizes: Sequence[Ref], flat: float = 0.0
-) -> ShapeContact:
+def _torus(on: Elements, rolling: Rolling, sight: RelativeKinematics, n: Vector, sizes: Sequence[Ref]) -> ShapeContact:
     g, (r, a) = on.graph, sizes
     assert rolling.axis is not None
     e = sight.direction(rolling.start.body, on.direction(rolling.axis))
@@ -73,19 +64,12 @@ def _torus(
         text = f"the {rolling.shape} of '{rolling.name}' lies flat on its plane, its axis along the normal in every motion, and "
         text += "touches at no one point; expected an axis that leans, or points of its rim that touch."
         raise ModelError(f"Model '{on.mechanism.symbols.system.name}': {text}", rolling.location)
-    outwards = n - e * inclination
-    if flat:
-        across, thin = n.cross(e), g.mul(g.const(flat**2), inclination)
-        s = g.sqrt(g.add(across.dot(across), g.mul(thin, inclination)))
-        outwards += e * thin
-    outwards *= g.div(r, s)
+    outwards = (n - e * inclination) * g.div(r, s)
     return ShapeContact(-(outwards + n * a), g.add(g.mul(r, s), a))
 
 
-def _wheel(
-    on: Elements, rolling: Rolling, sight: RelativeKinematics, n: Vector, sizes: Sequence[Ref], flat: float = 0.0
-) -> ShapeContact:
-    return _torus(on, rolling, sight, n, (*sizes, ZERO), flat)
+def _wheel(on: Elements, rolling: Rolling, sight: RelativeKinematics, n: Vector, sizes: Sequence[Ref]) -> ShapeContact:
+    return _torus(on, rolling, sight, n, (*sizes, ZERO))
 
 
 def _ellipsoid(
@@ -109,10 +93,4 @@ SHAPES: Mapping[str, ContactGeometry] = {
     "ball": _ball,
     "torus": _torus,
     "ellipsoid": _ellipsoid,
-}
-
-#: Contact geometry of shapes that may touch or not, and lie in any way.
-CONTACT_SHAPES: Mapping[str, ContactGeometry] = {
-    **SHAPES,
-    **{name: partial(of, flat=FLAT) for name, of in (("wheel", _wheel), ("disk", _wheel), ("torus", _torus))},
 }

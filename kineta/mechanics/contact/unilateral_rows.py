@@ -18,7 +18,7 @@ from kineta.algebra.expression import Expr
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.mechanics.constraints.relative_kinematics import RelativeKinematics
-from kineta.mechanics.constraints.rolling_residuals import CONTACT_SHAPES, ShapeContact
+from kineta.mechanics.constraints.rolling_residuals import SHAPES, ShapeContact
 from kineta.mechanics.constraints.rows import Row, anywhere, row_of, vanishes
 from kineta.mechanics.contact.ground_height import height_and_slope, touched
 from kineta.mechanics.elements.applied_forces import Elements
@@ -206,7 +206,7 @@ def _geometry(
     assert place.surface_axis is not None
     given = (place.shape, place.sizes, place.start, place.end, place.surface_axis, place.axis)
     rolling = Rolling(name, *given, location=contact.location)
-    return CONTACT_SHAPES[place.shape](on, rolling, sight, n, on.expression(*place.sizes))
+    return SHAPES[place.shape](on, rolling, sight, n, on.expression(*place.sizes))
 
 
 def _on_ground(on: Elements, contact: Contact, place: Touching, name: str) -> Rows:
