@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -12,7 +11,7 @@ from kineta.expr.op import LEAVES, UNARY, Op
 from kineta.expr.walk import reachable
 from kineta.passes.bounds import UNBOUNDED, bounds, largest
 from kineta.passes.differentiate import forward
-from kineta.passes.substitute import signed
+from kineta.passes.substitute import substitute
 from kineta.records import dataclass
 
 _ZEROS: Mapping[int, Callable[[Graph, Ref, Ref], Ref | None]] = {
@@ -197,22 +196,12 @@ def hold_sides(g: Graph, refs: Sequence[Ref], sides: Mapping[Ref, Ref]) -> list[
     """The expressions *refs* with ``step`` and ``sign`` of the switching functions of *sides* replaced: there is 0 where the
     function is held below zero, and 1 where it is held above.
     """
-    copy: dict[int, Ref] = {}
+    held = dict[int, Ref]()
     for i in reachable(g, refs):
-        op, a, b = g.op[i], g.lhs[i], g.rhs[i]
-        if op in LEAVES:
-            copy[i] = 2 * i
-        elif op in _HELD and a & -2 in sides:
-            above = sides[a & -2]
-            if op == Op.SIGN:
+        function = g.lhs[i]
+        if g.op[i] in _HELD and function & -2 in sides:
+            above = sides[function & -2]
+            if g.op[i] == Op.SIGN:
                 above = g.sub(g.add(above, above), ONE)
-            copy[i] = above if not a & 1 else g.sub(ONE, above)
-        elif op == Op.TABLE:
-            table = tables.table_of(g, b)
-            columns = tuple(tuple(signed(copy[r >> 1], r) for r in column) for column in table.columns)
-            copy[i] = tables.node(g, signed(copy[a >> 1], a), dataclasses.replace(table, columns=columns))
-        elif op in UNARY:
-            copy[i] = g.call(op, signed(copy[a >> 1], a))
-        else:
-            copy[i] = g.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b))
-    return [signed(copy[r >> 1], r) for r in refs]
+            held[i] = above if not function & 1 else g.sub(ONE, above)
+    return substitute(g, refs, {}, nodes=held)

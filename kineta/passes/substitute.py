@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.expr.op import UNARY, Op
@@ -19,16 +20,18 @@ def substitute(
     replace: Mapping[str, Ref],
     target: Graph | None = None,
     number: Callable[[float], Ref] | None = None,
+    nodes: Mapping[int, Ref] = MappingProxyType({}),
 ) -> list[Ref]:
-    """The *roots* rebuilt in *target* (by default the source) with every symbol of *replace* replaced by its reference, and
-    every number by the result of *number* (by default the same number).
+    """The *roots* rebuilt in *target* (by default the source) with every symbol of *replace* replaced by its reference,
+    every number by the result of *number* (by default the same number), and of *nodes*, by their ids, each by its reference.
     """
     into = source if target is None else target
     number = into.const if number is None else number
-    copy: dict[int, Ref] = {}
+    copy: dict[int, Ref] = dict(nodes)
     kinds, lhs, rhs = source.op, source.lhs, source.rhs
     add, mul = into.add, into.mul
-    for i in reachable(source, roots):
+    order = reachable(source, roots, nodes)
+    for i in (i for i in order if i not in nodes) if nodes else order:
         op, a, b = kinds[i], lhs[i], rhs[i]
         if op in _RING:
             x, y = copy[a >> 1], copy[b >> 1]
