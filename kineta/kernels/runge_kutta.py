@@ -114,14 +114,19 @@ def state_at(method: LoopMethod, run: RunData, dense: Reals, x: float, out: Real
 @kernel
 def interpolate(method: LoopMethod, n: int, y: Reals, dense: Reals, x: float, out: Reals) -> None:
     """The state at the fraction x of a step from the state y."""
-    rest = 1.0 - x
     for i in range(n):
-        change = dense[(method.tableau.coefficients - 1) * n + i] * (
-            x if method.tableau.coefficients % 2 == 1 else rest
-        )
-        for r in reversed(range(method.tableau.coefficients - 1)):
-            change = (change + dense[r * n + i]) * (rest if r % 2 == 1 else x)
+        change = change_of(method, n, dense, x, i)
         out[i] = y[i] + change
+
+
+@kernel
+def change_of(method: LoopMethod, n: int, dense: Reals, x: float, i: int) -> float:
+    """What component i of n has changed by at the fraction x of a step."""
+    rest = 1.0 - x
+    change = dense[(method.tableau.coefficients - 1) * n + i] * (x if method.tableau.coefficients % 2 == 1 else rest)
+    for r in reversed(range(method.tableau.coefficients - 1)):
+        change = (change + dense[r * n + i]) * (rest if r % 2 == 1 else x)
+    return change
 
 
 # -- the size of a step -----------------------------------------------------------------------------------------------

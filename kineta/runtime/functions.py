@@ -520,5 +520,5 @@ def _quadrature_symbols(graph: Graph, layout: StateLayout) -> list[Ref]:
     shown = (f"event {i}" for i in range(len(layout.guards)))
     loaded = (f"load {i}" for i in range(layout.loads))
     works = (*("work done",) * layout.works, *("control work",) * layout.controls)
-    works = (*works, *(side_name(k) for k in range(len(layout.slides))))
-    return [graph.symbol(n) for n in (*works, *shown, *loaded, *pivots)]
+    sides = (side_name(k) for k in range(len(layout.slides)))
+    return [graph.symbol(n) for n in (*works, *sides, *shown, *loaded, *pivots)]

@@ -15,7 +15,7 @@ from kineta.expr.op import FREE, HIGH, LOW, SLIDING
 from kineta.integration.loop_abi import REST, RunData
 from kineta.kernels.kinks.guards import evaluate_guards
 from kineta.kernels.language import copysign, fabs, kernel, pow
-from kineta.kernels.runge_kutta import resolution, state_at
+from kineta.kernels.runge_kutta import change_of, resolution, state_at
 from kineta.kernels.sliding.rate import evaluate_sliding, solve_shares
 from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.memory import Reals
@@ -98,13 +98,19 @@ def find_sides(method: LoopMethod, run: RunData) -> None:
 
 
 @kernel
+def side_of(value: float) -> int:
+    """The side of a switching function of this *value*; free at zero."""
+    if value == 0.0:
+        return FREE
+    return HIGH if value > 0.0 else LOW
+
+
+@kernel
 def take_side(run: RunData, t: float, y: Reals, j: int, value: float) -> None:
     """Hold switching function j, with this *value*, on its side in the state y at the time t."""
     s = run.slides
-    s.fresh[j] = 0
-    if value != 0.0:
-        s.sides[j] = HIGH if value > 0.0 else LOW
-    else:
+    s.fresh[j], s.sides[j] = 0, side_of(value)
+    if s.sides[j] == FREE:
         enter(run, t, y, j, FREE)
 
 
@@ -214,11 +220,7 @@ def meet(method: LoopMethod, run: RunData, t: float, end: float, rates: Reals) -
         if s.sides[j] != SLIDING and s.fresh[j] == 0 and k.muted[s.guards[j]] > 0:
             s.sides[j] = FREE
         elif s.sides[j] != SLIDING and s.fresh[j] == 0 and k.values[s.guards[j]] * k.tried[s.guards[j]] <= 0.0:
-            value = k.tried[s.guards[j]]
-            side = FREE
-            if value != 0.0:
-                side = HIGH if value > 0.0 else LOW
-            enter(run, end, run.new, j, side)
+            enter(run, end, run.new, j, side_of(k.tried[s.guards[j]]))
     if s.active > 0:
         bring(method, run, end, run.new)
     settle(run, end, run.new, rates)
@@ -325,14 +327,9 @@ def told_by(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float) 
 @kernel
 def over_at(method: LoopMethod, run: RunData, dense: Reals, x: float, j: int) -> float:
     """How far the share of surface j is beyond its ends at the fraction x of the step."""
-    s, rest = run.slides, 1.0 - x
-    at = s.place + j
-    change = dense[(method.tableau.coefficients - 1) * run.n + at] * (
-        x if method.tableau.coefficients % 2 == 1 else rest
-    )
-    for r in reversed(range(method.tableau.coefficients - 1)):
-        change = (change + dense[r * run.n + at]) * (rest if r % 2 == 1 else x)
-    share = run.y[at] + change - float(SLIDING)
+    s = run.slides
+    change = change_of(method, run.n, dense, x, s.place + j)
+    share = run.y[s.place + j] + change - float(SLIDING)
     return max(-share, share - 1.0) - s.off[j]
 
 

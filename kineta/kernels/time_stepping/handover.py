@@ -10,6 +10,7 @@ from kineta.kernels.contact.motion import contact_position, contact_velocity
 from kineta.kernels.contact.state_terms import CHANGED
 from kineta.kernels.language import kernel
 from kineta.kernels.switching import energy
+from kineta.kernels.time_stepping.time_step import release_contacts
 from kineta.kernels.vectors import copy
 from kineta.memory import Reals
 
@@ -22,9 +23,8 @@ def begin_quiet(run: SteppingData, watch: QuietWatch) -> None:
     """Begin to watch time stepping at its start: nothing is pressed or sticks so far, and nothing has an impulse."""
     watch.since = 0
     for c in range(run.motion.problem.contacts):
-        watch.pressed[c], run.pressed[c], run.stuck[c] = 0, 0, 0
-        for i in range(3):
-            run.motion.solution.impulse[3 * c + i] = 0.0
+        watch.pressed[c] = 0
+    release_contacts(run)
 
 
 @kernel

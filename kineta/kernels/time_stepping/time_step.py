@@ -26,7 +26,7 @@ from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.time_stepping.near_pairs import find_pairs, keep_last, note_depth
 from kineta.kernels.time_stepping.pair_rows import fill_pairs, note_forces
 from kineta.kernels.time_stepping.step_impulses import FOUND, LEAST, REACH, aim, solve_contacts, turned
-from kineta.kernels.vectors import copy, largest, maximum, normalise
+from kineta.kernels.vectors import copy, largest, largest_change, maximum, normalise
 from kineta.memory import Reals
 
 #: Part of the impulses of the last step with which those of contacts whose rows are one freedom begin: what is undetermined
@@ -495,15 +495,6 @@ def place_along(run: SteppingData, begin: float, part: float, values: Reals) -> 
 
 
 @kernel
-def placed_apart(one: Reals, other: Reals, n: int) -> float:
-    """How far apart two placements are at most."""
-    off = 0.0
-    for i in range(n):
-        off = max(off, fabs(other[i] - one[i]))
-    return off
-
-
-@kernel
 def tears(run: SteppingData, begin: float) -> bool:
     """Whether a place jumps in the last step, which begins at the time *begin*: a mass would need an infinite acceleration. The
     step then ends at the last number before it.
@@ -516,17 +507,17 @@ def tears(run: SteppingData, begin: float) -> bool:
     place_along(run, begin, b, last)
     size = max(largest(run.origin, run.motion.coordinates), largest(run.y, run.motion.coordinates))
     still = tolerances.STATE_TOLERANCE * max(size, max(largest(first, n), largest(last, n)))
-    while turn < HALVINGS and placed_apart(first, last, n) > still:
+    while turn < HALVINGS and largest_change(first, last, n) > still:
         part = a + 0.5 * (b - a)
         place_along(run, begin, part, middle)
-        if placed_apart(first, middle, n) > placed_apart(middle, last, n):
+        if largest_change(first, middle, n) > largest_change(middle, last, n):
             b = part
             copy(middle, last, n)
         else:
             a = part
             copy(middle, first, n)
         turn += 1
-    run.torn = placed_apart(first, last, n) > still
+    run.torn = largest_change(first, last, n) > still
     if run.torn:
         for k in range(run.motion.n_extended):
             run.y[k] = run.origin[k] + a * (run.y[k] - run.origin[k])
@@ -567,16 +558,23 @@ def march(run: SteppingData) -> int:
 
 
 @kernel
-def clear_contacts(run: SteppingData) -> None:
-    """Let no contact be pressed, and none have an impulse, and count no steps whose impulses do not obey all laws."""
+def release_contacts(run: SteppingData) -> None:
+    """Let no contact be pressed or stick, and none have an impulse."""
     m = run.motion.problem.contacts
-    run.bounded, run.plainly, run.unsolved, run.culprit = 0, 0, 0, 0
-    run.resting, run.pause, run.torn = 0, 0, False
     for k in range(m):
         run.pressed[k], run.stuck[k] = 0, 0
-        run.depths[k] = 0.0
     for k in range(3 * m):
         run.motion.solution.impulse[k] = 0.0
+
+
+@kernel
+def clear_contacts(run: SteppingData) -> None:
+    """Let no contact be pressed, and none have an impulse, and count no steps whose impulses do not obey all laws."""
+    run.bounded, run.plainly, run.unsolved, run.culprit = 0, 0, 0, 0
+    run.resting, run.pause, run.torn = 0, 0, False
+    for k in range(run.motion.problem.contacts):
+        run.depths[k] = 0.0
+    release_contacts(run)
 
 
 @kernel
