@@ -186,6 +186,15 @@ class PrintedNumber:
     circle: int = 0
 
 
+def multiple_of_pi(value: float) -> tuple[Fraction, int] | None:
+    """The fraction of *value* and pi to a power, 1 or -1: 2/3 and 1 of 2.0943951023931953; None where there is no small one."""
+    for power in (1, -1):
+        turns = Fraction(value / math.pi**power).limit_denominator(DEGREES)
+        if turns and abs(float(turns) * math.pi**power - value) <= 4 * math.ulp(value):
+            return turns, power
+    return None
+
+
 def exact_root(value: float) -> tuple[Fraction, int] | None:
     """The fraction and the whole number under a root whose product *value* is: sqrt(3)/2 of 0.8660254037844386; None where
     there are no small ones.
@@ -220,11 +229,9 @@ def printed_number(value: float, *, of_letters: bool = False, measured: bool = F
         return PrintedNumber(fraction)
     if long and (root := exact_root(value)) is not None:
         return PrintedNumber(*root)
-    if long:
-        for power in (1, -1):
-            turns = Fraction(value / math.pi**power).limit_denominator(DEGREES)
-            if turns and abs(float(turns) * math.pi**power - value) <= 4 * math.ulp(value):
-                return PrintedNumber(turns, circle=power)
+    if long and (found := multiple_of_pi(value)) is not None:
+        turns, power = found
+        return PrintedNumber(turns, circle=power)
     return PrintedNumber(value)
 
 

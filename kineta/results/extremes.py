@@ -11,7 +11,7 @@ from kineta.arrays import FloatArray
 from kineta.calls import call_user_function
 from kineta.errors import ArgumentError, shown
 from kineta.results.result import Result
-from kineta.results.series import Extremes, Series
+from kineta.results.series import Extremes, Series, first_largest
 from kineta.values import numbers
 
 #: Sample points within a bracket, and number of refinements: each shrinks the bracket to a quarter.
@@ -60,8 +60,8 @@ def extremes(
         times = np.concatenate([times, between])[order]
         values = np.hstack([values, more])[:, order]
     sides = np.vstack([-values, values])
-    rounding = tolerances.ROUNDING_TOLERANCE * np.tile(np.abs(values).max(axis=1), 2)
-    best = (sides >= (sides.max(axis=1) - rounding)[:, None]).argmax(axis=1)
+    rounding = tolerances.ROUNDING_TOLERANCE * np.abs(sides).max(axis=1)
+    best = first_largest(sides)
     own = np.arange(len(sides))
     low, high = times[np.maximum(best - 1, 0)], times[np.minimum(best + 1, len(times) - 1)]
     top, when = sides[own, best], times[best]

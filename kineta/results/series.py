@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from kineta import tolerances
-from kineta.arrays import FloatArray
+from kineta.arrays import FloatArray, IntArray
 from kineta.calls import public
 from kineta.drawing import draw, notebook
 from kineta.errors import ArgumentError, MissingPackageError, SimulationError, nearest_or_listed, readable, shown
@@ -28,6 +28,13 @@ class Extremes(NamedTuple):
     t_least: float
     largest: float
     t_largest: float
+
+
+def first_largest(rows: FloatArray) -> IntArray:
+    """The places (n,) in *rows* (n, k) of their first values within rounding of the largest, relative to all of a row."""
+    rounding = tolerances.ROUNDING_TOLERANCE * np.abs(rows).max(axis=1)
+    found: IntArray = (rows >= (rows.max(axis=1) - rounding)[:, None]).argmax(axis=1)
+    return found
 
 
 @public
@@ -77,8 +84,7 @@ class Series:
         for name, x in self.series.items():
             unit, values = self.units.get(name, ""), [x[0]]
             if several:
-                rounding = tolerances.ROUNDING_TOLERANCE * np.abs(x).max()
-                low, high = (x <= x.min() + rounding).argmax(), (x >= x.max() - rounding).argmax()
+                low, high = first_largest(np.array([-x, x]))
                 own = (x[low], self.t[low], x[high], self.t[high]) if extremes is None else extremes[name]
                 if text(name, own[0]) == text(name, own[2]):
                     own = (own[0], self.t[0], own[2], self.t[0])

@@ -24,7 +24,7 @@ from kineta.notation.readable.polynomials import (
     scaled,
 )
 from kineta.notation.readable.ring import PI, Angle, Ring
-from kineta.notation.typesetting import DEGREES, FactorKind, exact_root, short_decimal
+from kineta.notation.typesetting import FactorKind, exact_root, multiple_of_pi, short_decimal
 
 #: Terms of products of sines and cosines at most that are written as sums of them.
 WAVES = 64
@@ -58,10 +58,9 @@ def exact_sum(ring: Ring, value: float) -> Sum:
     """
     if (own := exact(value)) is not None:
         return {(): own}
-    for sign in (1, -1):
-        turns = Fraction(value / math.pi**sign).limit_denominator(DEGREES)
-        if turns and abs(float(turns) * math.pi**sign - value) <= 4 * math.ulp(value):
-            return {((ring.symbol(PI, FactorKind.NUMBER), sign),): turns}
+    if (multiple := multiple_of_pi(value)) is not None:
+        turns, sign = multiple
+        return {((ring.symbol(PI, FactorKind.NUMBER), sign),): turns}
     found = exact_root(value)
     if found is None:
         return {((ring.number(value), 1),): Fraction(1)}

@@ -15,7 +15,7 @@ from kineta.model.coercion import vector
 from kineta.model.io.urdf.coverage import Note, note
 from kineta.model.io.urdf.xml import XMLElement
 from kineta.model.joints.motion import Motion
-from kineta.model.joints.rotation import Rx, Ry, Rz
+from kineta.model.joints.rotation import Rotation, Rx, Ry, Rz
 from kineta.model.joints.shift import Sx, Sy, Sz
 
 #: A decimal number as XML writes it.
@@ -41,13 +41,18 @@ def placement(element: XMLElement | None) -> list[Motion]:
     if element is None:
         return []
     xyz = numbers(element, "xyz", 3, (0, 0, 0))
-    roll, pitch, yaw = turns(element)
     shifts: list[Motion] = [make(x) for make, x in zip((Sx, Sy, Sz), xyz, strict=True) if x]
-    return shifts + [make(a) for make, a in ((Rz, yaw), (Ry, pitch), (Rx, roll)) if a]
+    return [*shifts, *turns(element)]
 
 
-def turns(element: XMLElement) -> list[float]:
-    """Turns about the fixed axes x, y, z, from ``rpy`` or ``quat_xyzw``."""
+def turns(element: XMLElement) -> list[Rotation]:
+    """Turns about fixed axes x, y, z, as those about own axes z, y, x."""
+    roll, pitch, yaw = angles(element)
+    return [make(angle) for make, angle in ((Rz, yaw), (Ry, pitch), (Rx, roll)) if angle]
+
+
+def angles(element: XMLElement) -> list[float]:
+    """The angles of turns about the fixed axes x, y, z, from ``rpy`` or ``quat_xyzw``."""
     if "quat_xyzw" not in element.attributes:
         return numbers(element, "rpy", 3, (0, 0, 0))
     if "rpy" in element.attributes:
@@ -82,7 +87,7 @@ def link_inertia(link: XMLElement, name: str, notes: list[Note]) -> Inertia:
     entries |= {k: numbers(inertia_element, k, 1, (0,))[0] for k in ("ixy", "ixz", "iyz")}
     origin = element.one("origin")
     com = numbers(origin, "xyz", 3, (0, 0, 0)) if origin is not None else [0.0, 0.0, 0.0]
-    rpy = turns(origin) if origin is not None else [0.0, 0.0, 0.0]
+    rpy = angles(origin) if origin is not None else [0.0, 0.0, 0.0]
     moments, products = _rotated(entries, rpy)
     unchecked = _impossible(inertia_element, moments, products, notes)
     return Inertia(

@@ -15,7 +15,6 @@ from kineta.model.appearance.shape import BodyShape, shape
 from kineta.model.io.urdf.coverage import Note, note
 from kineta.model.io.urdf.frames_and_inertia import turns
 from kineta.model.io.urdf.xml import XMLElement
-from kineta.model.joints.rotation import Rotation, Rx, Ry, Rz
 
 #: The attributes of geometries that are sizes, in the order of those of the solid.
 _SIZES: Mapping[str, tuple[str, ...]] = {
@@ -55,7 +54,7 @@ def _shape(visual: XMLElement, body: str, robot: XMLElement) -> BodyShape:
         file=_path(found.attributes.get("filename", ""), Path(robot.location.file)) if found.tag == "mesh" else "",
         scale=_numbers(found, "scale", (1.0, 1.0, 1.0)) if found.tag == "mesh" else 1.0,
         at=at,
-        turns=_turns(origin),
+        turns=[] if origin is None else turns(origin),
         colour=_colour(visual, robot),
     )
     if fault := BodyShape.kind.fault(None, own):  # type: ignore[arg-type]  # a shape asks nothing of its scope
@@ -74,14 +73,6 @@ def _numbers(element: XMLElement, attribute: str, default: tuple[float, ...] = (
             f"<{element.tag}> {attribute} has {'three numbers' if wanted == 3 else 'a number'}, not '{text}'"
         )
     return found
-
-
-def _turns(origin: XMLElement | None) -> list[Rotation]:
-    """Turns about the fixed axes x, y, z: those about own axes z, y, x."""
-    if origin is None:
-        return []
-    roll, pitch, yaw = turns(origin)
-    return [make(angle) for make, angle in ((Rz, yaw), (Ry, pitch), (Rx, roll)) if angle]
 
 
 def _colour(visual: XMLElement, robot: XMLElement) -> str:
