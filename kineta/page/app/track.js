@@ -71,6 +71,12 @@ export class Track {
     return low;
   }
 
+  /** The rows on both sides of a time, and the part of the way from the one to the other. @param {number} t */
+  between(t) {
+    const k = this.row(t), next = Math.min(k + 1, this.rows - 1), span = this.t[next] - this.t[k];
+    return [k, next, span > 0 ? Math.min(1, Math.max(0, (t - this.t[k]) / span)) : 0];
+  }
+
   /** The samples so far, by themselves. */
   copy() {
     const made = new Track(this.names, 0);
@@ -83,14 +89,13 @@ export class Track {
   /** A column at a time, between samples in proportion; null beyond the samples. @param {string} name @param {number} t */
   value(name, t) {
     if (!this.rows || t > this.last || t < this.t[0]) return null;
-    const k = this.row(t), next = Math.min(k + 1, this.rows - 1), span = this.t[next] - this.t[k], x = this.column(name);
-    return x ? x[k] + (span > 0 ? ((t - this.t[k]) / span) * (x[next] - x[k]) : 0) : null;
+    const [k, next, s] = this.between(t), x = this.column(name);
+    return x ? x[k] + s * (x[next] - x[k]) : null;
   }
 
   /** Coordinates and speeds at a time, between samples in proportion. @param {number} t */
   state(t) {
-    const k = this.row(t), next = Math.min(k + 1, this.rows - 1), span = this.t[next] - this.t[k];
-    const s = span > 0 ? Math.min(1, Math.max(0, (t - this.t[k]) / span)) : 0;
+    const [k, next, s] = this.between(t);
     const at = (j) => this.columns[j][k] + s * (this.columns[j][next] - this.columns[j][k]);
     const q = Float64Array.from({ length: nq }, (_, j) => at(j));
     // A mean of two attitudes is none.
