@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.page import document
 from tests.hybrid.test_classics import painleve
 from tests.page import unfused
 from tests.page.chromium import LAST, OPENS_PAGES, opened, shown
@@ -84,6 +85,7 @@ def test_every_example_moves_as_in_simulate(
     rtol, atol, apart = FAR.get(name, CLOSE)
     monkeypatch.setattr("kineta.page.document.RTOL", rtol)
     monkeypatch.setattr("kineta.page.document.ATOL", atol)
+    monkeypatch.setattr("kineta.page.kept_pages.posture_page", document.posture_page)
     model, page, end = EXAMPLES / f"{name}.kin", tmp_path / f"{name}.html", None
     to = SPANS.get(name, 1.0)
     run = kn.simulate(kn.load(model), to, rtol=rtol, atol=atol)

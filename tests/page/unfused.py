@@ -20,10 +20,11 @@ def page_and_end(model: Path, page: Path, seconds: float, rtol: float, atol: flo
     """Write the page of a model; the last state of its run by name, and the number of steps."""
     import kineta as kn
     from kineta.kernels.integrate import is_fused
-    from kineta.page import document
+    from kineta.page import document, kept_pages
 
     assert not is_fused()
     document.RTOL, document.ATOL = rtol, atol
+    kept_pages.posture_page = document.posture_page  # made here, and not by a processor that fuses, or with other tolerances
     system = kn.load(model)
     system.show(page, to=seconds)
     run: Any = kn.simulate(system, seconds, rtol=rtol, atol=atol)
