@@ -17,12 +17,12 @@ from kineta.errors import ArgumentError, ModelError, SimulationError, did_you_me
 from kineta.model.dimensions import varied_units
 from kineta.model.system import System
 from kineta.numerics.continuation import POINTS, STUCK, Curve, CurvePoint, follow
-from kineta.numerics.linear_algebra import lstsq
+from kineta.numerics.linear_algebra import lstsq, svd
 from kineta.records import dataclass
 from kineta.runtime.parameter_checks import check_parameters
 from kineta.tasks.periodic_motions import floquet
 from kineta.tasks.periodic_motions.periodic_motion import found_orbit, shooting_of
-from kineta.tasks.periodic_motions.shooting import Orbit, Shooting
+from kineta.tasks.periodic_motions.shooting import CUTS, WAY, Orbit, Shooting
 from kineta.values import finite, whole, word
 
 #: Continuation steps from one end of the parameter's interval to the other at a constant motion.
@@ -72,14 +72,13 @@ class PeriodicFamily:
     _repr_html_ = notebook
 
     def __getitem__(self, name: str) -> FloatArray:
-        """Return the values (k,) of a coordinate or speed at the start, or of the ``period``. Raises :class:`ArgumentError` for
-        other names.
+        """Return the values (k,) of a coordinate or speed at the start, of the parameter, or of the ``period``. Raises
+        :class:`ArgumentError` for other names.
         """
-        if isinstance(name, str) and name == "period":
-            return self.period
-        if not isinstance(name, str) or name not in self.names:
-            raise ArgumentError(f"There is no coordinate or speed {shown(name)}.{did_you_mean(name, self.names)}")
-        return np.asarray(self.states[:, self.names.index(name)])
+        series = dict(zip(self.names, self.states.T, strict=True)) | {self.parameter: self.values, "period": self.period}
+        if not isinstance(name, str) or name not in series:
+            raise ArgumentError(f"There is no coordinate or speed {shown(name)}.{did_you_mean(name, series)}")
+        return np.asarray(series[name])
 
     def __repr__(self) -> str:
         found = ", ".join(f"{s.kind} at {s.parameter:.6g}" for s in self.special) or "no bifurcations"
@@ -172,14 +171,13 @@ def periodic_family(
     if began == end:
         raise ArgumentError(f"Expected an end beside {name} = {began:g}, where the family begins, found to = {end:g}.")
     way = _Way(shooting, place, abs(end - began) / 2)
-    if shooting.system_of(first)[1].shape[0] + 1 != shooting.system_of(first)[1].shape[1]:
-        raise ArgumentError("Expected at most one initial value that stays (keep) along a family of motions.")
+    way.determine(first)
 
     def room(point: CurvePoint[Orbit]) -> float:
         value = float(point.state.p[place])
         return min(value - min(began, end), max(began, end) - value)
 
-    ahead = np.zeros(way.size(first))
+    ahead = np.zeros(way.unknowns)
     ahead[-1] = np.sign(end - began)
     on, why = follow(way.curve, way.curve.at(first, ahead), 2.0 / STEPS, room, count)
     special = way.special(on)
@@ -222,22 +220,44 @@ class _Way:
 
     def __post_init__(self) -> None:
         self.curve = Curve(self.off, self.slope, self.moved)
+        self.unknowns, self._rows = 0, np.zeros((0, 0))
         self._multipliers: dict[int, tuple[Orbit, ComplexArray, float]] = {}
 
-    def size(self, at: Orbit) -> int:
-        """Return the number of unknowns with the parameter."""
-        return int(self.shooting.system_of(at)[1].shape[1])
+    def determine(self, first: Orbit) -> None:
+        """Choose as many combinations of the residuals as there are unknowns but one, those that tell most at the *first* orbit.
+
+        A constant energy makes one residual depend on the others, and where the values that stay are at rest, they do not fix the
+        phase. Raises :class:`ArgumentError` where more than one curve goes through the orbit, or none.
+        """
+        shooting = self.shooting
+        for shooting.phased in (False, *((True,) if shooting.timed and shooting.kept else ())):
+            _, J = self._system(first)
+            U, sizes, _ = svd(J, what=WAY)
+            rank, self.unknowns = int((sizes > CUTS[0] * sizes[0]).sum()), J.shape[1]
+            if self.unknowns == rank + 1:
+                self._rows = U[:, :rank].T if rank < len(U) else self._rows
+                return
+        name = f"'{shooting.varied[0]}'"
+        more = self.unknowns - rank - 1
+        if more > 0:
+            raise ArgumentError(
+                f"Model '{shooting.equations.system.name}': at every value of {name} there is a family of periodic motions, as where "
+                f"the energy is constant; keep {more} more initial value{'s' * (more > 1)} (keep), to choose one of them."
+            )
+        raise ArgumentError(
+            f"Model '{shooting.equations.system.name}': no curve of periodic motions along {name} has the initial values that are kept; "
+            "keep fewer."
+        )
 
     def _system(self, at: Orbit) -> tuple[FloatArray, FloatArray]:
         try:
             check_parameters(self.shooting.equations.system, at.p)
             r, J = self.shooting.system_of(at)
         except (SimulationError, ModelError):
-            n = len(at.z)
-            return np.full(n, np.nan), np.full((n, n + 1), np.nan)
+            return np.full(self.unknowns - 1, np.nan), np.full((self.unknowns - 1, self.unknowns), np.nan)
         J = J.copy()
         J[:, -1] *= self.reach
-        return r, J
+        return (self._rows @ r, self._rows @ J) if self._rows.size else (r, J)
 
     def off(self, at: Orbit) -> FloatArray:
         """Return the residuals; NaN where there is no motion."""
@@ -275,11 +295,10 @@ class _Way:
         for a, b in pairwise(on):
             if b.kind:
                 found.append(self._point(b.kind, b.state))
-            numbers: list[tuple[str, Callable[[ComplexArray], float]]] = [
-                (floquet.DOUBLING, floquet.doubling_number),
-                (floquet.TORUS, floquet.torus_number),
-            ]
-            for kind, number in numbers:
+            numbers: dict[str, Callable[[ComplexArray], float]] = {floquet.DOUBLING: floquet.doubling_number}
+            if not self._rows.size:  # and no pair stays on the circle, as pairs of conservative motions do
+                numbers[floquet.TORUS] = floquet.torus_number
+            for kind, number in numbers.items():
                 fa, fb = (number(self.multipliers(x.state)) for x in (a, b))
                 if fa * fb < 0:
                     at = self._located(a, b, number)

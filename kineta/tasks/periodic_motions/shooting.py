@@ -5,7 +5,8 @@ With the state z at the start, its independent variations S, and the monodromy m
     [ S^+ M S - 1   S^+ f ] [change of z]     [ S^+ (end - z) ]
     [ (S^+ f)^T     0     ] [change of T] = - [ 0             ]
 
-The last row, the phase condition, and the last column are there where the period T is unknown. The end of a motion from section
+The last row, the phase condition, and the last column are there where the period T is unknown; an initial value that stays is in the
+place of the row, where time moves it. The end of a motion from section
 to section is where it comes back to the section: its M has the change of the time in it.
 """
 
@@ -86,6 +87,7 @@ class Shooting:
     section : an expression that rises through zero, or the name of a switch or of a contact that strikes; None for none
     drifts : places of coordinates that may have moved on after a period; kept : places of initial values that stay
     varied : names of parameters that vary; longest : time in which the section has to come, ``least`` the shortest period [s]
+    phased : whether the phase condition holds although initial values stay
     """
 
     equations: Equations
@@ -99,6 +101,7 @@ class Shooting:
     rtol: float
     atol: float
     least: float = 0.0
+    phased: bool = False
     runs: int = 0
     _known: dict[bytes, Passage] = field(default_factory=dict)
 
@@ -226,7 +229,7 @@ class Shooting:
         if self.timed:
             J = np.concatenate([J[:, :k], (back @ passage.f_end)[:, None], J[:, k:]], axis=1)
         more = J.shape[1] - k
-        if self.timed and not self.kept:
+        if self.timed and (self.phased or not self.kept):
             phase = back @ passage.f_start
             size = max(float(norm(phase)), tolerances.LEAST_DIVISOR)
             rows.append(np.concatenate([phase / size, np.zeros(more)]))

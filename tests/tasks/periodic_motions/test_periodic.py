@@ -174,6 +174,30 @@ def test_a_duffing_oscillator_folds() -> None:
     assert 0.1 < at[1] < at[0] < 0.9
 
 
+@pytest.mark.parametrize("keep", [["q", "q'"], ["q"]])
+def test_conservative_motions_are_followed_at_a_kept_amplitude(keep: list[str]) -> None:
+    """The period of a pendulum of one amplitude is as the square root of its length."""
+    pendulum = kn.loads("gravity 9.81; parameters l = 1; A | Ry(q), Sz(-l) = 1; coordinates q; initial q = 1;")
+    period = kn.periodic(pendulum, 2.1, keep=["q", "q'"]).period
+    family = kn.periodic_family(pendulum, "l", 2.0, period, keep=keep)
+    assert family.reached
+    np.testing.assert_allclose(family.period, period * np.sqrt(family["l"]), rtol=1e-8)
+    with pytest.raises(kn.KinetaError, match=r"keep 1 more initial value \(keep\), to choose one of them\."):
+        kn.periodic_family(pendulum, "l", 2.0, period)
+
+
+@pytest.mark.slow
+def test_a_mode_of_a_double_pendulum_is_followed() -> None:
+    """The motion comes back after every period, and none is a torus: pairs of conservative motions stay on the circle."""
+    system = kn.load(EXAMPLES / "double_pendulum.kin")
+    family = kn.periodic_family(system, "m2", 1.5, 2.6, q={"q1": 0.2, "q2": 0.28}, keep=["q1"])
+    assert (family.reached, family.special) == (True, ())
+    np.testing.assert_allclose(family["q1"], family["q1"][0], rtol=1e-12)
+    for m2, T, state in zip(family["m2"], family.period, family.states, strict=True):
+        run = kn.simulate(system, T, q=state[:2], v=state[2:], p={"m2": m2}, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose([*run.q[-1], *run.v[-1]], state, rtol=0, atol=1e-8)
+
+
 def test_a_hopper_hops() -> None:
     found = kn.periodic(kn.load(EXAMPLES / "hopper.kin"), section="airborne", drifts=["x"])
     assert found.period == pytest.approx(0.7880239893, abs=1e-8)
