@@ -8,7 +8,6 @@ first axis are views, as the memory of records needs them. Their arithmetic is i
 from __future__ import annotations
 
 import math
-import struct
 from array import array as storage
 from collections.abc import Callable, Iterator, Sequence
 from ctypes import addressof, c_char
@@ -40,12 +39,8 @@ class bool_(int):
     kind = "b"
 
 
-class float32(float):
-    """Real numbers of 32 bits, which are kept in 64."""
-
-
 #: Formats of memory by type, and the type of Python's numbers in it.
-FORMATS: dict[Any, str] = {float64: "d", float32: "d", int64: "q", bool_: "?"}
+FORMATS: dict[Any, str] = {float64: "d", int64: "q", bool_: "?"}
 _TYPES: dict[Any, Any] = {float: float64, int: int64, bool: bool_, "<f8": float64, "<i8": int64}
 
 
@@ -261,8 +256,6 @@ def _within(k: int, n: int) -> int:
 
 def made(values: Sequence[Any], shape: Shape, kind: Any) -> ndarray:
     """An array of these entries, in memory of its own."""
-    if kind is float32:
-        values, kind = [struct.unpack("f", struct.pack("f", x))[0] for x in values], float64
     if kind is bool_:
         memory: Any = memoryview(bytearray(map(bool, values))).cast("?")
     elif kind is int64:

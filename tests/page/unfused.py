@@ -24,7 +24,9 @@ def page_and_end(model: Path, page: Path, seconds: float, rtol: float, atol: flo
 
     assert not is_fused()
     document.RTOL, document.ATOL = rtol, atol
-    kept_pages.posture_page = document.posture_page  # made here, and not by a processor that fuses, or with other tolerances
+    kept_pages.posture_page = (
+        document.posture_page
+    )  # made here, and not by a processor that fuses, or with other tolerances
     system = kn.load(model)
     system.show(page, to=seconds)
     run: Any = kn.simulate(system, seconds, rtol=rtol, atol=atol)

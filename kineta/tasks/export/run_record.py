@@ -9,6 +9,7 @@ from functools import cache, cached_property
 
 import numpy as np
 
+from kineta.arrays import FloatArray
 from kineta.codegen.kernels.straight_line import room, straight_line
 from kineta.codegen.kernels.tree import KernelTree, callees_first, records
 from kineta.consistency.consistent_start import refusal
@@ -55,6 +56,8 @@ CONTACT_KERNELS = {
     f"contact_{name}": getattr(contact_motion, f"contact_{name}")
     for name in ("rate", "observed", "position", "velocity", "events")
 } | {"transit": transit}
+#: What splits off 40 of the 53 bits of a number.
+_SPLITTING = 2.0**40 + 1.0
 #: Impacts at one time that are listed, and the part of them for each contact.
 IMPACTS, IMPACTS_OF_CONTACT = 64, 4
 
@@ -199,8 +202,7 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
         raise SimulationError(why)
     projected = code.treatment == PROJECTED
     rest = np.zeros(len(y0) - len(q) - len(v))
-    # Where constraints are independent matters to a few digits; in the last ones, machines differ.
-    regular = [np.concatenate([*state, rest]).astype(np.float32) for state in task.regular] if projected else []
+    regular = [_coarse(np.concatenate([*state, rest])) for state in task.regular] if projected else []
     speeds = system.nq, task.states
     contacts = _contacts(task, numbers, behind) if code.layout.touches else None
     above = "" if contacts is None else "contact_"
@@ -273,6 +275,14 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
         changes=changes,
         held=_programs(task, numbers),
     )
+
+
+def _coarse(x: FloatArray) -> FloatArray:
+    """Numbers of 13 bits near *x*, by Veltkamp's splitting: where constraints are independent matters to a few digits, and in the
+    last ones machines differ.
+    """
+    far = _SPLITTING * x
+    return far - (far - x)
 
 
 def _programs(task: SimulationProblem, numbers: Mapping[str, int]) -> Controllability:

@@ -75,7 +75,10 @@ class PeriodicFamily:
         """Return the values (k,) of a coordinate or speed at the start, of the parameter, or of the ``period``. Raises
         :class:`ArgumentError` for other names.
         """
-        series = dict(zip(self.names, self.states.T, strict=True)) | {self.parameter: self.values, "period": self.period}
+        series = dict(zip(self.names, self.states.T, strict=True)) | {
+            self.parameter: self.values,
+            "period": self.period,
+        }
         if not isinstance(name, str) or name not in series:
             raise ArgumentError(f"There is no coordinate or speed {shown(name)}.{did_you_mean(name, series)}")
         return np.asarray(series[name])
@@ -229,24 +232,24 @@ class _Way:
         A constant energy makes one residual depend on the others, and where the values that stay are at rest, they do not fix the
         phase. Raises :class:`ArgumentError` where more than one curve goes through the orbit, or none.
         """
-        shooting = self.shooting
-        for shooting.phased in (False, *((True,) if shooting.timed and shooting.kept else ())):
+        shooting, model, more = self.shooting, f"Model '{self.shooting.equations.system.name}'", 0
+        name = f"'{shooting.varied[0]}'"
+        for phased in (False, *((True,) if shooting.timed and shooting.kept else ())):
+            shooting.phased = phased
             _, J = self._system(first)
             U, sizes, _ = svd(J, what=WAY)
             rank, self.unknowns = int((sizes > CUTS[0] * sizes[0]).sum()), J.shape[1]
-            if self.unknowns == rank + 1:
+            more = self.unknowns - rank - 1
+            if not more:
                 self._rows = U[:, :rank].T if rank < len(U) else self._rows
                 return
-        name = f"'{shooting.varied[0]}'"
-        more = self.unknowns - rank - 1
-        if more > 0:
+        if more < 0:
             raise ArgumentError(
-                f"Model '{shooting.equations.system.name}': at every value of {name} there is a family of periodic motions, as where "
-                f"the energy is constant; keep {more} more initial value{'s' * (more > 1)} (keep), to choose one of them."
+                f"{model}: no other motion along {name} has the initial values that are kept; keep fewer."
             )
         raise ArgumentError(
-            f"Model '{shooting.equations.system.name}': no curve of periodic motions along {name} has the initial values that are kept; "
-            "keep fewer."
+            f"{model}: at every value of {name} there is a family of periodic motions, as where the energy is constant; keep "
+            f"{more} more initial value{'s' * (more > 1)} (keep), to choose one of them."
         )
 
     def _system(self, at: Orbit) -> tuple[FloatArray, FloatArray]:

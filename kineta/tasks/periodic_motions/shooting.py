@@ -5,9 +5,9 @@ With the state z at the start, its independent variations S, and the monodromy m
     [ S^+ M S - 1   S^+ f ] [change of z]     [ S^+ (end - z) ]
     [ (S^+ f)^T     0     ] [change of T] = - [ 0             ]
 
-The last row, the phase condition, and the last column are there where the period T is unknown; an initial value that stays is in the
-place of the row, where time moves it. The end of a motion from section
-to section is where it comes back to the section: its M has the change of the time in it.
+The last row, the phase condition, and the last column are there where the period T is unknown; an initial value that stays, and
+that time moves, is in the place of the row. The end of a motion from section to section is where it comes back to the section: M
+has the change of the time in it.
 """
 
 from __future__ import annotations
