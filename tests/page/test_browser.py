@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,9 @@ def test_a_telephone_shows_the_page_and_names_are_no_markup(chromium: Any, tmp_p
         assert tab.page.inner_text("h1") == "<script>alert(1)</script>"
         assert tab.do("() => document.documentElement.scrollWidth") <= 420
         assert tab.page.locator("#view").bounding_box()["height"] > 200
+        for name in ("along-x", "along-z", "home", "state", "png", "csv", "webm"):
+            box = tab.page.locator(f"#{name}").bounding_box()
+            assert (box["x"] >= 0, box["x"] + box["width"] <= 420, box["height"] > 20) == (True, True, True), name
         assert tab.said == []
 
 
@@ -285,6 +289,58 @@ def test_the_eye_goes_with_what_travels_and_bounces_are_seen(chromium: Any, tmp_
                 tab.drawn()
                 assert tab.do(within) < 0.95, (name, part)
             assert tab.said == []
+
+
+def test_a_body_that_is_pulled_away_is_brought_back_into_the_picture(chromium: Any, tmp_path: Path) -> None:
+    model = "model two;\nparameters m = 1, J = 0.01;\nA | Free(a) = m, J, J, J;\nB | Free(b) = m, J, J, J;\n"
+    body = "shape A = sphere(0.1);\nshape B = sphere(0.1);\ninitial b.x = 0.5;\n"
+    seen = """(body) => {
+        const { machine, stage } = kineta, { matrix } = machine.frames[machine.carried[body]];
+        const at = machine.middle.clone().setFromMatrixPosition(matrix);
+        stage.camera.updateMatrixWorld();
+        at.project(stage.camera);
+        return Math.max(Math.abs(at.x), Math.abs(at.y));
+    }"""
+    with opened(chromium, kn.loads(model + body).show(tmp_path / "two.html", to=2.0)) as tab:
+        tab.computed()
+        eye = "() => kineta.stage.camera.position.toArray()"
+        before = tab.do(eye)
+        tab.do("() => kineta.sliders.all.find((s) => s.name === 'b.vx').change(4)")
+        tab.computed()
+        tab.do("() => kineta.seek(0.9)")
+        tab.drawn()
+        assert tab.do(seen, 1) > 1.0
+        tab.page.focus("#view")
+        tab.page.keyboard.press("h")
+        tab.drawn()
+        assert max(tab.do(seen, k) for k in (0, 1)) < 0.95
+        tab.page.keyboard.press("r")
+        tab.page.keyboard.press("h")
+        tab.drawn()
+        assert tab.do(eye) == pytest.approx(before, abs=1e-9)
+        assert tab.said == []
+
+
+#: The ends of names of an axis of a turn.
+AXIS = ("axis_x", "axis_y", "axis_z")
+
+
+def test_attitudes_are_plotted_as_angles(chromium: Any, tmp_path: Path) -> None:
+    with opened(chromium, shown(tmp_path, "free_satellite", 2.0)) as tab:
+        tab.computed()
+        tab.page.click("#left .tab:has-text('Attitude')")
+        (body,) = {n.rpartition(".")[0] for n in tab.do("() => kineta.panes[0].group.of")}
+        units = tab.page.locator("#left .unit button")
+        assert units.all_inner_texts() == ["[rad]", "[1]"]
+        last = tab.do(LAST)
+        w, x, y, z, angle, *axis = (last[f"{body}.{end}"] for end in ("qw", "qx", "qy", "qz", "angle", *AXIS))
+        turned = [math.cos(angle / 2), *(math.sin(angle / 2) * a for a in axis)]
+        assert abs(sum(a * b for a, b in zip(turned, (w, x, y, z), strict=True))) == pytest.approx(1.0, abs=1e-9)
+        assert (
+            tab.do("() => kineta.panes[0].lines.map((l) => kineta.panes[0].hidden.has(l.name))")
+            == [False] * 3 + [True] * 4
+        )
+        assert tab.said == []
 
 
 def test_a_window_of_another_size_is_drawn_at_once(chromium: Any, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 // Sliders for parameters and initial values, in groups that can be searched.
 import * as THREE from "three";
+import { attitudes } from "./attitudes.js";
 import { data } from "./data.js";
 import { el, pretty, printed } from "./words.js";
 
@@ -110,9 +111,8 @@ function near(x, unit) {
 const TURNS = ["roll", "pitch", "yaw"];
 
 /** Sliders of the attitudes that are quaternions. @param {any} page */
-function attitudes(page) {
-  return data.q.filter((name) => name.endsWith(".qw")).map((name) => {
-    const body = name.slice(0, -3), places = [..."wxyz"].map((axis) => data.q.indexOf(`${body}.q${axis}`));
+function turning(page) {
+  return attitudes(data.q).map(({ body, places }) => {
     const of = (q) => {
       const [w, x, y, z] = places.map((k) => q[k]), turn = new THREE.Quaternion(x, y, z, w).normalize();
       return new THREE.Euler().setFromQuaternion(turn, "ZYX").toArray().slice(0, 3);
@@ -146,7 +146,7 @@ export function controls(host, page) {
     /\.q[wxyz]$/.test(name) ? [] : [new Slider({ name, value: data.start[word][k], unit: printed(data.units[name]), range: near(data.start[word][k], data.units[name]), set: (x) => page.set(word, [k], [x]) })],
   );
   const state = (x) => data.states.includes(x.name);
-  const start = { q: of("q", data.q), v: of("v", data.v) }, turned = attitudes(page);
+  const start = { q: of("q", data.q), v: of("v", data.v) }, turned = turning(page);
   const turns = turned.flatMap((x) => x.sliders);
   const all = [...parameters, ...start.q, ...turns, ...start.v];
   const groups = [];

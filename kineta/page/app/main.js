@@ -1,5 +1,6 @@
 // The page: a machine that moves by its own equations.
 import * as THREE from "three";
+import { attitudes } from "./attitudes.js";
 import { controls } from "./controls.js";
 import { data, live, unpack } from "./data.js";
 import { Engine, STATUS } from "./engine.js";
@@ -44,7 +45,7 @@ class Page {
     Object.assign(this, { playing: false, speed: 1, loop: true, dirty: true, ready: false, frames: [] });
     this.run = live ? new LiveRun(engine, data.t) : null;
     this.recorded = data.recorded ? recordedTrack(data.recorded) : null;
-    this.units = { kinetic_energy: "J", potential_energy: "J", energy: "J", work: "J", balance: "J", ...data.units, ...engine.info?.units };
+    this.units = { kinetic_energy: "J", potential_energy: "J", energy: "J", work: "J", balance: "J", ...Object.fromEntries(attitudes(data.q).flatMap(({ series }) => series.map(({ name, unit }) => [name, unit]))), ...data.units, ...engine.info?.units };
     this.panes = [];
     this.governor = new Governor(software() ? PLAIN : 0);
     this.detail = 0;
@@ -252,6 +253,8 @@ class Page {
     this.ground?.accompany(this.machine.middle);
     this.hand.draw();
     this.stage.accompany(this.machine.middle);
+    if (this.looking) this.stage.look(this.machine, this.looking.from);
+    this.looking = null;
     this.stage.render();
     for (const pane of this.panes) pane.point();
     if (this.hand.held && now - (this.plotted ?? 0) > PULLED) {
@@ -294,7 +297,7 @@ class Page {
     if (!(round > 0)) return;
     this.span = [from, from + round];
     this.fitted = ` · ${digits(round, 2)} s of it, while its bodies are together`;
-    if (this.recorded) this.recorded.rows = this.recorded.row(this.span[1]) + 1;
+    if (this.recorded) this.recorded.cut(this.recorded.row(this.span[1]) + 1);
     else {
       this.run = new LiveRun(this.engine, this.span);
       this.again();
@@ -350,11 +353,9 @@ class Page {
       if (this.run?.pulled) this.again();
       this.seek(this.span[0]);
     });
-    on("home", () => {
-      this.stage.view();
-      this.dirty = true;
-    });
-    for (const k of [0, 1, 2]) on(`along-${"xyz"[k]}`, () => this.stage.view(new THREE.Vector3().setComponent(k, k === 1 ? -1 : 1)));
+    const look = (from) => Object.assign(this, { looking: { from }, dirty: true });
+    on("home", () => look());
+    for (const k of [0, 1, 2]) on(`along-${"xyz"[k]}`, () => look(new THREE.Vector3().setComponent(k, k === 1 ? -1 : 1)));
     toggle("flat", (now) => this.stage.perspective(!now));
     toggle("loop", (now) => { this.loop = now; });
     for (const name of ["axes", "frames", "centres"]) toggle(name, (now) => {

@@ -1,5 +1,6 @@
 // Plots of series, linked to the time: tabs of groups of one unit, and one series over another.
 import uPlot from "uplot";
+import { attitudes } from "./attitudes.js";
 import { data, live } from "./data.js";
 import { digits, el, pretty, printed } from "./words.js";
 
@@ -13,11 +14,11 @@ const QUATERNION = /\.q[wxyz]$/;
 
 /** Series under a title, with the units among them. @param {string[]} names of all series @param {Record<string, string>} units */
 export function groups(names, units) {
-  const { q, v, states } = data, places = q.filter((n) => !states.includes(n)), turns = places.filter((n) => !QUATERNION.test(n));
+  const { q, v, states } = data, turned = attitudes(q).map(({ series }) => series.map((x) => x.name).filter((n) => names.includes(n))), attitude = [...turned.flat(), ...q.filter((n) => QUATERNION.test(n))], places = q.filter((n) => !states.includes(n)), turns = places.filter((n) => !QUATERNION.test(n));
   const rates = states.map((n) => `${n}'`).filter((n) => names.includes(n));
-  const all = [{ title: "Coordinates", of: turns.length ? turns : places }, { title: "Speeds", of: v }, { title: "States", of: [...states, ...rates] }];
+  const all = [{ title: "Coordinates", of: turns }, { title: "Attitude", of: attitude, first: turned.flatMap((x) => x.slice(0, 3)) }, { title: "Speeds", of: v }, { title: "States", of: [...states, ...rates] }];
   const energies = ["kinetic_energy", "potential_energy", "energy", "work"];
-  const rest = names.filter((n) => ![...q, ...v, ...rates, ...energies, "balance", "residual"].includes(n));
+  const rest = names.filter((n) => ![...q, ...v, ...attitude, ...rates, ...energies, "balance", "residual"].includes(n));
   const forces = rest.filter((n) => n.startsWith("lambda.") || n.startsWith("tau["));
   const outputs = rest.filter((n) => !forces.includes(n));
   all.push({ title: "Outputs", of: outputs }, { title: "Forces", of: forces });
@@ -72,7 +73,8 @@ export class Pane {
     this.long = !group.phase && of.length > LISTED;
     search.placeholder = `search ${of.length} series`;
     this.names = group.phase ?? (this.long ? of.filter((n) => n.toLowerCase().includes(search.value.trim().toLowerCase())).slice(0, LISTED) : of);
-    this.hidden = new Set(group.phase ? [] : this.names.slice(SHOWN));
+    const first = group.first?.filter((n) => this.names.includes(n)) ?? [], seen = new Set((first.length ? first : this.names).slice(0, SHOWN));
+    this.hidden = new Set(group.phase ? [] : this.names.filter((n) => !seen.has(n)));
     this.build();
   }
 

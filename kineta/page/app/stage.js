@@ -17,6 +17,8 @@ const ROUND = 1.1;
 const ROOM = 1.25;
 /** How far from the center, in the reach of the machine, it is no longer in view. */
 const LEFT = 1.35;
+/** Part of the picture from its middle to its edge, behind which a machine leaves it. */
+const EDGE = 0.92;
 /** Distances in which the lines of the floor fade, and to which shadows fall, in the reach of the machine. */
 const LINES = 9, SHADOWS = 3.7;
 
@@ -65,7 +67,9 @@ export class Stage {
     Object.assign(this, { reach, center, size, follow: far });
     /** Where the middle of the machine was when the eye last looked there. */
     this.seen = far ? machine.middle.clone() : center.clone();
-    this.corners = corners(seen).map((c) => c.sub(center).multiplyScalar(far ? ROOM : 1));
+    this.corners = this.framed = corners(seen).map((c) => c.sub(center).multiplyScalar(far ? ROOM : 1));
+    /** Where the eye looks beside the place at which it looked at first. */
+    this.beside = new THREE.Vector3();
     const ground = height ?? low - 0.04 * size;
     const turn = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), up);
     // As far as lines are seen, and as far as shadows fall: what is not seen takes its time, too.
@@ -123,6 +127,27 @@ export class Stage {
     return found;
   }
 
+  /** Look at the machine from a direction, by default as at first; where a body has left what was in view then, at all of them. @param {import("./machine.js").Machine} machine @param {THREE.Vector3} [from] */
+  look(machine, from) {
+    this.shift(this.beside.clone().negate());
+    this.framed = this.corners;
+    const first = new THREE.Box3().setFromPoints(this.corners.map((c) => c.clone().add(this.center)));
+    const left = machine.carried.some((k) => first.distanceToPoint(new THREE.Vector3().setFromMatrixPosition(machine.frames[k].matrix)) > 0.25 * this.reach);
+    const all = machine.box();
+    this.beside = left ? all.getCenter(new THREE.Vector3()).sub(this.center) : new THREE.Vector3();
+    this.shift(this.beside);
+    if (left) this.framed = corners(all).map((c) => c.sub(this.center).multiplyScalar(ROOM));
+    this.view(from);
+  }
+
+  /** Let eye, light and floor go by so much. @param {THREE.Vector3} move */
+  shift(move) {
+    for (const x of [this.orbit.target, this.camera.position, this.sun.position, this.sun.target.position, this.center]) x.add(move);
+    const along = move.clone().addScaledVector(this.up, -move.dot(this.up));
+    for (const x of [this.floor, this.shade]) x.position.add(along);
+    this.floor.material.uniforms.shift.value.add(this.local(along));
+  }
+
   /** Look from a direction, by default as at first. @param {THREE.Vector3} [from] */
   view(from = this.first()) {
     /** Where the view comes from, until somebody turns or zooms it. */
@@ -134,7 +159,7 @@ export class Stage {
     const high = (ROUND * height) / Math.max(height - above - below, 0.4 * height);
     if (height) this.camera.setViewOffset(width, height, 0, (below - above) / 2, width, height);
     const back = from.clone().normalize(), right = this.up.clone().cross(back).normalize(), over = back.clone().cross(right);
-    const far = Math.max(...this.corners.map((c) => c.dot(back) + Math.max((ROUND * Math.abs(c.dot(right))) / this.camera.aspect, high * Math.abs(c.dot(over))) / tangent));
+    const far = Math.max(...this.framed.map((c) => c.dot(back) + Math.max((ROUND * Math.abs(c.dot(right))) / this.camera.aspect, high * Math.abs(c.dot(over))) / tangent));
     this.camera.near = Math.max(far - 40 * this.reach, 0.02 * this.reach);
     this.camera.far = far + 60 * this.reach;
     this.camera.updateProjectionMatrix();
@@ -159,18 +184,23 @@ export class Stage {
     this.changed = true;
   }
 
-  /** Let eye, light and floor go with the middle of the machine, if its motion is long, or it leaves what was in view. @param {THREE.Vector3} place */
+  /** Let eye, light and floor go with the middle of the machine, if its motion is long, or it leaves what is in view. @param {THREE.Vector3} place */
   accompany(place) {
-    this.follow ||= place.distanceTo(this.seen) > LEFT * this.reach;
+    this.follow ||= place.distanceTo(this.seen) > LEFT * this.reach || (this.from !== null && this.outside(place));
     if (!this.follow) return;
     const move = place.clone().sub(this.seen);
     if (this.steady) move.addScaledVector(this.up, -move.dot(this.up));
     this.seen.add(move);
-    if (!(move.lengthSq() > 0)) return;
-    for (const x of [this.orbit.target, this.camera.position, this.sun.position, this.sun.target.position, this.center]) x.add(move);
-    const along = move.clone().addScaledVector(this.up, -move.dot(this.up));
-    for (const x of [this.floor, this.shade]) x.position.add(along);
-    this.floor.material.uniforms.shift.value.add(this.local(along));
+    if (move.lengthSq() > 0) this.shift(move);
+    // What is carried away upwards is followed upwards.
+    if (this.steady && (Math.abs(place.dot(this.up) - this.seen.dot(this.up)) > LEFT * this.reach || (this.from !== null && this.outside(place)))) this.steady = false;
+  }
+
+  /** Whether a place is not in the picture, or close to its edge. @param {THREE.Vector3} place */
+  outside(place) {
+    this.camera.updateMatrixWorld();
+    const { x, y } = place.clone().project(this.camera);
+    return Math.max(Math.abs(x), Math.abs(y)) > EDGE;
   }
 
   local(move) {

@@ -1,4 +1,5 @@
 // A motion as samples: computed in the page, or recorded.
+import { Attitude, attitudes } from "./attitudes.js";
 import { data } from "./data.js";
 import { RATES, cause } from "./diagnosis.js";
 import { STATUS } from "./engine.js";
@@ -6,7 +7,7 @@ import { digits } from "./words.js";
 
 const nq = data.q.length, nv = data.v.length;
 /** Places of the four numbers of each quaternion among the coordinates. */
-const ATTITUDES = data.q.filter((name) => name.endsWith(".qw")).map((name) => [..."wxyz"].map((x) => data.q.indexOf(name.replace(/w$/, x))));
+const QUATERNIONS = attitudes(data.q).map(({ places }) => places);
 /** Samples of a second, and of a run at least and at most. */
 const RATE = 240, LEAST = 600, MOST = 6000;
 /** Steps after which the run stops to look at the clock, at first and at most; milliseconds that they may take. */
@@ -29,14 +30,26 @@ function unit(q, places) {
 export class Track {
   /** @param {string[]} names @param {number} room */
   constructor(names, room) {
-    this.names = names;
+    this.own = names;
     this.place = new Map(names.map((name, k) => [name, k]));
+    /** Series of attitudes, by name. */
+    this.turns = new Map();
+    for (const { places, series } of attitudes(data.q, names)) {
+      if (!places.every((k) => this.place.has(data.q[k]))) continue;
+      const found = new Attitude(), of = places.map((k) => this.place.get(data.q[k]));
+      for (const { name, place } of series) this.turns.set(name, { found, place, of });
+    }
     this.rows = 0;
     this.t = new Float64Array(room);
     this.columns = names.map(() => new Float64Array(room));
     /** @type {{t: number, text: string}[]} */
     this.changes = [];
     this.message = "";
+  }
+
+  /** All series: those that were recorded, and those of attitudes. */
+  get names() {
+    return [...this.own, ...this.turns.keys()];
   }
 
   get last() {
@@ -57,7 +70,14 @@ export class Track {
 
   /** @param {string} name @returns {Float64Array | undefined} */
   column(name) {
-    return this.columns[this.place.get(name)]?.subarray(0, this.rows);
+    const turn = this.turns.get(name);
+    return turn ? turn.found.column(turn.place, turn.of.map((k) => this.columns[k]), this.rows) : this.columns[this.place.get(name)]?.subarray(0, this.rows);
+  }
+
+  /** Forget the samples behind so many. @param {number} rows */
+  cut(rows) {
+    this.rows = rows;
+    for (const { found } of this.turns.values()) found.rows = Math.min(found.rows, rows);
   }
 
   /** The row at or before a time. @param {number} t */
@@ -79,7 +99,7 @@ export class Track {
 
   /** The samples so far, by themselves. */
   copy() {
-    const made = new Track(this.names, 0);
+    const made = new Track(this.own, 0);
     made.t = this.t.slice(0, this.rows);
     made.columns = this.columns.map((x) => x.slice(0, this.rows));
     made.rows = this.rows;
@@ -99,7 +119,7 @@ export class Track {
     const at = (j) => this.columns[j][k] + s * (this.columns[j][next] - this.columns[j][k]);
     const q = Float64Array.from({ length: nq }, (_, j) => at(j));
     // A mean of two attitudes is none.
-    if (s > 0 && s < 1) for (const places of ATTITUDES) unit(q, places);
+    if (s > 0 && s < 1) for (const places of QUATERNIONS) unit(q, places);
     return { q, v: Float64Array.from({ length: nv }, (_, j) => at(nq + j)) };
   }
 }
@@ -266,7 +286,7 @@ export class LiveRun {
     engine.restore(kept.memory);
     engine.steps(this.most);
     this.handed = kept.handed;
-    track.rows = kept.rows;
+    track.cut(kept.rows);
     track.changes = track.changes.filter((x) => x.t <= track.last);
     track.message = "";
     this.done = false;
