@@ -16,8 +16,9 @@ Sum = dict[Monomial, Fraction]
 #: Terms of a sum at most.
 TERMS = 400
 
-#: The sum that is one.
-UNITY: Sum = {(): Fraction(1)}
+#: The number one, and the sum that it is.
+ONE = Fraction(1)
+UNITY: Sum = {(): ONE}
 
 
 class LongFormError(Exception):
@@ -44,19 +45,28 @@ def inverse(m: Monomial) -> Monomial:
     return tuple((x, -p) for x, p in m)
 
 
-def added(a: Sum, b: Sum, factor: Fraction = Fraction(1)) -> Sum:
+def added(a: Sum, b: Sum, factor: Fraction = ONE) -> Sum:
     """The sum a + factor b."""
     total = dict(a)
     for m, f in b.items():
-        total[m] = total.get(m, Fraction(0)) + factor * f
-        if not total[m]:
+        share = f if factor is ONE else factor * f
+        if m not in total:
+            total[m] = share
+        elif not add(total, m, share):
             del total[m]
     return total
 
 
-def scaled(a: Sum, m: Monomial, f: Fraction = Fraction(1)) -> Sum:
+def add(total: Sum, m: Monomial, f: Fraction) -> Fraction:
+    """The number of a monomial in *total* after *f* is added to it."""
+    # Fractions are slow: what is new in a sum is not added to zero.
+    total[m] = total[m] + f if m in total else f
+    return total[m]
+
+
+def scaled(a: Sum, m: Monomial, f: Fraction = ONE) -> Sum:
     """A sum times a monomial and a number."""
-    return {join(n, m): f * g for n, g in a.items()}
+    return {join(n, m): g if f is ONE else f * g for n, g in a.items()}
 
 
 def power(m: Monomial, x: int) -> int:

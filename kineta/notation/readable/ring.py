@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from kineta.expr.op import Op
-from kineta.notation.readable.polynomials import TERMS, UNITY, LongFormError, Monomial, Sum, join
+from kineta.notation.readable.polynomials import ONE, TERMS, UNITY, LongFormError, Monomial, Sum, add, join
 from kineta.notation.typesetting import FactorKind, Kinds, composed_kind, kind_of
 
 #: The name of the ratio of a circle's circumference to its diameter, which no other quantity has.
@@ -113,24 +113,31 @@ class Ring:
         total: Sum = {}
         for m, f in a.items():
             for n, g in b.items():
-                k, h = join(m, n), f * g
-                relation = next((r for x, p in k if (r := self._relation(x, p))), None)
+                k, h = join(m, n), f if g is ONE else g if f is ONE else f * g
+                relation = self._relation_in(k)
                 if relation is None:
-                    total[k] = total.get(k, Fraction(0)) + h
+                    add(total, k, h)
                 else:
                     power, value = relation
-                    for j, share in self.product({join(k, (power,)): Fraction(1)}, value).items():
-                        total[j] = total.get(j, Fraction(0)) + share * h
+                    for j, share in self.product({join(k, (power,)): ONE}, value).items():
+                        add(total, j, h if share is ONE else share * h)
         total = {m: f for m, f in total.items() if f}
         if len(total) > TERMS:
             raise LongFormError
         return total
 
+    def _relation_in(self, m: Monomial) -> tuple[tuple[int, int], Sum] | None:
+        """What the first reducible power of a monomial is reduced by."""
+        for x, p in m:
+            if (p != 1 or self.keys[x][0] == "divisor") and (found := self._relation(x, p)):
+                return found
+        return None
+
     def _relation(self, x: int, p: int) -> tuple[tuple[int, int], Sum] | None:
         """What a power of an atom is reduced by: the power taken away, and its value."""
         kind = self.keys[x][0]
         if kind == Op.COS and p > 1:
-            return (x, -2), {(): Fraction(1), ((self.partner(x), 2),): Fraction(-1)}
+            return (x, -2), {(): ONE, ((self.partner(x), 2),): -ONE}
         if kind == "root" and p > 1:
             return (x, -2), self.sums[x]
         if kind == "root" and p < 0 and self.kind[x] == FactorKind.NUMBER:

@@ -15,13 +15,14 @@ Factors = frozenset[tuple[Any, int]]
 Tree = frozenset[tuple[Fraction, Factors]]
 
 EMPTY: Tree = frozenset()
+_ONE = Fraction(1)
 
 
 def tree(terms: Iterable[tuple[Fraction, Factors]]) -> Tree:
     """Terms as a tree, like ones added."""
     total: dict[Factors, Fraction] = {}
     for f, x in terms:
-        total[x] = total.get(x, Fraction(0)) + f
+        total[x] = total[x] + f if x in total else f
     return frozenset((f, x) for x, f in total.items() if f)
 
 
@@ -32,12 +33,12 @@ def single(f: Fraction, *factors: tuple[Any, int]) -> Tree:
 
 def product(*trees: Tree) -> Tree:
     """A product as a tree of one term."""
-    number, powers = Fraction(1), dict[Any, int]()
+    number, powers = _ONE, dict[Any, int]()
     for t in trees:
         if not t:
             return t
-        f, factors = next(iter(t)) if len(t) == 1 else (Fraction(1), ((t, 1),))
-        number *= f
+        f, factors = next(iter(t)) if len(t) == 1 else (_ONE, ((t, 1),))
+        number = f if number is _ONE else number if f is _ONE else number * f
         for x, p in factors:
             powers[x] = powers.get(x, 0) + p
     return single(number, *((x, p) for x, p in powers.items() if p))
@@ -48,7 +49,7 @@ def raised(t: Tree, n: int) -> Tree:
     if len(t) == 1:
         ((f, x),) = t
         return single(f**n, *((y, p * n) for y, p in x))
-    return single(Fraction(1), (t, n))
+    return single(_ONE, (t, n))
 
 
 def negative(t: Tree) -> Tree:
