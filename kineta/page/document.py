@@ -25,6 +25,7 @@ from kineta.model import units
 from kineta.model.contacts.mutual_contact import mutual_contacts
 from kineta.model.dimensions import variable_units
 from kineta.numerics.tableaux import TABLEAUX
+from kineta.page import kept_pages
 from kineta.page.compression import compressed
 from kineta.page.equations import equations_html, math_style, model_html
 from kineta.page.live_run import LiveRun, live_module, live_run, live_touching, still_module
@@ -43,8 +44,6 @@ from kineta.tasks.posture import Posture, posture
 
 #: Files of the page beside this one.
 _HERE = Path(__file__).parent
-#: Tolerances of runs in the page: those of ``simulate``.
-RTOL, ATOL = 1e-9, 1e-12
 #: Seconds of a run unless others are asked for; the page ends it where bodies have flown apart.
 SECONDS = 10.0
 #: The note of a page without a hand.
@@ -146,8 +145,13 @@ def run_page(run: Result) -> str:
 
 def _touching(equations: Equations, at: Posture, span: tuple[float, float], method: str = AUTO) -> LiveRun | None:
     """The run of bodies that may touch each other; None where there are none that are stepped together."""
-    found = touching_run(equations, span, (at.q, at.v, at.p, None, None), (), method, (RTOL, ATOL, math.inf), None)
+    found = touching_run(equations, span, (at.q, at.v, at.p, None, None), (), method, _tolerances(), None)
     return None if found is None else live_touching(equations, found)
+
+
+def _tolerances() -> tuple[float, float, float]:
+    """The relative and the absolute tolerance of runs, and their longest step [s]."""
+    return kept_pages.RTOL, kept_pages.ATOL, math.inf
 
 
 def _too_many(equations: Equations) -> list[str]:
@@ -189,8 +193,7 @@ def _page(
     elif live is not None:
         module = live_module(live)
     else:
-        limits = RTOL, ATOL, math.inf
-        task = exported_problem(equations, span, (at.q, at.v, at.p, None, levels), (), method, limits, None)
+        task = exported_problem(equations, span, (at.q, at.v, at.p, None, levels), (), method, _tolerances(), None)
         if not asked:  # which runs machine code
             check_first_mode(task)
         module, equations = live_module(live_run(task)), task.equations

@@ -1,111 +1,29 @@
-"""Pages that were made before, kept in the cache by what they are made from: machine, start, meshes, and the sources of the
-package.
-"""
+"""Pages that were made before, kept in the cache by what they are made from."""
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Iterable
-from dataclasses import fields, is_dataclass
 from functools import cache
-from hashlib import sha256
 from importlib import import_module
-from io import BytesIO
 from pathlib import Path
-from pickle import Pickler, PicklingError
-from typing import Any
 
-import numpy as np
-
-from kineta.cache import stored
-from kineta.errors import heard, warn
-from kineta.model.appearance.shape import BodyShape
+from kineta.tasks.kept_results import digest, kept, key_of
 from kineta.tasks.posture import Posture
 
-#: Packages that thin meshes.
-_THINNING = ("trimesh", "fast-simplification")
+#: Tolerances of runs in pages: those of ``simulate``.
+RTOL, ATOL = 1e-9, 1e-12
 
 
 def posture_page(found: Posture) -> str:
-    """The page of a machine that moves from a posture, made once for equal machines and starts; its warnings come each time."""
-    known = True
-
-    def page() -> str:
-        return str(import_module("kineta.page.document").posture_page(found))
-
-    def made() -> bytes:
-        nonlocal known
-        known = False
-        with heard() as told:
-            return json.dumps([page(), told]).encode()
-
-    key = _key(found)
-    if key is None:
-        return page()
-    kept, told = json.loads(stored(key, made))
-    for sentence in told if known else ():
-        warn(sentence)
-    return str(kept)
+    """The page of a machine that moves from a posture, made once for equal machines and starts."""
+    return str(kept(page_key(found), lambda: import_module("kineta.page.document").posture_page(found)))
 
 
-def _key(found: Posture) -> str | None:
-    """What a page is made from, as SHA-256; None where kinds of other distributions take part, whose sources are not known."""
-    content = _Content()
-    try:
-        content.dump(found)
-    except (PicklingError, TypeError, AttributeError):
-        return None
-    if content.foreign:
-        return None
-    meshes = [*map(_mesh, content.meshes)]
-    own = [_sources(), str(sys.version_info[:2]), np.__version__, *(_version(x) for x in _THINNING if meshes), *meshes]
-    return sha256(" ".join(["page", *own]).encode() + content.file.getvalue()).hexdigest()
-
-
-class _Content(Pickler):
-    """Records as what they consist of, without what was computed of them, and without the places of their texts.
-
-    meshes : the files of meshes; foreign : whether there are records of other distributions
-    """
-
-    def __init__(self) -> None:
-        self.file, self.meshes, self.foreign = BytesIO(), list[Path](), False
-        super().__init__(self.file)
-
-    def reducer_override(self, x: Any) -> Any:
-        """A record as its kind and its fields."""
-        if isinstance(x, type) or not is_dataclass(x):
-            return NotImplemented
-        self.foreign |= type(x).__module__.partition(".")[0] != "kineta"
-        if isinstance(x, BodyShape) and x.file:
-            self.meshes.append(Path(x.location.file if x.location else "").parent / x.file)
-        return type(x), tuple(getattr(x, f.name) for f in fields(x) if f.name != "location")
-
-
-def _mesh(path: Path) -> str:
-    """The name and the content of a file, if it is there."""
-    try:
-        return f"{path} {sha256(path.read_bytes()).hexdigest()}"
-    except OSError:
-        return f"{path} -"
-
-
-def _version(name: str) -> str:
-    metadata = import_module("importlib.metadata")  # which takes longer to import than a page to read
-    try:
-        return str(metadata.version(name))
-    except metadata.PackageNotFoundError:
-        return "-"
+def page_key(found: Posture) -> str | None:
+    """What a page is made from, as SHA-256; None where that is not known."""
+    return key_of("page", found, RTOL, ATOL, _parts())
 
 
 @cache
-def _sources() -> str:
-    """SHA-256 of all files of the package that decide what a page is."""
-    package = Path(__file__).parents[1]
-    return sha256(b"".join(path.read_bytes() for path in sorted(_files(package)))).hexdigest()
-
-
-def _files(package: Path) -> Iterable[Path]:
-    yield from package.rglob("*.py")
-    yield from (path for path in Path(__file__).parent.iterdir() if path.is_file())
+def _parts() -> str:
+    """SHA-256 of the files of all pages."""
+    return digest(sorted(path for path in Path(__file__).parent.iterdir() if path.is_file()))

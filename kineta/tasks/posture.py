@@ -8,6 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kineta.arrays import FloatArray
 from kineta.calls import public
 from kineta.drawing import draw
@@ -18,6 +20,7 @@ from kineta.model.coercion import entries
 from kineta.model.system import System, a_system
 from kineta.records import dataclass
 from kineta.runtime.parameter_checks import parameters
+from kineta.tasks.kept_results import kept, key_of
 from kineta.values import finite, flag, number
 
 if TYPE_CHECKING:
@@ -114,16 +117,24 @@ def posture(
     q0, v0 = initial_state(system, q, v, values)
     if max(q0.ndim, v0.ndim, values.ndim) > 1:
         raise ArgumentError(f"Model '{system.name}': expected one position to show, found several cases.")
-    t, notes = finite("t", t), []
+    t, notes = finite("t", t), list[str]()
     if flag("assembled", assembled) and system.constraints:
-        try:
-            found = import_module("kineta.tasks.assemble").assemble(system, q0, v0, values, t=t)
-            q0, v0 = found.q, found.v
-        except SimulationError as error:
-            notes.append(f"Shown as given: {error}")
+        found = kept(key_of("assembled", system, q0, v0, values, t), lambda: _assembled(system, q0, v0, values, t))
+        (q0, v0), notes = map(np.array, found[:2]), found[2]
     if to is not None and not (to := finite("to", to)) > 0:
         raise ArgumentError(f"Expected a time above zero for to, found {to:g} s.")
     return Posture(system, t, q0, v0, values, direction(towards), tuple(notes), to)
+
+
+def _assembled(
+    system: System, q: FloatArray, v: FloatArray, p: FloatArray, t: float
+) -> tuple[list[float], list[float], list[str]]:
+    """Coordinates and speeds near those given that meet the constraints, and notes: those given, with one, where none do."""
+    try:
+        found = import_module("kineta.tasks.assemble").assemble(system, q, v, p, t=t)
+    except SimulationError as error:
+        return q.tolist(), v.tolist(), [f"Shown as given: {error}"]
+    return found.q.tolist(), found.v.tolist(), []
 
 
 def direction(towards: Any) -> tuple[float, float, float] | None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import kineta as kn
-from kineta.page import document
-from kineta.page.kept_pages import _Content, _key
+from kineta.page import document, kept_pages
+from kineta.page.kept_pages import page_key
 
 MODEL = "model swing; gravity 9.81;\nparameters m = {m}, l = 1 m;\nBob | Ry(phi), Sz(-l) = m;\ninitial phi = 0.3;\n"
 
@@ -47,7 +47,7 @@ def test_another_machine_or_start_has_another_page(makings: list[str]) -> None:
             for change in ({"t": 1.0}, {"to": 2.0}, {"towards": (1.0, 0.0, 0.0)}, {"notes": ("!",)})
         ),
     ]
-    assert len({_key(found) for found in (first, *others)}) == 1 + len(others)
+    assert len({page_key(found) for found in (first, *others)}) == 1 + len(others)
     assert others[0].page() != first.page()
     assert makings == ["swing", "swing"]
 
@@ -62,20 +62,15 @@ def test_pages_follow_their_meshes_and_warn_each_time(makings: list[str], tmp_pa
         ):
             found.page()
     assert makings == ["swing"]
-    before = _key(found)
+    before = page_key(found)
     mesh.write_text("solid")
-    assert _key(found) != before
+    assert page_key(found) != before
 
 
-@dataclass
-class Drag:
-    """A kind of another distribution."""
-
-    factor: float
-
-
-def test_pages_with_kinds_of_other_distributions_are_not_kept() -> None:
-    for record, foreign in ((Drag(1.0), True), (kn.spring("s", 1.0, kn.symbol("x")), False)):
-        content = _Content()
-        content.dump(record)
-        assert content.foreign == foreign
+def test_tolerances_are_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = kn.posture(kn.loads(MODEL.format(m=1.5)))
+    keys = [page_key(found)]
+    for name, value in (("RTOL", 1e-12), ("ATOL", 1e-14)):
+        monkeypatch.setattr(kept_pages, name, value)
+        keys.append(page_key(found))
+    assert len(set(keys)) == 3

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from kineta.page import document
 from tests.hybrid.test_classics import painleve
 from tests.page import unfused
 from tests.page.chromium import LAST, OPENS_PAGES, opened, shown
@@ -83,9 +82,8 @@ def test_every_example_moves_as_in_simulate(
 ) -> None:
     """To the last bit where sums of products are rounded twice, as in a browser, and else within rounding."""
     rtol, atol, apart = FAR.get(name, CLOSE)
-    monkeypatch.setattr("kineta.page.document.RTOL", rtol)
-    monkeypatch.setattr("kineta.page.document.ATOL", atol)
-    monkeypatch.setattr("kineta.page.kept_pages.posture_page", document.posture_page)
+    monkeypatch.setattr("kineta.page.kept_pages.RTOL", rtol)
+    monkeypatch.setattr("kineta.page.kept_pages.ATOL", atol)
     model, page, end = EXAMPLES / f"{name}.kin", tmp_path / f"{name}.html", None
     to = SPANS.get(name, 1.0)
     run = kn.simulate(kn.load(model), to, rtol=rtol, atol=atol)
