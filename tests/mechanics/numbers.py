@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 import numpy as np
 
@@ -32,6 +33,12 @@ def states(system: kn.System, seed: int, count: int = 2, off: float = 0.2) -> li
     return found
 
 
+@lru_cache(maxsize=4)
+def derived(system: kn.System, formalism: str = "newton_euler") -> kn.Equations:
+    """Equations that are asked again and again for other values of parameters."""
+    return kn.derive(system, formalism=formalism)
+
+
 def numbers(
     system: kn.System,
     at: Iterable[State],
@@ -39,7 +46,7 @@ def numbers(
     formalism: str = "newton_euler",
 ) -> dict[str, np.ndarray]:
     """Quantities of the system by name, a row for each of the states *at*."""
-    equations = kn.derive(system, formalism=formalism)
+    equations = derived(system, formalism)
     names = [
         *PLAIN,
         "forward",
@@ -67,7 +74,7 @@ def numbers(
 
 def touching(system: kn.System, at: Iterable[State], p: Mapping[str, float] = {}) -> np.ndarray:
     """Gaps, slip velocities, their derivatives, friction and restitution of all contacts; conditions and settings of switches."""
-    d = kn.derive(system).alone()
+    d = derived(system).alone()
     refs = [
         r
         for touch in d.contacts
