@@ -98,6 +98,6 @@ NUMPY: dict[Op, str] = (
     | {Op.ADD: "add", Op.MUL: "multiply", Op.DIV: "divide", Op.POW: "power"}
 )
 
-#: Sides of a switching function: by its sign, held below and above zero, and between, with the part of the way from below to
-#: above.
-FREE, LOW, HIGH, SLIDING = 0, 1, 2, 4
+#: Sides of a switching function: by its sign, held below and above zero, half way where contacts keep the motion at zero, and
+#: between, with the part of the way from below to above.
+FREE, LOW, HIGH, KEPT, SLIDING = 0, 1, 2, 3, 4

@@ -58,7 +58,9 @@ class HybridRun(SampledRun):
         touching = contacts is not None
         self._touches_alone = touching and not task.system.switches
         projecting = touching or problem.manifold is not None
-        self._carry_out = transition(run.tableau, projecting=projecting, touching=touching)
+        self._carry_out = transition(
+            run.tableau, projecting=projecting, touching=touching, sliding=problem.slides is not None
+        )
         until = max(abs(task.t0), abs(task.t1))
         run.switches.update(span=task.t1 - task.t0, until=until, last=-np.inf, stopped=-1, culprit=-1)
         run.switches.array("since")[:] = task.t0 - until

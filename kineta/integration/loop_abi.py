@@ -167,12 +167,13 @@ class SlideData(Record, partial=True):
     guards : (n,) the number of each among the guards of kinks; sides : (n,) as in :mod:`~kineta.expr.op`
     shares : (n,) parts of the way from the lower side to the higher one
     off : (n,) parts of the way that count as beyond its ends, while the motion slides on
-    drifts : (n,) rates of the switching functions as the motion goes on
+    drifts : (n,) rates of the switching functions as the motion goes on; values : (n,) of these functions, as a mode begins
     fresh : (n,) 1 for those whose surface the motion has left in this step or is about to leave: signs are not looked at
     active : number of those along which the motion slides, or which are fresh
     base, ways : (states,) rates on all the lower sides, and (n, states) what they change by on the higher side of each
     matrix : (n, n) of the shares; singular : it is, as found last; rest : (n,) right-hand side, then the solution
-    trial, rates : (states,) a state and its rates; looks : (n, coefficients) shares within a step
+    trial, rates : (states,) a state and its rates; before : (states,) that before a change of contacts
+    looks : (n, coefficients) shares within a step
     loose : sides are to be found before the next step; tries : times in a row that a step came back to the surface; whole : the
         step before it was cut where a surface is left; pace : longest step over which an interpolant tells the shares; cuts : how
         often a step was made shorter for that
@@ -186,6 +187,7 @@ class SlideData(Record, partial=True):
     shares: Reals
     off: Reals
     drifts: Reals
+    values: Reals
     fresh: Integers
     active: int
     base: Reals
@@ -195,6 +197,7 @@ class SlideData(Record, partial=True):
     rest: Reals
     trial: Reals
     rates: Reals
+    before: Reals
     looks: Reals
     loose: bool
     tries: int

@@ -14,7 +14,7 @@ from kineta.kernels.language import fabs, kernel, take
 from kineta.kernels.machine_code import machine_code, machine_code_in_lanes
 from kineta.kernels.runge_kutta import first_step
 from kineta.kernels.sampling import note_case, observe
-from kineta.kernels.sliding.sides import begin_slides
+from kineta.kernels.sliding.sides import begin_rate, begin_slides, drop_drifts
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
 from kineta.kernels.switching import begin_marks, begin_switches, look_before, set_block
 from kineta.kernels.transition import carry_over, is_carried_out, keep_mode
@@ -34,12 +34,14 @@ def ensemble_loop(
 
 
 def hybrid_ensemble_loop(
-    tableau: Tableau, *, projecting: bool, touching: bool, switching: bool, kinked: bool
+    tableau: Tableau, *, projecting: bool, touching: bool, switching: bool, kinked: bool, sliding: bool
 ) -> Callable[[RunData], int]:
     """The compiled loop for *tableau* of one case after the other, *projecting* with constraints, with contacts where it is
-    *touching*, and *switching* with switches: a function of the record of a run, to DONE where it found no case, else to PAUSED.
+    *touching*, and *switching* with switches; *kinked* and *sliding* as :func:`ensemble_loop`: a function of the record of a
+    run, to DONE where it found no case, else to PAUSED.
     """
-    return machine_code(integrate_cases, LoopMethod(tableau, is_fused(), projecting, touching, True, switching, kinked))
+    method = LoopMethod(tableau, is_fused(), projecting, touching, True, switching, kinked, sliding)
+    return machine_code(integrate_cases, method)
 
 
 @kernel
@@ -155,7 +157,7 @@ def begin_case(method: LoopMethod, run: RunData) -> None:
         c.transitions.loose[k] = 0
         c.transitions.exhausted[k] = 0
         c.transitions.fallen[k] = 0
-    changed = is_carried_out(run, run.t, run.y, c.made)
+    changed = is_carried_out(method, run, run.t, run.y, c.made)
     run.events.undefined = not changed
     if method.switching:
         run.events.undefined = not changed or c.transitions.alarms > 0
@@ -205,9 +207,7 @@ def take_sample(method: LoopMethod, run: RunData) -> int:
     free = is_free(method, run)
     if free:
         hold(method, run)
-        run.time[0] = run.t
-        run.rate(run.time, run.y, run.block, run.k)
-        run.evaluations += 1
+        begin_rate(method, run)
         return GOES_ON
     look_before(method, run, run.t, run.y)
     begin_marks(method, run)
@@ -263,6 +263,7 @@ def begin_motion(method: LoopMethod, run: RunData) -> None:
     case, every = run.sampling, run.sampling.ensemble
     run.time[0] = run.t
     run.rate(run.time, run.y, run.block, run.k)
+    drop_drifts(method, run, run.k)
     run.size = first_step(method, run)
     run.evaluations = 2 if method.touching else 1  # alone a motion is evaluated again after the first mode
     begin_anew(method, run)

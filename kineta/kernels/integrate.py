@@ -33,7 +33,7 @@ from kineta.kernels.runge_kutta import (
     shrink,
 )
 from kineta.kernels.sampling import is_due, sample
-from kineta.kernels.sliding.sides import end_step, find_sides, is_stray, let_free, meet
+from kineta.kernels.sliding.sides import begin_rate, drop_drifts, end_step, find_sides, is_stray, let_free, meet
 from kineta.kernels.stage_evaluation import LoopMethod, evaluate, lowest_pivot, rate_of
 from kineta.kernels.switching import change_at
 from kineta.kernels.transition import are_apart, decide, follow_surfaces, has_room, set_hysteresis, switch
@@ -61,9 +61,9 @@ def integration_loop(
     return _compiled(integrate, tableau, is_fused(), projecting or touching, touching, False, False, kinked, sliding)
 
 
-def transition(tableau: Tableau, *, projecting: bool, touching: bool) -> Callable[[RunData, bool], bool]:
+def transition(tableau: Tableau, *, projecting: bool, touching: bool, sliding: bool) -> Callable[[RunData, bool], bool]:
     """The compiled transition of switches and contacts between two steps of :func:`integration_loop`."""
-    return _compiled(change_at, tableau, is_fused(), projecting, touching)
+    return _compiled(change_at, tableau, is_fused(), projecting, touching, False, False, False, sliding)
 
 
 def is_fused() -> bool:
@@ -93,6 +93,7 @@ def begin(method: LoopMethod, run: RunData) -> None:
     """Evaluate the rate at the start, and find its pivots, and the first step where none is given."""
     run.time[0] = run.t
     run.rate(run.time, run.y, run.block, run.k)
+    drop_drifts(method, run, run.k)
     run.evaluations += 1
     if method.projecting:
         run.constraints.low = lowest_pivot(run, run.k)
@@ -104,16 +105,12 @@ def begin(method: LoopMethod, run: RunData) -> None:
 @kernel
 def begin_anew(method: LoopMethod, run: RunData) -> None:
     """Evaluate the rate and the events at the start."""
-    run.time[0] = run.t
-    run.rate(run.time, run.y, run.block, run.k)
-    run.evaluations += 1
+    begin_rate(method, run)
     if run.events.n != 0:
         look_at_start(run, run.t)
         if method.touching:
             set_hysteresis(run)
     run.anew = False
-    if method.sliding:
-        run.slides.loose = True
     if method.projecting:
         run.constraints.low = lowest_pivot(run, run.k)
 
@@ -123,7 +120,7 @@ def step(method: LoopMethod, run: RunData) -> int:
     """Try a step; what the loop returns, or that it goes on."""
     cut, known = False, False
     if method.sliding and run.slides.loose:
-        find_sides(method, run)
+        find_sides(method, run, run.t, run.y, run.k)
     if method.kinked:
         gap = look_ahead(method, run)
         if gap != 0.0:

@@ -64,12 +64,12 @@ def land(method: LoopMethod, run: RunData, end: float) -> float:
         project(run, 0, end)
     for _ in range(run.constraints.velocity_steps):
         project(run, 1, end)
-    run.time[0] = end
-    rate_of(method, run, new, run.k[method.tableau.stages * n :])
-    run.evaluations += 1
     moved = 0.0
     for i in range(n):
         moved = maximum(moved, fabs(new[i] - tried[i]) / tolerance(method, run, i))
+    run.time[0] = end
+    rate_of(method, run, new, run.k[method.tableau.stages * n :])
+    run.evaluations += 1
     return moved
 
 

@@ -14,6 +14,8 @@ from kineta.kernels.event_location import look_across, note_jumps
 from kineta.kernels.event_start import ROUNDING, evaluate_events
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.sampling import is_calm
+from kineta.kernels.sliding.changes import change_contacts
+from kineta.kernels.sliding.sides import drop_drifts, find_sides
 from kineta.kernels.stage_evaluation import LoopMethod, block_of
 from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals
@@ -106,7 +108,7 @@ def look_before(method: LoopMethod, run: RunData, t: float, y: Reals) -> None:
         run.time[0] = t
         c.position(run.time, y, run.block, c.after)
         c.velocity(run.time, c.after, run.block, y)
-    look_at(run, t, y, run.switches.old)
+    look_at(method, run, t, y, run.switches.old)
     look_across(run, t, y)
 
 
@@ -131,8 +133,10 @@ def is_switched(method: LoopMethod, run: RunData, t: float, state: Reals) -> boo
             made = c.transitions.made
             if able:
                 able = has_mode(method, run, t, y)
+        elif method.sliding and able:
+            find_sides(method, run, t, y, run.slides.rates)
         if able:
-            look_at(run, t, y, s.new)
+            look_at(method, run, t, y, s.new)
             followed = is_followed(method, run, t, made)
             going = followed and s.stopped < 0
             copy(s.new, s.old, GUARDS * s.count)
@@ -143,7 +147,7 @@ def is_switched(method: LoopMethod, run: RunData, t: float, state: Reals) -> boo
 
 
 @kernel
-def look_at(run: RunData, t: float, y: Reals, guards: Reals) -> None:
+def look_at(method: LoopMethod, run: RunData, t: float, y: Reals, guards: Reals) -> None:
     """The conditions of all switches in a state y: their values, their evaluation errors where these are no smaller, else -1, and
     their rises over a look-ahead.
     """
@@ -152,6 +156,7 @@ def look_at(run: RunData, t: float, y: Reals, guards: Reals) -> None:
     first, errors, rises = run.contacts.watched, guards[s.count :], guards[2 * s.count :]
     run.time[0] = t
     run.rate(run.time, y, run.block, s.rate)
+    drop_drifts(method, run, s.rate)
     evaluate_events(run, t, y, e.tried)
     for k in range(s.count):
         guards[k], errors[k] = e.tried[first + k], 0.0
@@ -283,8 +288,7 @@ def has_mode(method: LoopMethod, run: RunData, t: float, y: Reals) -> bool:
     for k in range(c.motion.problem.contacts):
         work.loose[k], work.exhausted[k], work.fallen[k] = s.loose[k], s.exhausted[k], s.fallen[k]
     work.row = c.made
-    run.time[0] = t
-    c.transit(c.motion, work, run.time, y)
+    change_contacts(method, run, t, y)
     if work.status != CHANGED:
         return False
     return is_noted(method, run, t, -1)

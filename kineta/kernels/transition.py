@@ -13,6 +13,8 @@ from kineta.kernels.event_start import ROUNDING, evaluate_events, look_at_start
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.runge_kutta import record
 from kineta.kernels.sampling import end_calm, is_last_wanted, note_case, note_step
+from kineta.kernels.sliding.changes import change_contacts
+from kineta.kernels.sliding.sides import begin_rate
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot
 from kineta.kernels.switching import energy, is_switched, look_before, mark_zeros
 from kineta.kernels.vectors import copy, largest
@@ -83,7 +85,7 @@ def follow_surfaces(method: LoopMethod, run: RunData, dense: Reals, start: float
 def carry_out_behind(method: LoopMethod, run: RunData, dense: Reals, start: float, h: float, before: int) -> None:
     """The transition at the end of a step over a kink, recorded with the state in front of the kink and that behind it."""
     c, t, part = run.contacts, run.t, IN_FRONT * h
-    changed = is_alone_carried_out(run, t, run.new, run.accepted + 1)
+    changed = is_alone_carried_out(method, run, t, run.new, run.accepted + 1)
     if changed:
         for i in range(run.n):
             run.new[i] = run.y[i] + part * run.k[i]
@@ -216,7 +218,7 @@ def change_mode(
             mark_zeros(method, run, t, before)
         keep_zeros(run, c.transitions.until, t, before)
         note_step(method, run, dense, start, h, before)
-        changed = is_alone_carried_out(run, t, run.new, c.made)
+        changed = is_alone_carried_out(method, run, t, run.new, c.made)
         if changed:
             note_case(method, run, t)
         elif method.switching:
@@ -224,7 +226,7 @@ def change_mode(
         else:
             e.undefined = True
     else:
-        changed = is_alone_carried_out(run, t, state, run.accepted + 1)
+        changed = is_alone_carried_out(method, run, t, state, run.accepted + 1)
         if changed:
             record(run, t, h, state)
             c.changed_rows[c.made] = run.accepted
@@ -244,9 +246,7 @@ def go_on_after(method: LoopMethod, run: RunData, t: float) -> None:
     note_jumps(method, run, t, run.y)
     if e.ended:
         return
-    run.time[0] = t
-    run.rate(run.time, run.y, run.block, run.k)
-    run.evaluations += 1
+    begin_rate(method, run)
     for i in range(c.watched, e.n):
         e.left[i] = 1
     if method.touching:
@@ -259,7 +259,7 @@ def go_on_after(method: LoopMethod, run: RunData, t: float) -> None:
 
 
 @kernel
-def is_carried_out(run: RunData, t: float, state: Reals, row: int) -> bool:
+def is_carried_out(method: LoopMethod, run: RunData, t: float, state: Reals, row: int) -> bool:
     """Whether there is a transition at the time t in a *state*; the state after it is then ``between``, and *row* is written with
     its impacts. The energy that it loses is work done.
     """
@@ -268,8 +268,7 @@ def is_carried_out(run: RunData, t: float, state: Reals, row: int) -> bool:
     c.transitions.alarms = 0
     before = energy(run, t, state)
     copy(state, after, run.n)
-    run.time[0] = t
-    c.transit(c.motion, c.transitions, run.time, after)
+    change_contacts(method, run, t, after)
     if c.transitions.status == CHANGED:
         behind = energy(run, t, after)
         after[c.work] = after[c.work] + (behind - before)
@@ -277,7 +276,7 @@ def is_carried_out(run: RunData, t: float, state: Reals, row: int) -> bool:
 
 
 @kernel
-def is_alone_carried_out(run: RunData, t: float, state: Reals, row: int) -> bool:
+def is_alone_carried_out(method: LoopMethod, run: RunData, t: float, state: Reals, row: int) -> bool:
     """Whether there is a transition, and none that sets off a switch, which is left to it: a switch that hears its impacts, or
     whose condition jumps over zero with speeds and forces, or close to it.
     """
@@ -285,7 +284,7 @@ def is_alone_carried_out(run: RunData, t: float, state: Reals, row: int) -> bool
     before = e.values[e.n :]
     if c.first > 0:
         evaluate_events(run, t, state, before)
-    changed = is_carried_out(run, t, state, row)
+    changed = is_carried_out(method, run, t, state, row)
     if changed and c.first > c.watched:
         evaluate_events(run, t, run.between, e.tried)
         for i in range(c.watched, c.first):

@@ -223,7 +223,9 @@ class CompiledSystem:
     @once
     def slides(self) -> Slides | None:
         """Sliding modes; None where no rate jumps towards the surface of its jump."""
-        return slides_of(self.layout, self._functions[HELD].address) if self.layout.slides else None
+        if not self.layout.slides:
+            return None
+        return slides_of(self.layout, (self._functions[HELD] if HELD in self.programs else self.rate).address)
 
     @once
     def ensemble_slides(self) -> Slides | None:

@@ -187,7 +187,7 @@ def run_functions(
     switching, watching = (
         (KinkNumbers(), {}) if stepped else switching_of(d, followed, [*gaps, *energies, *stored], stored)
     )
-    slides = [] if stepped else sliding(d, watching.get(GUARDS, ())[: switching.numbers[0]], acting)
+    slides = [] if stepped else sliding(free, d, watching.get(GUARDS, ())[: switching.numbers[0]], acting)
     rate: Sequence[Ref] = (*states, *[ZERO] * len(slides), *behind)
     layout = StateLayout(
         switching=switching.numbers,
@@ -231,7 +231,8 @@ def run_functions(
     if acting:
         found = {name: substitute(d.graph, refs, acting) for name, refs in found.items()}
     if slides:
-        found |= held_functions(d.graph, slides, found, len(states))
+        changing = ("events", SWITCHES, "terms", "free") if system.switches or d.contacts else ()
+        found |= held_functions(d.graph, slides, found, len(states), changing)
     if system.programs:
         found["regularity"] = [*d["regularity"].refs, *(x for _, x in edges), *bends]
     return found, layout

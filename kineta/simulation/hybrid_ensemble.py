@@ -69,6 +69,7 @@ def run_natively(task: SimulationProblem, found: Solution, bar: Progress) -> lis
         touching=code.contacts is not None,
         switching=switching,
         kinked=any(code.layout.switching),
+        sliding=bool(code.layout.slides),
     )
     runs = EnsembleRun(tableau, loop, ensemble, grid, **vars(task.control))
     with suppress(KeyboardInterrupt):

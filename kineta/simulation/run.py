@@ -104,7 +104,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     watch, domain = EventWatch(task.watched, problem, settled), DomainWatch(task.equations, task.made)
     slides = SlideLog(task, problem.slides) if problem.slides is not None else None
     ended = _integrate(task, motion.whole, record, watch, domain, _gradients(task), slides, bar)
-    found = _solution(task, motion, record, watch, domain, ended, () if slides is None else tuple(slides.changes))
+    found = _solution(task, motion, record, watch, domain, ended, () if slides is None else slides.changes)
     motion.solver.close()
     return found
 
@@ -211,9 +211,10 @@ def _solution(
     watch: EventWatch,
     domain: DomainWatch,
     ended: tuple[int, str],
-    slid: tuple[tuple[float, str], ...],
+    slid: Sequence[tuple[float, str]],
 ) -> Solution:
     """The solution of *task* after its *motion*, with its *record*, how it *ended*, status and message, and where it *slid*."""
+    direction = 1 if task.t1 >= task.t0 else -1
     n, log, whole, solver = len(task.y0), motion.log, motion.whole, motion.solver
     if ended[0] in EARLY:
         record.stop()
@@ -228,7 +229,7 @@ def _solution(
         ended,
         (whole.evaluations, whole.rejected, motion.steps),
         zeros=zeros,
-        changes=slid if log is None else tuple(log.changes),
+        changes=tuple(sorted([*slid, *(() if log is None else log.changes)], key=lambda one: direction * one[0])),
         impacts=() if log is None else tuple(log.impacts),
         notes=(*motion.notes(), *kinks),
         control=whole.control if isinstance(whole, SampledRun) else None,

@@ -31,24 +31,31 @@ def crowd(task: SimulationProblem, t: float, y: FloatArray) -> str:
     )
 
 
+#: How words on the beginning of a slide begin.
+BEGINS = "the motion begins to slide where"
+
+
 class SlideLog:
     """The changes of a motion of *task* that may slide: times, each with words on the operation that jumps at the surface."""
 
     def __init__(self, task: SimulationProblem, slides: Slides) -> None:
-        self._task, self._own = task, slice(slides.place, slides.place + len(slides.guards))
-        self._last = np.zeros((1, len(slides.guards)), dtype=bool)
+        self._task, self._own, self._states = task, slice(slides.place, slides.place + len(slides.guards)), len(task.y0)
+        self._last = np.zeros(len(slides.guards), dtype=bool)
         self._end = task.t0
         self._words = [""] * len(slides.guards)
         self.changes: list[tuple[float, str]] = []
 
     def process(self, t: FloatArray, y: FloatArray) -> None:
-        """Process the states *y* (k, n) at the ends *t* (k,) of steps."""
-        on = np.concatenate([self._last, y[:, self._own] > SLIDING - 0.5])
+        """Process the states *y* (k, n) at the ends *t* (k,) of steps; in those of time stepping nothing slides."""
+        on = np.zeros((len(y) + 1, self._last.size), dtype=bool)
+        on[0] = self._last
+        if y.shape[1] == self._states:
+            on[1:] = y[:, self._own] > SLIDING - 0.5
         for i, j in np.argwhere(on[1:] != on[:-1]).tolist():
             if on[i + 1, j]:
                 self._words[j] = jump_there(self._task.equations, self._task.made.p, float(t[i]), y[i])
-                self.changes.append((float(t[i]), f"the motion begins to slide where {self._words[j]} jumps"))
+                self.changes.append((float(t[i]), f"{BEGINS} {self._words[j]} jumps"))
             else:
                 at = float(t[i - 1]) if i else self._end
                 self.changes.append((at, f"the motion no longer slides where {self._words[j]} jumps"))
-        self._last, self._end = on[-1:], float(t[-1])
+        self._last, self._end = on[-1], float(t[-1])

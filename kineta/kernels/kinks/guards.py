@@ -113,17 +113,17 @@ def may_hide(run: RunData, i: int) -> bool:
 
 
 @kernel
-def blur(method: LoopMethod, run: RunData, t: float, i: int) -> float:
-    """How far guard i moves as the state changes by the step tolerance: smaller excursions are error, not motion."""
+def blur(method: LoopMethod, run: RunData, t: float, y: Reals, i: int) -> float:
+    """How far guard i moves as the state y changes by the step tolerance: smaller excursions are error, not motion."""
     k, found = run.kinks, 0.0
-    evaluate_guards(method, run, t, run.y, k.tried)
+    evaluate_guards(method, run, t, y, k.tried)
     here = k.tried[i]
     for j in range(run.n):
-        k.within[j] = run.y[j] + tolerance(method, run, j)
+        k.within[j] = y[j] + tolerance(method, run, j)
     evaluate_guards(method, run, t, k.within, k.tried)
     found = fabs(k.tried[i] - here)
     for j in range(run.n):
-        k.within[j] = run.y[j] + (tolerance(method, run, j) if j % 2 == 0 else -tolerance(method, run, j))
+        k.within[j] = y[j] + (tolerance(method, run, j) if j % 2 == 0 else -tolerance(method, run, j))
     evaluate_guards(method, run, t, k.within, k.tried)
     return max(found, fabs(k.tried[i] - here))
 
@@ -136,7 +136,7 @@ def is_vague(method: LoopMethod, run: RunData, t: float) -> bool:
         if k.muted[i] == 0 and k.plain[i] == 0:
             hides = may_hide(run, i)
             if hides:
-                least = blur(method, run, t, i)
+                least = blur(method, run, t, run.y, i)
                 if k.near[i] > least:
                     return True
     return False

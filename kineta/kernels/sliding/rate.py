@@ -9,7 +9,7 @@ Utkin's equivalent control.
 
 from __future__ import annotations
 
-from kineta.expr.op import HIGH, LOW, SLIDING
+from kineta.expr.op import HIGH, KEPT, LOW, SLIDING
 from kineta.integration.loop_abi import RunData
 from kineta.kernels.language import fabs, kernel
 from kineta.memory import Reals
@@ -25,7 +25,7 @@ def evaluate_sliding(run: RunData, y: Reals, out: Reals) -> None:
     """
     s, n = run.slides, run.n
     for j in range(s.n):
-        y[s.place + j] = float(LOW) if s.sides[j] == SLIDING else float(s.sides[j])
+        y[s.place + j] = float(LOW) if s.sides[j] == SLIDING else told_side(s.sides[j])
     s.held(run.time, y, run.block, s.base)
     for j in range(s.n):
         if s.sides[j] == SLIDING:
@@ -49,6 +49,12 @@ def evaluate_sliding(run: RunData, y: Reals, out: Reals) -> None:
         if s.sides[j] == SLIDING:
             s.shares[j] = s.rest[j]
             y[s.place + j] = float(SLIDING) + s.rest[j]
+
+
+@kernel
+def told_side(side: int) -> float:
+    """The number of a *side* in the state; that of a surface on which contacts keep the motion is half way."""
+    return float(SLIDING) + 0.5 if side == KEPT else float(side)
 
 
 @kernel

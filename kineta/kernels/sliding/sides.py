@@ -11,13 +11,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 from kineta import tolerances
-from kineta.expr.op import FREE, HIGH, LOW, SLIDING
+from kineta.expr.op import FREE, HIGH, KEPT, LOW, SLIDING
 from kineta.integration.loop_abi import REST, RunData
-from kineta.kernels.kinks.guards import evaluate_guards
+from kineta.kernels.kinks.guards import blur, evaluate_guards
 from kineta.kernels.language import copysign, fabs, kernel, pow
 from kineta.kernels.runge_kutta import change_of, resolution, state_at
-from kineta.kernels.sliding.rate import evaluate_sliding, solve_shares
+from kineta.kernels.sliding.rate import evaluate_sliding, solve_shares, told_side
 from kineta.kernels.stage_evaluation import LoopMethod
+from kineta.kernels.vectors import largest
 from kineta.memory import Reals
 from kineta.numerics.tableaux import Row
 
@@ -33,6 +34,9 @@ _ACCURATE, _LEAST_ERROR, _CHECKED = 10.0, 1e-10, (0.5, -0.37)
 _SAFETY, _SHRINK, _GROW, _CUTS = 0.8, 0.1, 10.0, 12
 #: Turns of the search for the sides, for each switching function.
 _TURNS = 4
+#: Value of a switching function, in units of what the tolerance of the state moves it by, within which a motion with contacts is
+#: on its surface; and rate of one, relative to the largest of the state, that counts as none.
+_NEAR, _STILL = 4.0, tolerances.STATE_TOLERANCE
 #: Part of a step that is tried where a motion that has left a surface is back at its end, and how often.
 _SHORTER, _TRIES = 0.25, 6
 
@@ -80,21 +84,49 @@ def count_active(run: RunData) -> None:
     s = run.slides
     s.active = 0
     for j in range(s.n):
-        if s.sides[j] == SLIDING or s.fresh[j] != 0:
+        if s.sides[j] >= KEPT or s.fresh[j] != 0:
             s.active += 1
             run.kinks.muted[s.guards[j]] = REST
 
 
 @kernel
-def find_sides(method: LoopMethod, run: RunData) -> None:
-    """Find the sides at the start, or after a change of forces, and the rate with them."""
+def begin_rate(method: LoopMethod, run: RunData) -> None:
+    """The rate at the start of a run, or of a mode, with the sides there."""
+    if method.sliding:
+        find_sides(method, run, run.t, run.y, run.k)
+    else:
+        run.time[0] = run.t
+        run.rate(run.time, run.y, run.block, run.k)
+    run.evaluations += 1
+
+
+@kernel
+def drop_drifts(method: LoopMethod, run: RunData, rates: Reals) -> None:
+    """Let sides stay in *rates* that have those of the switching functions in their places."""
+    if method.sliding:
+        for j in range(run.slides.n):
+            rates[run.slides.place + j] = 0.0
+
+
+@kernel
+def find_sides(method: LoopMethod, run: RunData, t: float, y: Reals, out: Reals) -> None:
+    """Find the sides in a state y at the time t, at the start or after a change of forces or modes, and the rate with them."""
     s = run.slides
     s.loose = False
-    evaluate_guards(method, run, run.t, run.y, run.kinks.tried)
+    evaluate_guards(method, run, t, y, run.kinks.tried)
     for j in range(s.n):
-        if s.sides[j] != SLIDING:
-            take_side(run, run.t, run.y, j, run.kinks.tried[s.guards[j]])
-    settle(run, run.t, run.y, run.k)
+        s.values[j] = run.kinks.tried[s.guards[j]]
+    for j in range(s.n):
+        least = 0.0
+        if method.touching or s.sides[j] >= KEPT:
+            moved = blur(method, run, t, y, s.guards[j])
+            least = _NEAR * moved
+        if fabs(s.values[j]) > least or s.sides[j] < KEPT:
+            s.sides[j] = side_of(s.values[j])
+        if fabs(s.values[j]) <= least or s.sides[j] == FREE:
+            enter(method, run, t, y, j, s.sides[j])
+        s.fresh[j] = 0
+    settle(run, t, y, out)
 
 
 @kernel
@@ -106,18 +138,9 @@ def side_of(value: float) -> int:
 
 
 @kernel
-def take_side(run: RunData, t: float, y: Reals, j: int, value: float) -> None:
-    """Hold switching function j, with this *value*, on its side in the state y at the time t."""
-    s = run.slides
-    s.fresh[j], s.sides[j] = 0, side_of(value)
-    if s.sides[j] == FREE:
-        enter(run, t, y, j, FREE)
-
-
-@kernel
-def enter(run: RunData, t: float, y: Reals, j: int, side: int) -> None:
+def enter(method: LoopMethod, run: RunData, t: float, y: Reals, j: int, side: int) -> None:
     """Let the motion slide along the surface j, if both sides drive towards it in the state y at the time t; else it goes
-    where both drive, or on this *side*.
+    where both drive, or on this *side*. Where neither drives, contacts keep the motion on the surface.
     """
     s = run.slides
     run.time[0], s.fresh[j], way = t, 0, copysign(1.0, run.t_end - run.t)
@@ -127,14 +150,17 @@ def enter(run: RunData, t: float, y: Reals, j: int, side: int) -> None:
     s.sides[j] = HIGH
     evaluate_sliding(run, y, s.rates)
     above = way * s.drifts[j]
-    if below > 0.0 and above < 0.0:
+    still = method.touching and max(fabs(below), fabs(above)) <= _STILL * max(1.0, largest(s.rates, run.n))
+    if still:
+        s.sides[j] = KEPT
+    elif below > 0.0 and above < 0.0:
         s.sides[j], s.off[j] = SLIDING, 0.0
         count_active(run)
         additive = is_additive(run, y)
         if s.singular or not additive:
             s.sides[j] = FREE
     elif not (below > 0.0 and above > 0.0):
-        s.sides[j] = LOW if below < 0.0 and above < 0.0 else side
+        s.sides[j] = LOW if below < 0.0 and above < 0.0 else min(side, HIGH)
     count_active(run)
 
 
@@ -146,7 +172,7 @@ def is_additive(run: RunData, y: Reals) -> bool:
     s, n = run.slides, run.n
     evaluate_sliding(run, y, s.rates)
     for j in range(s.n):
-        y[s.place + j] = float(HIGH) if s.sides[j] == SLIDING else float(s.sides[j])
+        y[s.place + j] = float(HIGH) if s.sides[j] == SLIDING else told_side(s.sides[j])
     s.held(run.time, y, run.block, s.trial)
     for i in range(n):
         total, size = s.base[i], fabs(s.base[i]) + fabs(s.trial[i])
@@ -217,10 +243,10 @@ def meet(method: LoopMethod, run: RunData, t: float, end: float, rates: Reals) -
     evaluate_guards(method, run, t, run.y, k.values)
     evaluate_guards(method, run, end, run.new, k.tried)
     for j in range(s.n):
-        if s.sides[j] != SLIDING and s.fresh[j] == 0 and k.muted[s.guards[j]] > 0:
+        if s.sides[j] < KEPT and s.fresh[j] == 0 and k.muted[s.guards[j]] > 0:
             s.sides[j] = FREE
-        elif s.sides[j] != SLIDING and s.fresh[j] == 0 and k.values[s.guards[j]] * k.tried[s.guards[j]] <= 0.0:
-            enter(run, end, run.new, j, side_of(k.tried[s.guards[j]]))
+        elif s.sides[j] < KEPT and s.fresh[j] == 0 and k.values[s.guards[j]] * k.tried[s.guards[j]] <= 0.0:
+            enter(method, run, end, run.new, j, side_of(k.tried[s.guards[j]]))
     if s.active > 0:
         bring(method, run, end, run.new)
     settle(run, end, run.new, rates)
@@ -231,7 +257,7 @@ def let_free(run: RunData) -> None:
     """Let operations go by signs of their switching functions, as where the rate is undefined on the other side."""
     s = run.slides
     for j in range(s.n):
-        if s.sides[j] != SLIDING and s.fresh[j] == 0:
+        if s.sides[j] < KEPT and s.fresh[j] == 0:
             s.sides[j] = FREE
 
 

@@ -10,6 +10,7 @@ from kineta import tolerances
 from kineta.integration.contact_records import ALONG, CLOSED, FLAGS, IMPACT_NUMBERS, SLIPS, STUCK
 from kineta.integration.loop_abi import BRIEF, RunData
 from kineta.kernels.language import fabs, kernel
+from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.kernels.transition import first_change, is_carried_out, keep_zeros
 from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals, Record
@@ -58,7 +59,9 @@ def begin_changes(run: RunData, x: ContactChanges) -> int:
 
 
 @kernel
-def begin_contacts(run: RunData, x: ContactChanges, coordinates: int, rtol: float, atol: float) -> int:
+def begin_contacts(
+    method: LoopMethod, run: RunData, x: ContactChanges, coordinates: int, rtol: float, atol: float
+) -> int:  # fmt: skip
     """The first mode of a run from its present state, 0; or why there is none."""
     c = run.contacts
     work = c.transitions
@@ -66,7 +69,7 @@ def begin_contacts(run: RunData, x: ContactChanges, coordinates: int, rtol: floa
     work.same, work.until = tolerances.CONTACT_TOLERANCE * (rtol * size + atol), max(fabs(run.t), fabs(run.t_end))
     work.fastest = 0.0
     release(run)
-    status = change_at_once(run, x, run.t, run.y)
+    status = change_at_once(method, run, x, run.t, run.y)
     x.found = 0
     tell_strikes(run, x, 0)
     return status
@@ -82,14 +85,14 @@ def release(run: RunData) -> None:
 
 
 @kernel
-def change_at_once(run: RunData, x: ContactChanges, t: float, state: Reals) -> int:
+def change_at_once(method: LoopMethod, run: RunData, x: ContactChanges, t: float, state: Reals) -> int:
     """Set the state of the run to that after a transition at the time t in a *state*, and list what it changes; 0, or why there
     is none.
     """
     c = run.contacts
     c.transitions.made, x.ahead = 0, 0
     copy(c.motion.flags, x.flags, c.n_flags)
-    changed = is_carried_out(run, t, state, 0)
+    changed = is_carried_out(method, run, t, state, 0)
     if not changed:
         return CHANGED + c.transitions.status
     copy(run.between, run.y, run.n)

@@ -26,7 +26,7 @@ from kineta.kernels.integrate import integrate
 from kineta.kernels.kinks.crossings import begin_kinks
 from kineta.kernels.language import copysign, fabs, kernel
 from kineta.kernels.runge_kutta import first_step, interpolate
-from kineta.kernels.sliding.sides import begin_slides
+from kineta.kernels.sliding.sides import begin_slides, drop_drifts
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
 from kineta.kernels.standalone.contact_transitions import (
     CHANGED,
@@ -138,12 +138,13 @@ def begin(method: RunMethod, m: StandaloneRun) -> int:
             return INCONSISTENT
         settle(method, m, m.t0, run.y)
         if method.loop.touching:
-            status = begin_contacts(run, m.changes, m.coordinates, m.rtol, m.atol)
+            status = begin_contacts(method.loop, run, m.changes, m.coordinates, m.rtol, m.atol)
             if status != REACHED:
                 return status
         measure_pivots(run, m.t0, m.n_regular, m.regular)
     run.time[0] = m.t0
     run.rate(run.time, run.y, run.block, run.k)
+    drop_drifts(method.loop, run, run.k)
     run.evaluations += 1
     if not all_finite(run.k, run.n):
         return NOT_FINITE
@@ -316,7 +317,7 @@ def change(method: RunMethod, m: StandaloneRun) -> int:
     if method.switching:
         copy(m.state, x.state, run.n)
         begin_marks(method.loop, run)
-        look_at(run, m.t, m.state, run.switches.old)
+        look_at(method.loop, run, m.t, m.state, run.switches.old)
     set_block(method, m)
     if method.loop.touching or method.switching:
         x.ahead, x.found = 0, 0
@@ -327,7 +328,7 @@ def change(method: RunMethod, m: StandaloneRun) -> int:
         m.ended = run.switches.stopped >= 0
     elif method.loop.touching:
         release(run)
-        status = change_at_once(run, x, m.t, m.state)
+        status = change_at_once(method.loop, run, x, m.t, m.state)
         run.size = min(run.size, run.contacts.transitions.flight)
     if method.loop.touching or method.switching:
         copy(run.y, m.state, run.n)

@@ -220,7 +220,7 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
         kinks=kinks_of(code.layout, [numbers.get(name, 0) for name in (GUARDS, CLOCKS, STORED)])
         if any(code.layout.switching)
         else None,
-        slides=slides_of(code.layout, numbers.get(HELD, 0)),
+        slides=slides_of(code.layout, numbers.get(HELD, numbers[f"{above}rate"])),
         manifold=Manifold(
             numbers[f"{above}position"],
             numbers[f"{above}velocity"],

@@ -25,6 +25,7 @@ from kineta.runtime.recorder import bytes_per_step
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import gauss_legendre
 from kineta.simulation.simulate import simulation_problem, solve
+from kineta.simulation.slide_log import BEGINS
 from kineta.simulation.solution import Solution
 from kineta.tasks.sensitivity.mode_equations import GAP, RATE, SLIP, WATCHED
 from kineta.tasks.sensitivity.mode_tangent import ModeTangent
@@ -365,8 +366,8 @@ def linearised_motion(
     with Progress(*span, shown=False) as bar:
         solution = solve(problem, bar)
     check_complete(system.name, int(solution.status[0]), solution.messages[0])
-    if problem.made.code.layout.slides and solution.changes[0]:
-        at, what = solution.changes[0][0]
+    if slid := next((one for one in solution.changes[0] if one[1].startswith(BEGINS)), None):
+        at, what = slid
         raise SimulationError(
             f"Model '{system.name}': at t = {at:.6g} s {what}, along which sensitivities do not go. End before it, take"
             " dry friction in place of a relay, or differences of runs."
