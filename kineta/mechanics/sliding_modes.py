@@ -89,7 +89,7 @@ def held_functions(
             ]
         return totals
 
-    own_rate = {"rate": seen(rate)} if changing else {"held": held(rate, own)}
+    own_rate: dict[str, Sequence[Ref]] = {"rate": seen(rate)} if changing else {"held": held(rate, own)}
     return own_rate | {name: seen(found[name]) for name in ("observed", *changing) if name in found}
 
 

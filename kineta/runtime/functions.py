@@ -231,8 +231,10 @@ def run_functions(
     if acting:
         found = {name: substitute(d.graph, refs, acting) for name, refs in found.items()}
     if slides:
-        changing = ("events", SWITCHES, "terms", "free") if system.switches or d.contacts else ()
-        found |= held_functions(d.graph, slides, found, len(states), changing)
+        modes = bool(system.switches or d.contacts)
+        found |= held_functions(
+            d.graph, slides, found, len(states), ("events", SWITCHES, "terms", "free") if modes else ()
+        )
     if system.programs:
         found["regularity"] = [*d["regularity"].refs, *(x for _, x in edges), *bends]
     return found, layout
