@@ -79,17 +79,18 @@ def test_directions_of_parameters_are_those_of_numbers(seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3, 20, 3))
 def test_directions_of_parameters_are_those_of_numbers_in_every_formalism(seed: int) -> None:
+    """One formalism has a turn beside Newton's and Euler's equations."""
     plain = random_system(seed, elements=True, rheonomic=seed % 2 == 1)
     system = directed(plain, seed)
     at = states(plain, seed)
     expected = numbers(plain, at)
-    for formalism in FORMALISMS:
+    for formalism in (FORMALISMS[0], FORMALISMS[seed // 3]):
         same(numbers(system, at, formalism=formalism), expected, 1e-9)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::kineta.errors.KinetaWarning")
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_loops_along_directions_of_parameters_are_those_along_numbers(seed: int) -> None:
     plain = chain(seed, seed % 4)
     system = directed(plain, seed)

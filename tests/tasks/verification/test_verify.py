@@ -48,7 +48,7 @@ def test_forces_far_larger_than_inertia_are_no_disagreement() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_random_systems_are_certified(seed: int) -> None:
     certificate = kn.verify(random_system(seed, rheonomic=True, elements=True, n=4), states=10)
     assert certificate.holds, str(certificate)
