@@ -13,7 +13,15 @@ from kineta.algebra.expression import LOCK
 from kineta.calls import public
 from kineta.codegen.c import identifier
 from kineta.codegen.compiled_functions import CompiledFunctions
-from kineta.equations.formulas import EQUATIONS, Formulas, aligned, checked_order, formulas, printed_equations
+from kineta.equations.formulas import (
+    EQUATIONS,
+    Formulas,
+    aligned,
+    checked_order,
+    formulas,
+    printed_equations,
+    with_kept_names,
+)
 from kineta.errors import ArgumentError, ModelError, did_you_mean, one_of, shown
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
@@ -332,7 +340,7 @@ class Equations:
         from kineta.equations.matrix_form import MatrixForm, matrix_form
 
         zero = flag("unforced", unforced)
-        return self.memo((MatrixForm, zero), lambda: matrix_form(self.alone(), unforced=zero))
+        return self.memo((MatrixForm, zero), lambda: matrix_form(self.alone(), self.system, unforced=zero))
 
     def account(
         self, quantity: str = "inverse", *, order: Iterable[str] = (), rising: bool = False
@@ -406,8 +414,20 @@ class Equations:
         if not isinstance(quantity, str) or quantity != EQUATIONS:
             if zero:
                 raise ArgumentError(f"unforced is for the equations of motion; leave it out for {shown(quantity)}.")
+            return self._printed(self._known(quantity))
+        return self.memo(
+            (Formulas, EQUATIONS, zero), lambda: printed_equations(self.alone(), self.system, unforced=zero)
+        )
+
+    def _printed(self, quantity: str) -> Formulas:
+        """The formulas of *quantity*, by named expressions too."""
+        if not self.system.lets:
             return self.formulas(quantity)
-        return self.memo((Formulas, EQUATIONS, zero), lambda: printed_equations(self.alone(), unforced=zero))
+        own = self.alone()
+        return self.memo(
+            (Formulas, quantity, "printed"),
+            lambda: with_kept_names(self.formulas(quantity), own, self.system, own[quantity].refs),
+        )
 
     def sympy(self, quantity: str, *, dynamic: bool = False) -> Any:
         """*quantity* in SymPy: an expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions.

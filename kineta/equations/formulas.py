@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kineta.algebra.expression import Expr
+from kineta.equations.kept_names import kept_names
 from kineta.errors import ArgumentError, shown, suggestion
 from kineta.expr.graph import Graph, Ref, neg
 from kineta.mechanics.derivation import Array, Derivation
-from kineta.mechanics.equations_of_motion import equations_of_motion
+from kineta.mechanics.equations_of_motion import EquationsOfMotion, equations_of_motion
 from kineta.mechanics.quantities import HIGHEST, NAMES, quantity
 from kineta.mechanics.variables import Symbols, symbols
 from kineta.model.checks.scaling_check import scaling_diagnosis
 from kineta.model.reserved_symbols import added_force, momentum
 from kineta.model.system import System
-from kineta.notation.printed_form import PrintedForm, form_cost, printed_form
+from kineta.notation.defined_names import DefinedNames, shortest_form
+from kineta.notation.printed_form import PrintedForm, form_cost
 from kineta.notation.text import Text
 from kineta.notation.typesetting import FactorKind, Kinds, Notation
 from kineta.passes.simplify import simplify
 from kineta.records import dataclass
-from kineta.threads import collector_paused
+from kineta.threads import collector_paused, memo
 from kineta.values import flag
 
 #: What is printed as a whole: the equations of motion with their constraints.
@@ -36,12 +39,14 @@ class Formulas:
     """*quantity* after all passes: references *array* into a graph of its own.
 
     left : the left sides of the first entries, where these are expressions
+    defined : the entries and left sides in terms of the named expressions of the system
     """
 
     symbols: Symbols
     quantity: str
     array: Array
     left: tuple[Ref, ...] = ()
+    defined: DefinedNames | None = None
 
     @property
     def graph(self) -> Graph:
@@ -105,8 +110,11 @@ class Formulas:
         return [*names, *names[: len(self.left)]]
 
     def _printed(self, names: Sequence[str], parts: bool, known: Kinds) -> PrintedForm:
-        refs = (*self.array.refs, *self.left)
-        return printed_form(self.graph, refs, self._labels(names), known, parts=parts)
+        return memo(self, (PrintedForm, parts, *known), lambda: self._shortest(names, parts, known))
+
+    def _shortest(self, names: Sequence[str], parts: bool, known: Kinds) -> PrintedForm:
+        refs, labels = (*self.array.refs, *self.left), self._labels(names)
+        return shortest_form(self.graph, refs, labels, known, self.defined, parts=parts)
 
     def sympy(self, *, dynamic: bool = False) -> Any:
         """An expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions; with *dynamic*,
@@ -183,35 +191,51 @@ def formulas(derivation: Derivation, quantity: str) -> Formulas:
     return Formulas(own, quantity, array.of(functions[quantity]))
 
 
-def printed_equations(derivation: Derivation, *, unforced: bool = False) -> Formulas:
+def with_kept_names(formulas: Formulas, derivation: Derivation, system: System, refs: Sequence[Ref]) -> Formulas:
+    """*formulas* that know their entries and left sides, *refs* of the *derivation*, by the named expressions of *system*."""
+    return replace(formulas, defined=kept_names(derivation, system, refs))
+
+
+def printed_equations(derivation: Derivation, system: System, *, unforced: bool = False) -> Formulas:
     """The equations of motion for print: the forces with the multipliers of constraints and programs, then these, then the rates
     of the first-order states.
 
     Of the second order they are tau = M vdot + h - A^T lambda, then 0 = f; under programs that ask for a higher order M z = ...,
     the highest derivatives on the left. A constraint or program is shown as it is written. *unforced* equations have no added
-    forces: 0 = M vdot + h - A^T lambda.
+    forces: 0 = M vdot + h - A^T lambda. Named expressions of *system*, the one as it is described, keep their names where that is
+    shorter to read.
     """
-    system, found = derivation.symbols.system, equations_of_motion(derivation)
+    found = equations_of_motion(derivation)
     n, m = len(derivation.symbols.v), len(found.conditions)
     lead = found.balance if found.order == 2 else found.rest
     directions = [x for row in found.reactions.values() for x in row]
     functions = {"lead": lead, "directions": directions, "conditions": found.conditions, "inertia": found.inertia}
     functions["rates"] = derivation.symbols.state_rates
     own, refs = simplified(derivation, functions, system.parameter_names)
-    g, forces = own.graph, list(refs["lead"])
+    ends = (*["0"] * m, *(f"{name}'" for name in system.state_names))
+    if found.order == 2:
+        labels = (*(["0"] * n if unforced else quantity("inverse").labels(system, (n,))), *ends)
+    else:
+        labels = (*(f"left[{k + 1}]" for k in range(n)), *ends)
+    entries, left = _written_equations(own.graph, found, refs)
+    shown = Formulas(own, EQUATIONS, Array((len(labels),), entries, labels=labels), left)
+    return with_kept_names(shown, derivation, system, sum(_written_equations(derivation.graph, found, functions), ()))
+
+
+def _written_equations(
+    g: Graph, found: EquationsOfMotion, refs: Mapping[str, Sequence[Ref]]
+) -> tuple[tuple[Ref, ...], tuple[Ref, ...]]:
+    """The entries of the equations of motion *found*, and the left sides of those of higher order, from *refs* in a graph."""
+    n, forces = len(refs["lead"]), list(refs["lead"])
     for j, name in enumerate(found.reactions):
         unknown, along = g.symbol(name), refs["directions"][j * n : (j + 1) * n]
         forces = [g.sub(force, g.mul(a, unknown)) for force, a in zip(forces, along, strict=True)]
-    states, ends = [f"{name}'" for name in system.state_names], (*refs["conditions"], *refs["rates"])
+    ends = (*refs["conditions"], *refs["rates"])
     if found.order == 2:
-        left = ["0"] * n if unforced else quantity("inverse").labels(system, (n,))
-        labels = (*left, *["0"] * m, *states)
-        return Formulas(own, EQUATIONS, Array((len(labels),), (*forces, *ends), labels=labels))
+        return (*forces, *ends), ()
     z = [g.symbol(name) for name in found.highest]
-    sides = [g.sum(g.mul(refs["inertia"][k * n + j], z[j]) for j in range(n)) for k in range(n)]
-    labels = (*(f"left[{k + 1}]" for k in range(n)), *["0"] * m, *states)
-    array = Array((len(labels),), (*(neg(x) for x in forces), *ends), labels=labels)
-    return Formulas(own, EQUATIONS, array, tuple(sides))
+    sides = (g.sum(g.mul(refs["inertia"][k * n + j], z[j]) for j in range(n)) for k in range(n))
+    return (*(neg(x) for x in forces), *ends), tuple(sides)
 
 
 @collector_paused()

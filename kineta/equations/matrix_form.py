@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from kineta.equations.formulas import above, gathered, kinds, simplified
+from kineta.equations.kept_names import kept_names
 from kineta.errors import ArgumentError
 from kineta.expr.graph import Ref
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.equations_of_motion import equations_of_motion
 from kineta.mechanics.variables import Symbols
+from kineta.model.system import System
 from kineta.notation import latex, text
-from kineta.notation.printed_form import printed_form
+from kineta.notation.defined_names import DefinedNames, shortest_form
 from kineta.notation.typesetting import Kinds, Notation
 from kineta.records import dataclass
 from kineta.values import flag
@@ -31,6 +33,7 @@ class MatrixForm:
     highest : names of the derivatives that M multiplies
     reactions : names of the unknowns, multipliers of constraints and of programs
     forced : whether added forces stand on the right
+    defined : the entries in terms of the named expressions of the system
     """
 
     symbols: Symbols
@@ -38,6 +41,7 @@ class MatrixForm:
     highest: tuple[str, ...]
     reactions: tuple[str, ...]
     forced: bool = True
+    defined: DefinedNames | None = None
 
     def text(self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False) -> str:
         """The matrices side by side, then the named entries. Raises as :meth:`Formulas.text`, with which it shares arguments."""
@@ -106,7 +110,7 @@ class MatrixForm:
         m = len(self.refs) - n * (n + 1 + columns)
         states = [f"{name}'" for name in system.state_names]
         labels = [*_labels(n, columns), *["0"] * (m - len(states)), *states]
-        form = printed_form(self.symbols.graph, self.refs, labels, known, parts=parts)
+        form = shortest_form(self.symbols.graph, self.refs, labels, known, self.defined, parts=parts)
         plain = dict(form.lines(text.TEXT, labels))
         long = [False] * (len(labels) - m) if whole else _long([plain[label] for label in labels[: len(labels) - m]], n)
         lines = list(form.lines(notation, [show(label) for label in labels]))
@@ -132,9 +136,9 @@ class MatrixForm:
         return blocks, below
 
 
-def matrix_form(derivation: Derivation, *, unforced: bool = False) -> MatrixForm:
-    """The matrices of a *derivation*; *unforced* for zeros in the place of added forces. Raises :class:`ArgumentError` for a
-    system without motion.
+def matrix_form(derivation: Derivation, described: System, *, unforced: bool = False) -> MatrixForm:
+    """The matrices of a *derivation* of the system *described*; *unforced* for zeros in the place of added forces. Raises
+    :class:`ArgumentError` for a system without motion.
     """
     system, n = derivation.symbols.system, len(derivation.symbols.v)
     if not n:
@@ -144,7 +148,8 @@ def matrix_form(derivation: Derivation, *, unforced: bool = False) -> MatrixForm
     refs = (*found.inertia, *found.rest, *columns, *found.conditions, *derivation.symbols.state_rates)
     own, simple = simplified(derivation, {"matrices": refs}, system.parameter_names)
     forced = found.order == 2 and not unforced
-    return MatrixForm(own, tuple(simple["matrices"]), found.highest, tuple(found.reactions), forced)
+    defined = kept_names(derivation, described, refs)
+    return MatrixForm(own, tuple(simple["matrices"]), found.highest, tuple(found.reactions), forced, defined)
 
 
 def _labels(n: int, m: int) -> list[str]:

@@ -47,6 +47,11 @@ class CommonSubexpressions:
         """The names of the parts."""
         return tuple(dict.fromkeys(self.named.values()))
 
+    @property
+    def given(self) -> Collection[str]:
+        """None of the names is one of the model."""
+        return ()
+
     def lines(self, notation: Notation, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Names and right sides: the named parts, then the entries by their *labels*."""
         known = factor_kinds(self.graph, [*(2 * i for i in self.named), *self.entries], self.kinds)

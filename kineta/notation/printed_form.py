@@ -31,6 +31,10 @@ class PrintedForm(Protocol):
     def parts(self) -> Collection[str]:
         """The names of the parts."""
 
+    @property
+    def given(self) -> Collection[str]:
+        """Those of the parts that the model has names for, which its readers know."""
+
     def lines(self, notation: Notation, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Names and right sides: the named parts, then the entries by their *labels*."""
 
@@ -68,4 +72,4 @@ def form_cost(form: PrintedForm, labels: Sequence[str], kinds: Kinds) -> float:
     """The reading cost of a form in text."""
     from kineta.notation.readable.reading_cost import quasi_velocities, reading_cost
 
-    return reading_cost(form.lines(TEXT, labels), form.parts, quasi_velocities(kinds))
+    return reading_cost(form.lines(TEXT, labels), form.parts, quasi_velocities(kinds), form.given)

@@ -51,6 +51,18 @@ def over_common_denominators(factoring: Factoring, a: Sum) -> Iterator[Tree]:
         yield from _partial_fractions(factoring, above, x, most, rest)
 
 
+def apart(factoring: Factoring, a: Sum) -> Iterator[Tree]:
+    """What a letter divides beside what it does not divide, for each letter below a bar."""
+    if len(a) > BARS:
+        return
+    below = {x for m in a for x, p in m if p < 0 and factoring.ring.keys[x][0] == "symbol"}
+    for x in sorted(below):
+        inside = {m: f for m, f in a.items() if power(m, x) < 0}
+        if len(inside) < len(a):
+            rest = {m: f for m, f in a.items() if m not in inside}
+            yield tree([*gathered(factoring, inside), *gathered(factoring, rest)])
+
+
 def _slow(factoring: Factoring, m: Monomial) -> Monomial:
     return tuple((y, p) for y, p in m if factoring.ring.is_slow(y))
 

@@ -9,7 +9,7 @@ from itertools import count
 from kineta.expr.graph import Graph, Ref
 from kineta.notation.readable.angles import with_numbers, with_sums_of_angles
 from kineta.notation.readable.brackets import with_short_brackets
-from kineta.notation.readable.common_denominators import over_common_denominators
+from kineta.notation.readable.common_denominators import apart, over_common_denominators
 from kineta.notation.readable.completed_squares import completed_squares
 from kineta.notation.readable.divisors import cancelled
 from kineta.notation.readable.entries import gathered
@@ -42,6 +42,11 @@ class ReadableForm:
     def parts(self) -> Collection[str]:
         """The names of the parts."""
         return self.named.keys()
+
+    @property
+    def given(self) -> Collection[str]:
+        """None of the names is one of the model."""
+        return ()
 
     def lines(self, notation: Notation, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Names and right sides: the parts, then the entries by their *labels*."""
@@ -103,6 +108,7 @@ def _named_parts(
 
 def _entry(factoring: Factoring, a: Sum) -> Tree:
     """The cheapest tree of one right-hand side."""
-    ways = [gathered(factoring, a), *over_common_denominators(factoring, a), *completed_squares(factoring, a)]
+    ways = [gathered(factoring, a), *apart(factoring, a), *over_common_denominators(factoring, a)]
+    ways += completed_squares(factoring, a)
     best = factoring.cheapest((oriented(t) for t in ways), whole=True)
     return oriented(factoring.cheapest((oriented(with_short_brackets(factoring, best)), best), whole=True))

@@ -51,10 +51,22 @@ def quasi_velocities(kinds: Kinds) -> Collection[str]:
     return {n for n, (kind, _) in kinds.items() if kind == FactorKind.SPEED and not n.endswith("'")}
 
 
-def reading_cost(lines: Iterable[tuple[str, str]], parts: Collection[str] = (), quasi: Collection[str] = ()) -> float:
-    """The cost of lines, names and their texts, of which those of *parts* are looked up; *quasi* as in :func:`derivatives`."""
+def tokens(text: str) -> list[str]:
+    """The names, numbers and signs of a text."""
+    return _TOKEN.findall(text)
+
+
+def reading_cost(
+    lines: Iterable[tuple[str, str]],
+    parts: Collection[str] = (),
+    quasi: Collection[str] = (),
+    given: Collection[str] = (),
+) -> float:
+    """The cost of lines, names and their texts, of which those of *parts* are looked up, but for names that the model has
+    *given*; *quasi* as in :func:`derivatives`.
+    """
     rows = list(lines)
-    uses = sum(token in parts for _, text in rows for token in _TOKEN.findall(text))
+    uses = sum(token in parts and token not in given for _, text in rows for token in tokens(text))
     return sum(_line_cost(text, name in parts, quasi) for name, text in rows) + PART * len(parts) + LOOKUP * uses
 
 

@@ -1,0 +1,96 @@
+"""Printed equations keep named expressions of the model where that is shorter to read."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import replace
+
+import pytest
+
+import kineta as kn
+from tests.notation.text_reader import computed
+from tests.support import EXAMPLES
+
+CYLINDER = """
+gravity (0, -9.81, 0);
+parameters m = 2, l = 0.7, a = 0.3, b = 0.2, A = 0.1, c = 4, d = 3, J = 0.2;
+Boom | Rz(q) = m(m), Jz(J), com = (l, 0, 0);
+coordinates q;
+point Eye on Boom = (a, b, 0);
+let s1 = |r(Eye) - (b, 0, 0)|, F = A*p - d*rate, rate = dot(r(Eye) - (b, 0, 0), v(Eye))/s1;
+state p : p' = c*(1 - A*rate);
+force cylinder = F on s1;
+"""
+ROPE = """
+gravity 9.81;
+parameters k = 2000, d = 30, l = 1.2, height = 2, m = 3;
+Load | Sx(x), Sz(height - z) = m;
+coordinates x, z;
+let reach = sqrt(Load.x^2 + (height - Load.z)^2), stretch = reach - l;
+let tension = max(0, k*stretch + 2*k*stretch^3);
+force rope on Load = (-tension*Load.x/reach, 0, tension*(height - Load.z)/reach);
+damper oil = d on reach;
+constraint slope : stretch = 0.1*x;
+"""
+
+
+def _state(shown: kn.Equations, rng: random.Random) -> dict[str, float]:
+    """Values of everything that printed equations may name."""
+    system = shown.system
+    orders = (n + "'" * k for n in system.v_names for k in range(3))
+    names = {*system.parameter_names, *system.q_names, *orders, *(f"tau[{n}]" for n in system.v_names), "t"}
+    names |= set(re.findall(r"\b(?:lambda|control|nu)(?:\.\w+'*(?:\[\d+\])*)+", shown.text()))
+    return {n: rng.uniform(0.3, 0.9) for n in names}
+
+
+@pytest.mark.parametrize(
+    "text", [CYLINDER, ROPE, (EXAMPLES / "car_axis.kin").read_text(), (EXAMPLES / "crane_servo.kin").read_text()]
+)
+def test_entries_have_the_values_of_those_without_names(text: str) -> None:
+    equations = kn.derive(kn.loads(text))
+    rng = random.Random(7)
+    for quantity in ("equations", "mass_matrix", "lagrangian"):
+        shown = equations.printed(quantity)
+        state, found = _state(equations, rng), list[list[float]]()
+        for form in (shown, replace(shown, defined=None)):
+            scope = dict(state)
+            values = [
+                computed(f"entry = {right}", scope) if left == "0" else computed(f"{left} = {right}", scope)
+                for left, right in (line.split(" = ") for line in form.text())
+            ]
+            found.append(values[len(values) - len(shown.array.refs) :])
+        assert found[0] == pytest.approx(found[1], rel=1e-12, abs=1e-12)
+        assert shown.reading_cost() <= replace(shown, defined=None).reading_cost()
+
+
+def test_names_are_kept_where_that_is_shorter() -> None:
+    boom = kn.derive(kn.loads(CYLINDER))
+    assert boom.text().splitlines() == [
+        "s1 = sqrt(a^2 + 2*b*(b + b*sin(q) - a*cos(q)))",
+        "rate = b*(a*sin(q) + b*cos(q))*q'/s1",
+        "tau[q'] = (J + m*l^2)*q'' + b*(a*sin(q) + b*cos(q))*(d*rate - A*p)/s1 + 9.81*m*l*cos(q)",
+        "p' = c - A*c*rate",
+    ]
+    assert "s1" in boom.matrix_form().text()
+    assert "s_{1} &= " in boom.latex()
+    assert "s1" not in "".join(boom.printed().text(parts=False))
+    assert "s1" not in boom.text("kinetic_energy")
+
+
+def test_rates_of_names_have_a_prime() -> None:
+    assert kn.derive(kn.loads(ROPE)).text().splitlines() == [
+        "reach = sqrt(x^2 + z^2)",
+        "stretch = reach - l",
+        "tension = max(0, k*stretch*(2*stretch^2 + 1))",
+        "reach' = (x*x' + z*z')/reach",
+        "tau[x'] = m*x'' - x*lambda.slope/reach + 0.1*lambda.slope + d*x*reach'/reach + x*tension/reach",
+        "tau[z'] = m*z'' - z*lambda.slope/reach + d*z*reach'/reach + z*tension/reach - 9.81*m",
+        "0 = stretch - 0.1*x",
+    ]
+
+
+def test_the_constraint_of_the_axis_of_a_car_is_that_of_its_source() -> None:
+    lines = kn.derive(kn.load(EXAMPLES / "car_axis.kin")).text().splitlines()
+    assert lines[0] == "yb = r*sin(w*t)"
+    assert "0 = xl*xb + yl*yb" in lines
