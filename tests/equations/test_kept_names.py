@@ -84,9 +84,9 @@ def test_rates_of_names_have_a_prime() -> None:
         "stretch = reach - l",
         "tension = max(0, k*stretch*(2*stretch^2 + 1))",
         "reach' = (x*x' + z*z')/reach",
-        "tau[x'] = m*x'' - x*lambda.slope/reach + 0.1*lambda.slope + d*x*reach'/reach + x*tension/reach",
-        "tau[z'] = m*z'' - z*lambda.slope/reach + d*z*reach'/reach + z*tension/reach - 9.81*m",
-        "0 = stretch - 0.1*x",
+        "tau[x'] = m*x'' + 0.1*lambda.slope + x*(d*reach' - lambda.slope + tension)/reach",
+        "tau[z'] = m*z'' + z*(d*reach' - lambda.slope + tension)/reach - 9.81*m",
+        "0 = 0.1*(10*stretch - x)",
     ]
 
 
