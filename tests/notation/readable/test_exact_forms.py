@@ -35,11 +35,11 @@ SLOPE = """gravity 9.81; parameters m; frame Slope | Ry(20 deg); B ~ Slope | Sx(
         (ROLLING, "hamiltonian", "H = p[theta]^2/(3*m*(R - r)^2) - m*g*(R - r)*cos(theta)"),
         (ROLLING_DISK, "equations", "0 = z - R*abs(sin(theta))"),
         (INCLINE, "equations", "tau[X'] = (M + m)*X'' - sqrt(3)*m*s''/2"),
-        (TURBINE, "equations", "d1 = W - x' - a*sin(yaw)*yaw'"),
+        (TURBINE, "equations", "u = W - x' - a*sin(yaw)*yaw'"),
         (
             TURBINE,
             "equations",
-            "tau[x'] = (m + M)*x'' + M*a*sin(yaw)*yaw'' + M*a*cos(yaw)*yaw'^2 - c*cos(yaw)*d1^2",
+            "tau[x'] = (m + M)*x'' + M*a*sin(yaw)*yaw'' + M*a*cos(yaw)*yaw'^2 - c*u^2*cos(yaw)",
         ),
         (ROAD, "equations", "tau[z'] = m*z'' - k*(h*sin(2*pi*x/l) - z)"),
         (SLOPE, "equations", "tau[s'] = m*s'' - 3.3552176060248105*m"),
