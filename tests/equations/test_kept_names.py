@@ -27,11 +27,11 @@ gravity 9.81;
 parameters k = 2000, d = 30, l = 1.2, height = 2, m = 3;
 Load | Sx(x), Sz(height - z) = m;
 coordinates x, z;
-let reach = sqrt(Load.x^2 + (height - Load.z)^2), stretch = reach - l;
-let tension = max(0, k*stretch + 2*k*stretch^3);
+let reach = sqrt(Load.x^2 + (height - Load.z)^2), excess = reach - l;
+let tension = max(0, k*excess + 2*k*excess^3);
 force rope on Load = (-tension*Load.x/reach, 0, tension*(height - Load.z)/reach);
 damper oil = d on reach;
-constraint slope : stretch = 0.1*x;
+constraint slope : excess = 0.1*x;
 """
 
 
@@ -81,12 +81,12 @@ def test_names_are_kept_where_that_is_shorter() -> None:
 def test_rates_of_names_have_a_prime() -> None:
     assert kn.derive(kn.loads(ROPE)).text().splitlines() == [
         "reach = sqrt(x^2 + z^2)",
-        "stretch = reach - l",
-        "tension = max(0, k*stretch*(2*stretch^2 + 1))",
+        "excess = reach - l",
+        "tension = max(0, k*excess*(2*excess^2 + 1))",
         "reach' = (x*x' + z*z')/reach",
         "tau[x'] = m*x'' + 0.1*lambda.slope + x*(d*reach' - lambda.slope + tension)/reach",
         "tau[z'] = m*z'' + z*(d*reach' - lambda.slope + tension)/reach - 9.81*m",
-        "0 = 0.1*(10*stretch - x)",
+        "0 = 0.1*(10*excess - x)",
     ]
 
 
