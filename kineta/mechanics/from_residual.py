@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.expr.walk import operations
+from kineta.mechanics.algorithms import joined_subtrees
 from kineta.mechanics.algorithms.composite_bodies import component, composites, momentum_of_rate
 from kineta.mechanics.algorithms.energy import kineta
 from kineta.mechanics.constraints import joint_reactions
@@ -23,6 +24,7 @@ from kineta.mechanics.kinematics.tree import no_inertia
 from kineta.model.constraints import holding
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.passes.differentiate import gradient
+from kineta.passes.simplify import shortest
 from kineta.passes.substitute import substitute
 from kineta.spatial.wrench import Wrench
 
@@ -178,8 +180,12 @@ def jacobian(kept: Sequence[Row], n: int) -> Array:
 
 
 def recursion(d: Derivation, vdot: Sequence[Ref]) -> list[Ref]:
-    """The generalised forces tau = M vdot + bias by the two sweeps."""
-    tau = generalized(d.mechanism, rate_residual(d, vdot))
+    """The generalised forces tau = M vdot + bias by the two sweeps, the cheapest way to join subtrees to carriers."""
+    motion = moving(d, vdot)
+    ways = [rate_residual(d, motion)]
+    if d.mechanism.one_to_one and not d.graph.exact:
+        ways += [joined_subtrees.rate_forces(motion, d.elements.wrenches, c) for c in joined_subtrees.choices(motion)]
+    tau = shortest(d.graph, [generalized(d.mechanism, phi) for phi in ways], d.symbols.system.parameter_names)
     given = dict(zip((f"{n}'" for n in d.symbols.names), vdot, strict=True))
     resisting = substitute(d.graph, inertia_elements.generalized(d), given)
     parts = zip(tau, resisting, d.elements.forces, strict=True)
@@ -226,9 +232,9 @@ def acceleration_energy(d: Derivation) -> Ref:
     return d.graph.add(kineta(d.mechanism, moving(d, d.symbols.vdot), 2), inertia_elements.acceleration_energy(d))
 
 
-def rate_residual(d: Derivation, vdot: Sequence[Ref]) -> dict[tuple[int, int], Ref]:
-    """Forces on the rates that produce the accelerations *vdot* against the wrenches applied to the links."""
-    return rate_forces(d.mechanism, less_applied(d, moving(d, vdot).wrenches(2)))
+def rate_residual(d: Derivation, motion: LinkMotion) -> dict[tuple[int, int], Ref]:
+    """Forces on the rates that produce the *motion* against the wrenches applied to the links."""
+    return rate_forces(d.mechanism, less_applied(d, motion.wrenches(2)))
 
 
 def less_applied(d: Derivation, wrenches: Sequence[Wrench]) -> list[Wrench]:
@@ -257,6 +263,6 @@ def power(d: Derivation) -> Array:
         true = dict(zip((f"{n}'" for n in s.names), d["forward"].refs, strict=True))
         total = g.add(total, *substitute(g, [drift], true))
     if drives:
-        phi = rate_residual(d, d["forward"].refs)
+        phi = rate_residual(d, moving(d, d["forward"].refs))
         total = g.add(total, g.sum(g.mul(phi[i, j], speed) for i, j, speed in drives))
     return scalar(total)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from kineta.expr.count import count
 from kineta.expr.graph import Graph, Ref
+from kineta.expr.op import UNARY, Op
 from kineta.expr.walk import exceeds, reachable
 from kineta.passes.distribute import distribute
 from kineta.passes.expand import expand
@@ -32,6 +33,10 @@ PASSES: tuple[tuple[str, Pass], ...] = (
 
 #: Nodes of an expression at most for expansion.
 SMALL = 200
+#: Operations of another way to write the same before the passes, over those of the first, from which on it stays the longer one.
+PROMISING = 1.01
+
+_COUNTED = frozenset((Op.ADD, Op.MUL, Op.DIV))
 
 
 def simplify(graph: Graph, roots: Sequence[Ref], parameters: Collection[str], target: Graph) -> list[Ref]:
@@ -49,6 +54,42 @@ def stages(graph: Graph, roots: Sequence[Ref], parameters: Collection[str]) -> l
     opened = expand(graph, roots)
     written = [("expand", graph, opened), *_passed(graph, opened, parameters)]
     return min(plain, written, key=lambda way: _work(*way[-1][1:]))
+
+
+def shortest(graph: Graph, ways: Sequence[list[Ref]], parameters: Collection[str]) -> list[Ref]:
+    """Of several *ways* to write the same the one with the fewest operations that vary, once common factors are taken out of its
+    sums; in doubt that with the fewest as it is written. The passes tell ways apart that differ by a few operations.
+    """
+    parameters = frozenset(parameters)
+    written = [_varying(graph, way, parameters) for way in ways]
+    near = [k for k, n in enumerate(written) if n <= PROMISING * written[0]]
+    if len(near) > 1:
+        near.sort(key=lambda k: (_factored(graph, ways[k], parameters), written[k]))
+    return ways[near[0]]
+
+
+def _factored(graph: Graph, refs: list[Ref], parameters: Collection[str]) -> int:
+    for run in (distribute, factor):
+        into = Graph()
+        graph, refs = into, run(graph, refs, parameters, into)
+    return _varying(graph, refs, parameters)
+
+
+def _varying(graph: Graph, refs: Sequence[Ref], parameters: Collection[str]) -> int:
+    """Sums, products and quotients below *refs* that depend on more than numbers and *parameters*."""
+    kinds, lhs, rhs = graph.op, graph.lhs, graph.rhs
+    varies: dict[int, bool] = {}
+    total = 0
+    for i in reachable(graph, refs):
+        op = kinds[i]
+        if op == Op.SYMBOL:
+            varies[i] = graph.names[lhs[i]] not in parameters
+        elif op == Op.CONST:
+            varies[i] = False
+        else:
+            varies[i] = varies[lhs[i] >> 1] or (op not in UNARY and varies[rhs[i] >> 1])
+            total += varies[i] and op in _COUNTED
+    return total
 
 
 def _passed(graph: Graph, refs: list[Ref], parameters: Collection[str]) -> Iterator[tuple[str, Graph, list[Ref]]]:

@@ -79,23 +79,28 @@ class Link:
         """Vector from the parent's origin to the link's, in the parent's axes."""
         return self.r + self.R @ self.d
 
-    def inward(self, v: Vector) -> Vector:
-        """Components in the parent's axes of a vector given in link axes."""
+    def before(self, v: Vector) -> Vector:
+        """Components in the axes before the motion of a vector given in link axes."""
         if self.kind == "turn":
             i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
-            v = turn(v, self.axis, self.Q.rows[i][i], self.Q.rows[j][i])
-        elif self.kind != "shift":
-            v = self.Q @ v
+            return turn(v, self.axis, self.Q.rows[i][i], self.Q.rows[j][i])
+        return v if self.kind == "shift" else self.Q @ v
+
+    def inward(self, v: Vector) -> Vector:
+        """Components in the parent's axes of a vector given in link axes."""
+        v = self.before(v)
         return v if self.R.is_identity else self.R @ v
+
+    def matrix_before(self, M: Matrix) -> Matrix:
+        """Components in the axes before the motion of a tensor given in link axes."""
+        if self.kind == "turn":
+            i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
+            return turn_matrix(M, self.axis, self.Q.rows[i][i], self.Q.rows[j][i])
+        return M if self.kind == "shift" else self.Q.times(M).times(self.Q.T)
 
     def matrix_inward(self, M: Matrix) -> Matrix:
         """Components in the parent's axes of a tensor given in link axes."""
-        if self.kind == "turn":
-            i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
-            M = turn_matrix(M, self.axis, self.Q.rows[i][i], self.Q.rows[j][i])
-        elif self.kind != "shift":
-            M = self.Q.times(M).times(self.Q.T)
-        return conjugated(self.R, M)
+        return conjugated(self.R, self.matrix_before(M))
 
     def moments_inward(self, moments: Moments) -> Moments:
         """The distribution *moments* about the link's origin, transformed to the origin and axes of the parent."""
