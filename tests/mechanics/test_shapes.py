@@ -28,6 +28,10 @@ PAIRS = {
     "capsule on a plane": ("capsule = 0.2, 0.6", "A axis (0, 1, 1)", "B axis (0, 0, 1)"),
     "box on a plane": ("box = 0.2, 0.6, 0.3", "A", "B axis (0, 0, 1)"),
 }
+RIMS = {
+    "disk on a plane": ("disk = 0.3", "A at (0.1, 0, 0.2) axis (1, 2, 3)", "B axis (0, 1, 2)"),
+    "torus on a plane": ("torus = 0.3, 0.1", "A axis (0, 1, 1)", "B axis (0, 0, 1)"),
+}
 COMPLIANT = "stiffness = 100, damping = 3, friction = 0.2, smooth = 0.1"
 #: What a shape is: a box (half sides) blown up by a radius; a capsule is a box along one axis.
 SHAPES: dict[str, tuple[tuple[float, float, float], float]] = {
@@ -40,15 +44,15 @@ TEXTS = {"point": "point", "ball": "ball = 0.2", "capsule": "capsule = 0.1, 0.6"
 
 
 def system(pair: str, law: str) -> kn.System:
-    shapes, first, second = PAIRS[pair]
+    shapes, first, second = (PAIRS | RIMS)[pair]
     return kn.loads(f"gravity 9.81; {BODIES} contact c : {shapes} between {first} and {second}, {law};")
 
 
 #: Pairs that are asked each time; the others are slow.
-QUICK = ("ball on box", "capsule on capsule")
+QUICK = ("ball on box", "capsule on capsule", "disk on a plane")
 
 
-@pytest.mark.parametrize("pair", [p if p in QUICK else pytest.param(p, marks=pytest.mark.slow) for p in PAIRS])
+@pytest.mark.parametrize("pair", [p if p in QUICK else pytest.param(p, marks=pytest.mark.slow) for p in PAIRS | RIMS])
 def test_rows_are_those_of_the_touching_points(pair: str) -> None:
     with pytest.warns(kn.KinetaWarning, match="only runs know contacts"):
         found = kn.verify(system(pair, "friction = 0.3"), states=5)

@@ -21,6 +21,7 @@ from kineta.mechanics.constraints.relative_kinematics import RelativeKinematics
 from kineta.mechanics.constraints.rolling_residuals import SHAPES, ShapeContact
 from kineta.mechanics.constraints.rows import Row, anywhere, row_of, vanishes
 from kineta.mechanics.contact.ground_height import height_and_slope, touched
+from kineta.mechanics.contact.rims import flat_place, lean, lowest_place
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.model.constraints import shapes
 from kineta.model.constraints.rolling import Rolling
@@ -127,6 +128,8 @@ def _contact(on: Elements, contact: Contact) -> Iterator[UnilateralConstraint]:
     restitution, bound, static = on.expression(*given)
     smooth = None if contact.smooth is None else on.expression(contact.smooth)[0]
     for name, place in contact.touchings(on.mechanism.symbols.system).items():
+        if place.shape in shapes.RIMS and place.feature and _never_flat(on, place):
+            continue
         way = _on_surface if contact.height is None else _on_ground
         found = way(on, contact, place, name)
         (n, u, w), (room, over, own), spin = found
@@ -160,15 +163,18 @@ def touch(on: Elements, contact: Contact, place: Touching, name: str, sight: Rel
     if place.surface == PLANE:
         assert place.surface_axis is not None
         n = on.direction(place.surface_axis)
-        geometry = _geometry(on, contact, place, name, sight, n)
-        return TouchGeometry(on.graph.sub(n.dot(way), geometry.height), (n, *normals(n)), geometry.arm)
+        axes = (n, *normals(n))
+        geometry = (
+            _rim(on, place, sight, axes)
+            if place.shape in shapes.RIMS
+            else _geometry(on, contact, place, name, sight, n)
+        )
+        return TouchGeometry(on.graph.sub(n.dot(way), geometry.height), axes, geometry.arm)
     axis = None if place.axis is None else sight.direction(place.start.body, on.direction(place.axis)).refs
     own = None if place.surface_axis is None else on.direction(place.surface_axis).refs
     found = shapes.closest(place)
-    axes = (
-        [sight.direction(place.start.body, along(on.graph, k)).refs for k in range(3)] if place.shape == "box" else ()
-    )
-    more = shapes.named(way.refs, axis, own, axes)
+    box = [sight.direction(place.start.body, along(on.graph, k)).refs for k in range(3)] if place.shape == "box" else ()
+    more = shapes.named(way.refs, axis, own, box)
     gap, *rest = on.expression(found.gap, *found.normal, *found.arm, more=more)
     n, arm = Vector(on.graph, *rest[:3]), Vector(on.graph, *rest[3:])
     room, over, nearest = (
@@ -207,6 +213,26 @@ def _geometry(
     given = (place.shape, place.sizes, place.start, place.end, place.surface_axis, place.axis)
     rolling = Rolling(name, *given, location=contact.location)
     return SHAPES[place.shape](on, rolling, sight, n, on.expression(*place.sizes))
+
+
+def _rim(on: Elements, place: Touching, sight: RelativeKinematics, axes: tuple[Vector, Vector, Vector]) -> ShapeContact:
+    """Where a rim touches a plane with these *axes*, seen from its body."""
+    e, sizes = _axis(on, place, sight), on.expression(*place.sizes)
+    return flat_place(e, axes, sizes, *place.feature) if place.feature else lowest_place(e, axes[0], sizes)
+
+
+def _never_flat(on: Elements, place: Touching) -> bool:
+    """Whether a rim leans by the same angle in every motion, as that of a wheel in a plane, and not by none."""
+    assert place.surface_axis is not None
+    e = _axis(on, place, RelativeKinematics(on.kinematics, place.end.body))
+    own = lean(e, on.direction(place.surface_axis))
+    return own != ZERO and not row_of(on.mechanism.symbols, place.name, own).gradient
+
+
+def _axis(on: Elements, place: Touching, sight: RelativeKinematics) -> Vector:
+    """The axis of a rim, seen from the body of what it touches."""
+    assert place.axis is not None
+    return sight.direction(place.start.body, on.direction(place.axis))
 
 
 def _on_ground(on: Elements, contact: Contact, place: Touching, name: str) -> Rows:

@@ -1,9 +1,9 @@
 """Shapes that touch: which there are, what touches of them, and the nearest points of two that move against each other.
 
 What touches a body are places, each a contact of its own: a capsule lies on a plane with its two ends, and on another capsule
-with its ends, with those of the other, and where both cross. A place is ``Touching``: a point, a ball or a capsule, or a round
-surface on a plane, against a plane, a ball, a capsule or a box. The gap is the distance of both surfaces, negative where they
-overlap, and exact in each feature, as are its derivatives::
+with its ends, with those of the other, and where both cross; a wheel touches with its lowest place, and lies flat on four. A
+place is ``Touching``: a point, a ball or a capsule, or a round surface on a plane, against a plane, a ball, a capsule or a box.
+The gap is the distance of both surfaces, negative where they overlap, and exact in each feature, as are its derivatives::
 
     ball, capsule on ball, capsule     |d| - r - R           d between the nearest places of the two axes
     ball on box                        |max(q, 0)| - r       q = |x| - sides/2; where the centre is inside, max(q) - r
@@ -48,6 +48,8 @@ SURFACES = ("ball", "capsule", "box")
 PLANE = "plane"
 #: Faces of a box across one of its axes, and a feature of two boxes.
 FACE, FEATURE = "face", "feature"
+#: Shapes that may lie on their rim, and the number of places that bear it then, beside the lowest.
+RIMS, CORNERS = ("wheel", "disk", "torus"), 4
 #: The width [m] of the edges of a face: what lies on an edge touches the face.
 EDGE = 1e-12
 #: Square of the sine of the angle of two axes below which they are parallel: what is nearest wanders from end to end then, and
@@ -70,7 +72,7 @@ class Touching:
 
     name : what tells the place from the others of its two bodies; ``''`` for the only one
     surface_axis : the normal of a plane, or the axis of a capsule
-    feature : the axis of the faces of a box on which a point touches, or a feature of two boxes
+    feature : the axis of the faces of a box on which a point touches, a feature of two boxes, or the number of a place of a rim
     between : whether axes are looked at between their ends alone by steps of given size, since others have the ends
     edge : of the edge of a box, where it lies across its three axes: -1 or 1, along itself 0
     """
@@ -112,12 +114,16 @@ def touchings(place: Touching) -> tuple[Touching, ...]:
 
 
 def hard(place: Touching) -> tuple[Touching, ...]:
-    """The places of :func:`touchings`, with those of points and boxes on boxes as smooth ones that touch within their edges."""
+    """The places of :func:`touchings`, with those of points and boxes on boxes as smooth ones that touch within their edges, and
+    those on which a rim lies flat.
+    """
     if place.shape == "point" and place.surface == "box":
         return tuple(replace(place, name="xyz"[k], surface=FACE, feature=(k,)) for k in range(3))
     if place.shape == place.surface == "box":
         found = box_pairs.features().items()
         return tuple(replace(place, name=name, surface=FEATURE, feature=feature) for name, feature in found)
+    if place.shape in RIMS:
+        return (place, *(replace(place, name=f"rim{k}", feature=(k,)) for k in range(1, CORNERS + 1)))
     return touchings(place)
 
 

@@ -112,7 +112,7 @@ class Contact(Unilateral):
         return {
             f"{self.name}{owner}{'.' * bool(place.name)}{place.name}": place
             for owner, start in zip(owners, self.starts, strict=True)
-            for place in shapes.hard(self.at(start))
+            for place in (shapes.hard(self.at(start)) if self.height is None else (self.at(start),))
         }
 
     def at(self, start: Station) -> Touching:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kineta.algebra.expression import Expr
+from kineta.mechanics.contact.rims import FLAT
 from kineta.model.body import GROUND, Station
 from kineta.model.constraints.equation import Constraint
 from kineta.model.constraints.loop import Loop
@@ -216,6 +217,8 @@ def nearest(m: RigidMotion, place: Touching) -> tuple[Any, Vector, Vector]:
     if place.surface == PLANE:
         assert place.surface_axis is not None
         n = m.axis(place.end.body, place.surface_axis)
+        if place.feature:
+            return _flat(m, place, n)
         lowest = arm(m, place.shape, place.start.body, place.sizes, place.axis, n)
         return n @ (m.place(place.start) + lowest - m.place(place.end)), n, lowest
     axis = None if place.axis is None else S.T @ m.axis(place.start.body, place.axis)
@@ -226,6 +229,20 @@ def nearest(m: RigidMotion, place: Touching) -> tuple[Any, Vector, Vector]:
     )
     gap, *rest = (m.value(x, more) for x in (found.gap, *found.normal, *found.arm))
     return gap, S @ np.array(rest[:3], dtype=object), S @ np.array(rest[3:], dtype=object)
+
+
+def _flat(m: RigidMotion, place: Touching, n: Vector) -> tuple[Any, Vector, Vector]:
+    """Return the gap, the normal n and the arm at one of the places on which a rim lies flat."""
+    assert place.surface_axis is not None
+    assert place.axis is not None
+    e, S = m.axis(place.start.body, place.axis), m.frames[place.end.body][0]
+    r, tube = (*(m.value(x) for x in place.sizes), 0.0)[:2]
+    u = S @ m.across(place.surface_axis)[0]
+    w = crossed(n, u)
+    along = (u, w, -u, -w)[place.feature[0] - 1]
+    arm = (along - e * (along @ e)) * r - n * tube
+    lean = crossed(n, e)
+    return n @ (m.place(place.start) + arm - m.place(place.end)) + (lean @ lean * 0.5 - FLAT) * r, n, arm
 
 
 def slip(m: RigidMotion, start: Station, on: str, place: Vector) -> Vector:

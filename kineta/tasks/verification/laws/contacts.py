@@ -37,7 +37,8 @@ def contact_rows(kin: ReferenceKinematics) -> Iterator[Comparison]:
 
 def _contact(kin: ReferenceKinematics, contact: Contact, touches: Touches) -> Iterator[Comparison]:
     for name, place in contact.touchings(kin.system).items():
-        yield from _contact_row(kin, contact, place, touches[name])
+        if name in touches:  # without those that no motion brings nearer
+            yield from _contact_row(kin, contact, place, touches[name])
 
 
 def _limit(kin: ReferenceKinematics, limit: Limit, touches: Touches) -> Iterator[Comparison]:
