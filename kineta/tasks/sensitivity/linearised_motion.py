@@ -12,7 +12,7 @@ from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations
-from kineta.errors import SimulationError
+from kineta.errors import SimulationError, excerpt
 from kineta.integration.contact_records import CLOSED, FLAGS, STUCK
 from kineta.integration.error_control import StepControl
 from kineta.numerics.roots import PARTS, root, sign_change
@@ -390,7 +390,10 @@ def _check_modes(tangent: ModeTangent, found: Sequence[MotionPiece]) -> None:
         known = piece.mode.code.rate.batch(t[:, None], y, piece.mode.h)[:, F.nq : F.nq + F.nv]
         own = tangent.rates(piece.mode, t, y).f[:, F.nq : F.nq + F.nv]
         if not np.abs(known - own).max(initial=0.0) <= tolerances.SOLUTION_DISTANCE * np.abs(known).max(initial=1.0):
+            closed = piece.mode.flags[CLOSED::FLAGS]
+            names = [f"'{c.name}'" for c, on in zip(F.contacts, closed, strict=False) if on and c.tangents]
             raise SimulationError(
-                f"Model '{tangent.equations.system.name}': at t = {t[0]:.6g} s contacts share friction that nothing tells apart, "
-                "so that the motion has no derivatives here"
+                f"Model '{tangent.equations.system.name}': at t = {t[0]:.6g} s the contacts {excerpt(names)} share friction that "
+                "nothing tells apart, so that the motion has no derivatives here. Fewer of them, or compliant ones (stiffness = "
+                "..., damping = ...), have derivatives"
             )

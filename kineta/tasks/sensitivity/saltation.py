@@ -138,8 +138,12 @@ class Saltation:
         if not guards:
             if not struck and np.abs(jump).max(initial=0.0) <= tolerances.WRITTEN_TOLERANCE * size:
                 return X
+            contacts = self.tangent.functions.contacts
+            changed = (old.mode.flags != new.mode.flags)[: FLAGS * len(contacts)].reshape(-1, FLAGS).any(axis=1)
+            names = [f"'{c.name}'" for c, own in zip(contacts, changed, strict=True) if own]
             raise SimulationError(
-                f"at t = {old.t:.6g} s nothing tells when the mode changes, so that it has no derivative"
+                f"at t = {old.t:.6g} s nothing tells when the mode of {excerpt(names) or 'the motion'} changes, so that it has "
+                "no derivative"
             )
         self.delays = self.delay(old, guards, X)
         return self._jumped(old, new, steps or (), X, self.delays)

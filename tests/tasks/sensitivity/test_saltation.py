@@ -229,3 +229,21 @@ def test_boxes_on_boxes_are_refused_by_a_sentence() -> None:
     contact c : box = 0.2, 0.2, 0.2 on box = 0.2, 0.2, 0.2 between B and A, friction = 0.5; initial b.z = 0.35;""")
     with pytest.raises(kn.SimulationError, match="all 84 places that may touch"):
         kn.sensitivity(system, 0.1, ["b.Sz"])
+
+
+def test_contacts_whose_friction_nothing_tells_apart_are_named() -> None:
+    feet = "".join(
+        f"point Foot[{k}] on Plate = ({x}, {y}, -0.1);"
+        for k, (x, y) in enumerate([(0.3, 0.2), (-0.3, 0.2), (0.3, -0.25), (-0.3, -0.2)], 1)
+    )
+    plate = kn.loads(
+        f"gravity 9.81; parameters mu = 0.3; Plate | Free(b) = 2, 0.05, 0.05, 0.09; {feet}"
+        "for i in 1..4 : contact foot[i] : point between Foot[i] and ground axis (0, 0, 1), friction = mu;"
+        "contact far : point between Plate and ground at (0, 0, -9) axis (0, 0, 1), friction = mu;"
+        "initial b.z = 0.1, b.vx = 1, b.wz = 3;"
+    )
+    with pytest.raises(kn.SimulationError) as error:
+        kn.sensitivity(plate, by=["mu"], t=[0, 0.1])
+    assert "the contacts 'foot[1]', 'foot[2]', 'foot[3]', 'foot[4]' share friction that nothing tells apart" in str(
+        error.value
+    )
