@@ -11,6 +11,7 @@ from copy import copy
 from functools import cache
 from hashlib import sha256
 from io import BytesIO
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from lark import Lark, __version__
 from lark.common import LexerConf
 from lark.grammar import Rule
 from lark.lexer import AbstractBasicLexer, BasicLexer, ContextualLexer
+from lark.parse_tree_builder import ExpandSingleChild, PropagatePositions
 from lark.parsers.lalr_analysis import Reduce, Shift
 from lark.parsers.lalr_parser import LALR_Parser
 
@@ -95,6 +97,7 @@ class _Tables:
     def deserialize(self, data: Mapping[str, Any], memo: Any, callbacks: Any, debug: bool) -> LALR_Parser:
         """The parser, without a state yet."""
         make: Callable[..., LALR_Parser] = LALR_Parser.deserialize
+        callbacks = {rule: _FIRST if _passes_on(rule, action) else action for rule, action in callbacks.items()}
         parser = make({**data, "states": {}}, memo, callbacks, debug)
         table: Any = parser._parse_table
         self.states = table.states = _States(data["states"], data["tokens"], memo)
@@ -105,6 +108,16 @@ class _Tables:
         lexer = ContextualLexer(conf, {}, always_accept=always_accept)
         lexer.lexers = _Lexers(conf, self.states, always_accept)
         return lexer
+
+
+#: What a rule gives that passes on its only part.
+_FIRST = itemgetter(0)
+
+
+def _passes_on(rule: Any, action: Any) -> bool:
+    """Return whether the *action* of a *rule* gives its only part as it is, as of a sum of one term: its positions are known."""
+    passes = isinstance(action, PropagatePositions) and isinstance(action.node_builder, ExpandSingleChild)
+    return passes and len(rule.expansion) == 1
 
 
 class _States(dict[int, dict[str, Any]]):
