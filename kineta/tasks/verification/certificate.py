@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from html import escape
 from typing import Any
 
+from kineta.equations.equations import Equations
 from kineta.expr.count import Operations
 from kineta.notation.html import page
 from kineta.records import dataclass
@@ -15,12 +16,39 @@ from kineta.records import dataclass
 HOLDS = "holds"
 
 
+class OperationCounts(Mapping[str, Operations]):
+    """Operations of one evaluation of some *quantities* of *equations*, counted when they are asked for: simplified formulas of
+    a formalism take longer than all comparisons with others. Pickled or copied they are numbers alone.
+    """
+
+    def __init__(self, equations: Equations, quantities: Sequence[str]) -> None:
+        self._equations = equations
+        self._quantities = quantities
+
+    def __getitem__(self, quantity: str) -> Operations:
+        if quantity not in self._quantities:
+            raise KeyError(quantity)
+        return self._equations.operations(quantity)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._quantities)
+
+    def __len__(self) -> int:
+        return len(self._quantities)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[type[dict[str, Operations]], tuple[dict[str, Operations]]]:
+        return dict, (dict(self),)
+
+
 @dataclass(frozen=True, slots=True)
 class FormalismRow:
     """The comparison of one formalism with the others.
 
     refused : the reason why it does not apply; "" where it applies
-    operations : of one evaluation, by quantity
+    operations : of one evaluation, by quantity, counted when they are asked for
     seconds : duration of the derivation
     double, precise : largest relative disagreement with any other formalism, in double precision and in many digits
     where : quantity and formalism of the largest disagreement in double precision

@@ -23,7 +23,7 @@ from kineta.model.system import System, a_system
 from kineta.passes.multiprecision import require_mpmath
 from kineta.records import dataclass
 from kineta.tasks.ignored_features import warn_ignored
-from kineta.tasks.verification.certificate import Certificate, Finding, FormalismRow
+from kineta.tasks.verification.certificate import Certificate, Finding, FormalismRow, OperationCounts
 from kineta.tasks.verification.laws import LAWS
 from kineta.tasks.verification.program_forms import compared, laws_apart
 from kineta.tasks.verification.random_states import chosen
@@ -113,7 +113,7 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
             FormalismRow(
                 name,
                 formalism.source,
-                operations={q: equations.operations(q) for q in COUNTED},
+                operations=OperationCounts(equations, COUNTED),
                 seconds=seconds,
                 double=max(p.worst for p in own),
                 precise=max((p.worst for p in precise if name in p.names), default=None),
