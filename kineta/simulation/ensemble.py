@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.events import event_record
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection, manifold, regular_pivots
-from kineta.simulation.hybrid_ensemble import may_run_natively, run_natively
+from kineta.simulation.hybrid_ensemble import CaseSequence, may_run_natively, run_natively
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import integrate, obstacle, start_refusal
 from kineta.simulation.solution import Solution, has_discrete_changes, unmoved
@@ -56,8 +57,23 @@ def integrate_cases(task: SimulationProblem, bar: Progress) -> Solution:
         left = run_natively(task, found, bar)
     elif may_step_natively(task):
         left = step_natively(task, found, bar)
+    if task.made.code.layout.slides and len(left) < len(task.y0):
+        told = cache(partial(_changes_alone, task, found.t[:, -1].copy()))
+        found.changes = CaseSequence(len(task.y0), told)
     _sequentially(task, left, found, bar)
     return found
+
+
+def _changes_alone(task: SimulationProblem, ends: FloatArray, i: int) -> tuple[tuple[float, str], ...]:
+    """Changes of case *i* up to its end, one of *ends* (cases,), where motions may slide: a motion alone, of the same bits, tells
+    where. Cases keep their states at given times alone.
+    """
+    way = 1.0 if task.t1 >= task.t0 else -1.0
+    try:
+        (found,) = integrate(task.case(i), Progress(task.t0, task.t1, shown=False)).changes
+    except SimulationError:  # one that cannot start
+        return ()
+    return tuple(one for one in found if way * one[0] <= way * ends[i])
 
 
 def _in_lanes(task: SimulationProblem, found: Solution, bar: Progress) -> list[int]:

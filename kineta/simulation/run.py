@@ -43,7 +43,7 @@ from kineta.runtime.projection import Projection, manifold
 from kineta.runtime.recorder import Recorder, resized
 from kineta.simulation.kink_watch import KinkWatch
 from kineta.simulation.progress import Progress
-from kineta.simulation.slide_log import SlideLog, crowd
+from kineta.simulation.slide_log import CrowdWatch, SlideLog, crowd
 from kineta.simulation.solution import Solution, one_motion
 
 if TYPE_CHECKING:
@@ -394,7 +394,7 @@ def _integrate(
 ) -> tuple[int, str]:
     """Integrate to the end; termination status and message."""
     problem = run.problem
-    stall = StallWatch(problem.t0, problem.t1)
+    stall, crowded = StallWatch(problem.t0, problem.t1), CrowdWatch(task)
     record.start(problem.t0, problem.y0.copy(), run.control.made if isinstance(run, SampledRun) else None)
     domain.begin(problem.t0, problem.y0)
     steps: LastSteps | None = None
@@ -419,6 +419,8 @@ def _integrate(
                 record.segment(segment, end)
                 if slides is not None:
                     slides.process(segment.t, segment.y)
+                if why := crowded.process(segment.t, segment.y):
+                    return FAILED, outcomes.refused(record.reached, why)
                 bar.at(record.reached, record.steps, record.last_step)
                 if left := stall.steps_left(record.reached, record.steps):
                     made, edge = (record.steps, record.last_step), _crowd(task, run) or domain.edge(last=True)

@@ -6,21 +6,31 @@ import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.expr.op import SLIDING
+from kineta.integration.loop_abi import BRIEF
 from kineta.integration.problem import Slides
 from kineta.integration.solver import BY_EVENTS
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime.kinks import crowded_jumps, jump_there
 from kineta.runtime.problem import SimulationProblem
 
+#: Steps in a row that lead nowhere together.
+MANY = 40
+
 
 def crowd(task: SimulationProblem, t: float, y: FloatArray) -> str:
     """Sentence on a motion of *task* that is driven from both sides to where something jumps, at *t* in the state *y*, and does
     not slide there; ``''`` for none.
     """
-    found = crowded_jumps(task.equations, task.made.p, t, y[: task.states]) if task.made.code.layout.slides else ()
+    may = bool(task.made.code.layout.slides) or bool(task.system.programs)
+    found = crowded_jumps(task.equations, task.made.p, t, y[: task.states]) if may else ()
     if not found:
         return ""
     where = " and ".join(found)
+    if task.system.programs:
+        return (
+            f"the motion is driven from both sides to where {where} jumps; under programs of motion it does not slide there: make "
+            "the jump smooth"
+        )
     if task.method not in TABLEAUX:
         return (
             f"the motion is driven from both sides to where {where} jumps; the method '{BY_EVENTS}' lets it slide there"
@@ -29,6 +39,27 @@ def crowd(task: SimulationProblem, t: float, y: FloatArray) -> str:
         f"the motion is driven from both sides to where {where} jump, whose sides cannot be told apart; let no jump change what "
         "another one does"
     )
+
+
+class CrowdWatch:
+    """Watch over a motion of *task* that passes a jump again and again, in steps that lead nowhere."""
+
+    def __init__(self, task: SimulationProblem) -> None:
+        layout = task.made.code.layout
+        self._task, self._may = task, bool(layout.switching[0]) and (bool(layout.slides) or bool(task.system.programs))
+        self._brief = BRIEF * abs(task.t1 - task.t0)
+        self._t, self._y = np.empty(0), np.empty((0, len(task.y0)))
+
+    def process(self, t: FloatArray, y: FloatArray) -> str:
+        """Process the states *y* (k, n) at the ends *t* (k,) of steps; a sentence where the motion no longer gets on, ``''`` while it
+        does.
+        """
+        if not self._may or y.shape[1] != self._y.shape[1]:
+            return ""
+        t, y = np.concatenate([self._t, t]), np.concatenate([self._y, y])
+        self._t, self._y = t[-MANY:], y[-MANY:]
+        short = np.flatnonzero(np.abs(t[MANY - 1 :] - t[: 1 - MANY]) < self._brief)
+        return crowd(self._task, float(t[short[0]]), y[short[0]]) if len(short) else ""
 
 
 #: How words on the beginning of a slide begin.

@@ -114,10 +114,22 @@ def test_two_surfaces_at_once() -> None:
 def test_sides_that_cannot_be_told_apart() -> None:
     """Each relay changes what the other one does: a sentence names both."""
     text = f"{CROSS}force f = -sign(x')*(2 + sign(y')) on x; force g = -sign(y')*(2 + sign(x')) on y; initial x' = 1, y' = 1.5;"
-    found = kn.simulate(kn.loads(text), 5.0, max_steps=2000)
+    found = kn.simulate(kn.loads(text), 5.0)
+    assert found.steps < 300
     assert "from both sides to where 'sign(x')' of 'f' (<text>:1:" in found.message
     assert "'sign(y')' of 'g'" in found.message
     assert "cannot be told apart" in found.message
+
+
+@pytest.mark.slow
+def test_motions_under_programs_say_that_they_do_not_slide() -> None:
+    """The speed beside a program comes to its jump at 1 s."""
+    text = f"{CROSS}force f = -sign(y') on y; program p : x = sin(t); initial x' = 1, y' = 1;"
+    found = kn.simulate(kn.loads(text), 5.0)
+    assert found.t[-1] == pytest.approx(1.0, abs=1e-4)
+    assert (
+        "where 'sign(y')' of 'f' (<text>:1:51) jumps; under programs of motion it does not slide there" in found.message
+    )
 
 
 @pytest.mark.parametrize("method", ["RK45", IDA])
@@ -154,6 +166,7 @@ def test_cases_of_an_ensemble_slide() -> None:
         one = kn.simulate(system, 10.0, p={"A": load}, t_eval=times)
         np.testing.assert_array_equal(many["x"][i], one["x"])
         np.testing.assert_array_equal(many["r"][i], one["r"])
+        assert many.changes[i] == one.changes
 
 
 def test_motions_without_jumps_of_speeds_have_no_sides() -> None:
