@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kineta.arrays import FloatArray
-from kineta.expr.op import SLIDING
+from kineta.arrays import FloatArray, Mask
+from kineta.expr.op import LOW, SLIDING
 from kineta.integration.loop_abi import BRIEF
 from kineta.integration.problem import Slides
 from kineta.integration.solver import BY_EVENTS
 from kineta.numerics.tableaux import TABLEAUX
+from kineta.runtime.functions import slides_of
 from kineta.runtime.kinks import crowded_jumps, jump_there
 from kineta.runtime.problem import SimulationProblem
 
@@ -28,8 +29,8 @@ def crowd(task: SimulationProblem, t: float, y: FloatArray) -> str:
     where = " and ".join(found)
     if task.system.programs:
         return (
-            f"the motion is driven from both sides to where {where} jumps; under programs of motion it does not slide there: make "
-            "the jump smooth"
+            f"the motion is driven from both sides to where {where} jumps; under programs of motion it does not slide there: "
+            "make the jump smooth"
         )
     if task.method not in TABLEAUX:
         return (
@@ -48,18 +49,24 @@ class CrowdWatch:
         layout = task.made.code.layout
         self._task, self._may = task, bool(layout.switching[0]) and (bool(layout.slides) or bool(task.system.programs))
         self._brief = BRIEF * abs(task.t1 - task.t0)
+        slides = slides_of(layout, 0)
+        self._sides = [] if slides is None else [slides.place + j for j in range(len(slides.guards))]
         self._t, self._y = np.empty(0), np.empty((0, len(task.y0)))
 
     def process(self, t: FloatArray, y: FloatArray) -> str:
-        """Process the states *y* (k, n) at the ends *t* (k,) of steps; a sentence where the motion no longer gets on, ``''`` while it
-        does.
+        """Process the states *y* (k, n) at the ends *t* (k,) of steps; a sentence where the motion no longer gets on, ``''``
+        while it does.
         """
         if not self._may or y.shape[1] != self._y.shape[1]:
             return ""
         t, y = np.concatenate([self._t, t]), np.concatenate([self._y, y])
         self._t, self._y = t[-MANY:], y[-MANY:]
-        short = np.flatnonzero(np.abs(t[MANY - 1 :] - t[: 1 - MANY]) < self._brief)
+        short = np.flatnonzero((np.abs(t[MANY - 1 :] - t[: 1 - MANY]) < self._brief) & self._free(y[MANY - 1 :]))
         return crowd(self._task, float(t[short[0]]), y[short[0]]) if len(short) else ""
+
+    def _free(self, y: FloatArray) -> Mask:
+        """Whether operations go by signs in each of the states *y* (k, n); those that are held on a side, or slide, lead on."""
+        return np.any(y[:, self._sides] < LOW, axis=1) if self._sides else np.ones(len(y), dtype=bool)
 
 
 #: How words on the beginning of a slide begin.

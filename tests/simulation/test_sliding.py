@@ -127,9 +127,7 @@ def test_motions_under_programs_say_that_they_do_not_slide() -> None:
     text = f"{CROSS}force f = -sign(y') on y; program p : x = sin(t); initial x' = 1, y' = 1;"
     found = kn.simulate(kn.loads(text), 5.0)
     assert found.t[-1] == pytest.approx(1.0, abs=1e-4)
-    assert (
-        "where 'sign(y')' of 'f' (<text>:1:51) jumps; under programs of motion it does not slide there" in found.message
-    )
+    assert "jumps; under programs of motion it does not slide there" in found.message
 
 
 @pytest.mark.parametrize("method", ["RK45", IDA])
@@ -166,7 +164,7 @@ def test_cases_of_an_ensemble_slide() -> None:
         one = kn.simulate(system, 10.0, p={"A": load}, t_eval=times)
         np.testing.assert_array_equal(many["x"][i], one["x"])
         np.testing.assert_array_equal(many["r"][i], one["r"])
-        assert many.changes[i] == one.changes
+        assert many.case(i).changes == one.changes
 
 
 def test_motions_without_jumps_of_speeds_have_no_sides() -> None:

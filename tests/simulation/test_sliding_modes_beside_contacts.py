@@ -149,5 +149,5 @@ def test_cases_slide_at_a_stop_to_the_bit() -> None:
         one = kn.simulate(system, 5.0, p={"A": load}, t_eval=times)
         np.testing.assert_array_equal(many["x"][i], one["x"])
         np.testing.assert_array_equal(many["r"][i], one["r"])
-        assert many.changes[i] == one.changes
-        assert many.impacts[i] == one.impacts
+        assert many.case(i).changes == one.changes
+        assert many.case(i).impacts == one.impacts
