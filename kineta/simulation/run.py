@@ -415,12 +415,16 @@ def _integrate(
                 watch.truncate(lost.t)
                 return FAILED, (outcomes.refused if lost.jumps else outcomes.unguided)(record.reached, lost.why)
             if len(segment.t):
+                led, stuck = crowded.process(segment.t, segment.y)
+                if stuck:
+                    segment, end = segment.until(led), None
                 domain.process(segment.t, segment.y)
                 record.segment(segment, end)
                 if slides is not None:
                     slides.process(segment.t, segment.y)
-                if why := crowded.process(segment.t, segment.y):
-                    return FAILED, outcomes.refused(record.reached, why)
+                if stuck:
+                    watch.truncate(record.reached)
+                    return FAILED, outcomes.refused(record.reached, stuck)
                 bar.at(record.reached, record.steps, record.last_step)
                 if left := stall.steps_left(record.reached, record.steps):
                     made, edge = (record.steps, record.last_step), _crowd(task, run) or domain.edge(last=True)

@@ -53,16 +53,20 @@ class CrowdWatch:
         self._sides = [] if slides is None else [slides.place + j for j in range(len(slides.guards))]
         self._t, self._y = np.empty(0), np.empty((0, len(task.y0)))
 
-    def process(self, t: FloatArray, y: FloatArray) -> str:
-        """Process the states *y* (k, n) at the ends *t* (k,) of steps; a sentence where the motion no longer gets on, ``''``
-        while it does.
+    def process(self, t: FloatArray, y: FloatArray) -> tuple[int, str]:
+        """Process the states *y* (k, n) at the ends *t* (k,) of steps; the number of those after which the motion no longer gets
+        on, and a sentence on it, ``''`` while it does.
         """
         if not self._may or y.shape[1] != self._y.shape[1]:
-            return ""
+            return len(t), ""
+        known = len(self._t)
         t, y = np.concatenate([self._t, t]), np.concatenate([self._y, y])
-        self._t, self._y = t[-MANY:], y[-MANY:]
-        short = np.flatnonzero((np.abs(t[MANY - 1 :] - t[: 1 - MANY]) < self._brief) & self._free(y[MANY - 1 :]))
-        return crowd(self._task, float(t[short[0]]), y[short[0]]) if len(short) else ""
+        self._t, self._y = t[1 - MANY :], y[1 - MANY :]
+        short = (np.abs(t[MANY - 1 :] - t[: 1 - MANY]) < self._brief) & self._free(y[MANY - 1 :])
+        for row in (np.flatnonzero(short) + MANY - 1).tolist():
+            if stuck := crowd(self._task, float(t[row]), y[row]):
+                return row + 1 - known, stuck
+        return len(t) - known, ""
 
     def _free(self, y: FloatArray) -> Mask:
         """Whether operations go by signs in each of the states *y* (k, n); those that are held on a side, or slide, lead on."""
