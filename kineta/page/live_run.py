@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -15,6 +16,10 @@ from kineta.integration.solver import BY_EVENTS
 from kineta.integration.time_stepping import MOREAU
 from kineta.kernels.standalone.fallback_run import StandaloneFallback
 from kineta.kernels.standalone.sincos import sine_and_cosine
+from kineta.kernels.standalone.standalone_run import StandaloneRun
+from kineta.kernels.standalone.stepping_run import StandaloneSteps
+from kineta.kernels.time_stepping.near_pairs import list_features
+from kineta.kernels.time_stepping.pair_features import FEATURE_NUMBERS, GAP, NORMAL, PLACE, PLANE, ROUND
 from kineta.kernels.translation import translate_unit
 from kineta.page.dragging_force import hand
 from kineta.page.expression_domains import domains
@@ -31,6 +36,25 @@ from kineta.tasks.export.run_names import RunNames, run_names
 from kineta.tasks.export.run_record import RunCode, run_code
 from kineta.tasks.export.wasm_module import wasm_run
 
+#: Where the features of pairs of bodies lie that are near after a step, and the impulses of those that pressed in it.
+_PAIRS = {
+    "features": "root_run_pairs_features",
+    "pairs": "root_run_pairs",
+    "near": "root_run_pairs.count",
+    "pair": "root_run_pairs_pair",
+    "feature": "root_run_pairs_feature",
+    "one": "root_run_pairs_one",
+    "other": "root_run_pairs_other",
+    "kind": "root_run_pairs_kind",
+    "group": "root_run_pairs_group",
+    "aside": "root_run_pairs_aside",
+    "law": "root_run_pairs_group_law",
+    "pressed": "root_run_pairs.last",
+    "pressed_pair": "root_run_pairs_last_pair",
+    "pressed_feature": "root_run_pairs_last_feature",
+    "impulse": "root_run_pairs_last_impulse",
+    "size": "root_run.size",
+}
 #: The first address of a module without a run.
 _START = 1024
 
@@ -80,7 +104,8 @@ def live_touching(equations: Equations, found: TouchingRun) -> LiveRun:
     plain, record = found.equations, found.code.record
     made = compile_system(plain, found.forces, (), treatment(plain, BY_EVENTS)).programs
     residuals = len(record.array("values")) - len(found.told.observed)
-    return LiveRun(found.code, found.told, equations, made, True, len(found.told.states) + 1, 2, 1, residuals)
+    code = replace(found.code, fields={**found.code.fields, **_PAIRS})
+    return LiveRun(code, found.told, equations, made, True, len(found.told.states) + 1, 2, 1, residuals)
 
 
 def live_module(run: LiveRun) -> PageModule:
@@ -105,7 +130,8 @@ def live_module(run: LiveRun) -> PageModule:
     programs = _of_scene(drawn) | {"hand": held, "limits": bounds.program, "operands": defined.program}
     if run.alone:
         programs |= {"setup_free": made[SETUP], "free": alone}
-    found = wasm_run(code, told, _trees(programs), 8 * sum(sizes.values()))
+    pairs = _pairs(record)
+    found = wasm_run(code, told, _trees(programs) | _listing(pairs), 8 * sum(sizes.values()))
     known = dict(found.known)
     known["INFORMATION"] |= {
         "size": run.size,
@@ -114,6 +140,7 @@ def live_module(run: LiveRun) -> PageModule:
         "limits": bounds.told,
         "domains": defined.told,
         "residuals": run.residuals,
+        "pairs": pairs,
         "accelerations": {
             "setup": "setup_free" if run.alone else "setup",
             "function": "free" if run.alone or "free" in made else "rate",
@@ -121,6 +148,18 @@ def live_module(run: LiveRun) -> PageModule:
         },
     }
     return PageModule(found.module, known, _arena(sizes, found.free))
+
+
+def _pairs(record: StandaloneRun | StandaloneSteps) -> dict[str, int] | None:
+    """What the page is told of pairs of bodies that may touch each other: how the numbers of their features lie."""
+    if not isinstance(record, StandaloneSteps) or not record.run.pairs.shapes:
+        return None
+    return {"numbers": FEATURE_NUMBERS, "gap": GAP, "round": ROUND, "place": PLACE, "normal": NORMAL, "plane": PLANE}
+
+
+def _listing(pairs: Mapping[str, int] | None) -> dict[KernelTree, str]:
+    """The kernel that lists the features of pairs that are near; none without pairs."""
+    return {} if pairs is None else dict.fromkeys(translate_unit((list_features,)), "list_features")
 
 
 def still_module(equations: Equations) -> PageModule:

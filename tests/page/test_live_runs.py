@@ -320,3 +320,37 @@ def test_a_result_is_replayed_until_something_is_changed(chromium: Any, tmp_path
         live = kn.simulate(run.system, 1.0, p={"m1": 2.5})  # type: ignore[arg-type]
         assert tab.do(LAST)["q1"] == pytest.approx(live["q1"][-1], rel=1e-9)
         assert tab.said == []
+
+
+#: Two boxes on each other on the ground, where nothing says what touches.
+STACK = """
+model stack; gravity 9.81 m/s^2;
+parameters m = 3 kg, a = 20 cm, J = m*a^2/6;
+for i in 1..2 : B[i] | Free(b[i]) = m, J, J, J;
+contact pile : box = a, a, a among B[1..2] and plane among ground axis (0, 0, 1), friction = 0.5;
+for i in 1..2 : initial b[i].z = a*(i - 1/2);
+"""
+#: The sums of forces along z of what presses at the end, of planes, and of bodies; for how many bodies, and how
+#: many arrows are seen.
+PRESSES = """() => {
+    const { track, overlay } = kineta, x = track.pressing[track.rows - 1], sums = [0, 0];
+    let ends = 0;
+    for (let i = 0; i < x.length; i += 11) {
+        sums[x[i + 10]] += x[i + 5];
+        ends += 1 + x[i + 10];
+    }
+    overlay.shown.forces = true;
+    kineta.seek(track.last);
+    kineta.show(performance.now());
+    return [...sums, ends, overlay.pairs.filter(({ arrow }) => arrow.visible).length];
+}"""
+
+
+def test_forces_between_bodies_that_may_touch_are_seen(chromium: Any, tmp_path: Path) -> None:
+    with opened(chromium, kn.loads(STACK).show(tmp_path / "stack.html", to=0.2)) as tab:
+        tab.computed()
+        ground, between, ends, arrows = tab.do(PRESSES)
+        assert ground == pytest.approx(2 * 3 * 9.81, rel=1e-6)  # single precision
+        assert abs(between) == pytest.approx(3 * 9.81, rel=1e-6)
+        assert arrows == ends >= 4 + 2 * 4
+        assert tab.said == []

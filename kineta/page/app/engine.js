@@ -5,6 +5,16 @@ import { refused } from "./limits.js";
 
 export { STATUS };
 
+/** Numbers of what presses between a pair. */
+export const PRESSING = 11;
+
+/** The tangents u, w of a surface with the normal n, of which w is nearest to a direction. @param {number[]} n @param {number[]} aside */
+function tangents(n, aside) {
+  const along = n.reduce((sum, a, i) => sum + a * aside[i], 0), level = aside.map((a, i) => a - along * n[i]), size = Math.hypot(...level) || 1;
+  const w = level.map((a) => a / size);
+  return [[w[1] * n[2] - w[2] * n[1], w[2] * n[0] - w[0] * n[2], w[0] * n[1] - w[1] * n[0]], w];
+}
+
 export class Engine {
   static async make() {
     const { instance } = await WebAssembly.instantiate(await unpacked(data.wasm), { math: Math });
@@ -16,6 +26,8 @@ export class Engine {
     this.arena = data.module.arena;
     this.numbers = new Float64Array(exports.memory.buffer);
     this.memory = new DataView(exports.memory.buffer);
+    /** Of whole numbers, which are small, the lower half and the upper. */
+    this.halves = new Int32Array(exports.memory.buffer);
     this.info = live ? data.module.known.INFORMATION : null;
     /** @type {Model | null} */
     this.model = live ? new Model(exports) : null;
@@ -73,6 +85,28 @@ export class Engine {
   observe() {
     this.exports.observe(this.info.places.root);
     return new Float64Array(this.memory.buffer, this.info.places.values, this.info.observed.length + this.info.residuals);
+  }
+
+  /** What presses between pairs of bodies in the last step, {@link PRESSING} numbers each: the place, the force on the first of both, the normal
+   * from the other to it, the coefficient of friction, and 1 where the other is a body, too. */
+  pressing() {
+    const { pairs, places } = this.info;
+    if (!pairs) return null;
+    const real = (at) => this.numbers[at / 8], whole = (at) => this.halves[at / 4], found = [];
+    // A step ends with the features that overlap behind it alone, in another order than those that pressed in it.
+    this.exports.list_features(places.pairs, real(places.size));
+    const name = (pair, feature, k) => whole(pair + 8 * k) * 2 ** 32 + whole(feature + 8 * k), pressed = new Map();
+    for (let k = 0; k < whole(places.pressed); k++) if (real(places.impulse + 24 * k) > 0) pressed.set(name(places.pressed_pair, places.pressed_feature, k), [0, 8, 16].map((i) => real(places.impulse + 24 * k + i)));
+    for (let k = 0, h = real(places.size); pressed.size && k < whole(places.near); k++) {
+      const x = pressed.get(name(places.pair, places.feature, k));
+      if (!x) continue;
+      const own = places.features + 8 * pairs.numbers * k, vector = (at) => [0, 8, 16].map((i) => real(at + i));
+      const one = whole(places.one + 8 * k), plane = whole(places.kind + 8 * whole(places.other + 8 * k)) === pairs.plane, group = whole(places.group + 8 * one);
+      const n = vector(own + 8 * pairs.normal), [u, w] = tangents(n, vector(places.aside + 24 * group));
+      const back = real(own + 8 * pairs.round) + (plane ? 0 : 0.5 * real(own + 8 * pairs.gap));
+      found.push(...vector(own + 8 * pairs.place).map((a, i) => a - back * n[i]), ...n.map((a, i) => (x[0] * a + x[1] * u[i] + x[2] * w[i]) / h), ...n, real(places.law + 32 * group), plane ? 0 : 1);
+    }
+    return Float32Array.from(found);
   }
 
   /** The steps that were made of so many, which may then be made again. @param {number} most */

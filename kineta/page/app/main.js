@@ -442,8 +442,9 @@ class Page {
     $("speed").value = "1";
     $("trail").classList.toggle("on", this.overlay.shown.trail);
     $("trail").setAttribute("aria-pressed", String(this.overlay.shown.trail));
-    $("forces").hidden = !(data.scene.arrows.length || data.scene.touches.length);
-    $("cones").hidden = !data.scene.touches.length;
+    const touching = data.scene.touches.length > 0 || Boolean(this.engine.info?.pairs);
+    $("forces").hidden = !(data.scene.arrows.length || touching);
+    $("cones").hidden = !touching;
     this.connect();
     this.dress();
     this.fresh();

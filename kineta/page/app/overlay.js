@@ -1,6 +1,7 @@
 // What is drawn over the machine: paths of points, velocities, forces.
 import * as THREE from "three";
 import { data } from "./data.js";
+import { PRESSING } from "./engine.js";
 
 const scene = data.scene;
 /** Seconds of a path behind the present, and points on it. */
@@ -24,6 +25,8 @@ export class Overlay {
     /** Of every body, made when they are first shown. @type {{at: Function, arrow: THREE.Group}[]} */
     this.velocities = [];
     this.forces = scene.arrows.map((x) => ({ x, arrow: this.arrow("#c8575b") }));
+    /** Of pairs of bodies that may touch each other. */
+    this.pairs = [];
     this.touches = scene.touches.map((x) => ({ x, arrow: this.arrow("#d9432f"), cone: this.cone() }));
   }
 
@@ -98,7 +101,7 @@ export class Overlay {
     for (const { line } of this.trails) line.visible = shown.trail && track.rows > 0;
     for (const { arrow } of this.velocities) arrow.visible = false;
     for (const { arrow } of this.forces) arrow.visible = false;
-    for (const { arrow, cone } of this.touches) arrow.visible = cone.visible = false;
+    for (const { arrow, cone } of [...this.touches, ...this.pairs.filter(Boolean)]) arrow.visible = cone.visible = false;
     if (!track.rows) return;
     if (shown.trail) this.paths();
     if (shown.velocity) {
@@ -131,16 +134,32 @@ export class Overlay {
       return force;
     });
     this.pressed = this.pressure();
-    this.touches.forEach(({ x, arrow, cone }, i) => {
-      const place = at(x.at), normal = new THREE.Vector3(...at(x.axes).slice(0, 3)), scale = (0.45 * machine.size) / this.pressed;
-      const high = 0.8 * forces[i].dot(normal) * scale, [friction] = at(x.friction);
-      this.put(arrow, place, forces[i].multiplyScalar(scale));
-      cone.visible = this.shown.cones && high > 0 && friction > 0;
-      if (!cone.visible) return;
-      cone.position.set(...place);
-      cone.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), normal);
-      cone.scale.set(friction * high, high, friction * high);
-    });
+    const scale = (0.45 * machine.size) / this.pressed;
+    this.touches.forEach(({ x, arrow, cone }, i) => this.press(arrow, cone, at(x.at), forces[i].multiplyScalar(scale), new THREE.Vector3(...at(x.axes).slice(0, 3)), at(x.friction)[0]));
+    const pressing = track.pressing[k] ?? [];
+    for (let i = 0; i < pressing.length; i += PRESSING) {
+      const x = pressing.subarray(i, i + PRESSING), [one, other] = [1, -1].map((sign, j) => ({ ...this.pair((2 * i) / PRESSING + j), sign }));
+      for (const { arrow, cone, sign } of x[10] ? [one, other] : [one]) {
+        const [force, normal] = [3, 6].map((from) => new THREE.Vector3(...x.subarray(from, from + 3)).multiplyScalar(sign));
+        this.press(arrow, cone, x.subarray(0, 3), force.multiplyScalar(scale), normal, x[9]);
+      }
+    }
+  }
+
+  /** The arrow and the cone of a force between bodies that may touch each other, made when it is first seen. @param {number} k */
+  pair(k) {
+    return (this.pairs[k] ??= { arrow: this.arrow("#d9432f"), cone: this.cone() });
+  }
+
+  /** Show the force of a contact at a place, in the length of its arrow, within its cone about the normal. */
+  press(arrow, cone, place, force, normal, friction) {
+    const high = 0.8 * force.dot(normal);
+    this.put(arrow, place, force);
+    cone.visible = this.shown.cones && high > 0 && friction > 0;
+    if (!cone.visible) return;
+    cone.position.set(...place);
+    cone.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), normal);
+    cone.scale.set(friction * high, high, friction * high);
   }
 
   /** The largest normal force of a sample of the motion but for its peaks, which arrows would be small beside. */
@@ -148,6 +167,10 @@ export class Overlay {
     const { track } = this.page, every = Math.ceil(track.rows / 500), sizes = [];
     if (this.weighed?.track === track && this.weighed.rows === track.rows) return this.weighed.size;
     for (const { x } of this.touches) for (let k = 0, c = track.column(`lambda.${x.name}.n`) ?? []; k < c.length; k += every) if (c[k] > 0) sizes.push(c[k]);
+    for (let k = 0; k < track.pressing.length && k < track.rows; k += every) {
+      const x = track.pressing[k] ?? [];
+      for (let i = 0; i < x.length; i += PRESSING) sizes.push(x[i + 3] * x[i + 6] + x[i + 4] * x[i + 7] + x[i + 5] * x[i + 8]);
+    }
     const size = sizes.sort((a, b) => a - b)[Math.floor(0.97 * sizes.length)] ?? 1e-12;
     this.weighed = { track, rows: track.rows, size };
     return size;

@@ -32,6 +32,8 @@ export class Track {
   constructor(names, room) {
     this.own = names;
     this.place = new Map(names.map((name, k) => [name, k]));
+    /** Of each sample, what presses between pairs of bodies. @type {(Float32Array | null)[]} */
+    this.pressing = [];
     /** Series of attitudes, by name. */
     this.turns = new Map();
     for (const { places, series } of attitudes(data.q, names)) {
@@ -191,6 +193,7 @@ export class LiveRun {
     track.room(k + 1);
     const y = engine.state, values = engine.observe(), n = info.states.length, m = info.observed.length;
     track.t[k] = engine.model.time;
+    track.pressing[k] = engine.pressing();
     for (let j = 0; j < n; j++) track.columns[j][k] = y[j];
     for (let j = 0; j < m; j++) track.columns[track.place.get(info.observed[j])][k] = values[j];
     const set = (name, x) => { track.columns[track.place.get(name)][k] = x; };
