@@ -94,3 +94,26 @@ def test_the_constraint_of_the_axis_of_a_car_is_that_of_its_source() -> None:
     lines = kn.derive(kn.load(EXAMPLES / "car_axis.kin")).text().splitlines()
     assert lines[0] == "yb = r*sin(w*t)"
     assert "0 = xl*xb + yl*yb" in lines
+
+
+DOOR = """gravity g; parameters m = 2, g = 9.81, l = 0.5, k = 40, d = 0.3; coordinates a, b;
+Rod | Ry(a), Sx(l), Ry(b - pi/6), Sx(l) = m;
+spring hinge = k, pi/6 on b; damper joint = d*180/pi on b' - a';
+"""
+
+
+@pytest.mark.parametrize("more", ["", "Tip ~ Rod | Ry(0.3 - b), Sx(l) = m/2;", "Tip | Ry(b + 70 deg), Sx(l) = m/2;"])
+def test_angles_keep_the_numbers_that_are_added_to_them(more: str) -> None:
+    door = kn.derive(kn.loads(DOOR + more))
+    shown = door.text().splitlines()
+    if not more:
+        assert "cos(b - pi/6)" in door.text()
+        assert "sqrt" not in door.text()
+        assert "k*(b - pi/6)" in door.text()
+    state = _state(door, random.Random(3))
+    scope = dict(state)
+    values = {line.partition(" = ")[0]: computed(line, scope) for line in shown}
+    q, v, a = ([state[n + marks] for n in ("a", "b")] for marks in ("", "'", "''"))
+    given = {n: state[n] for n in door.system.parameter_names}
+    wanted = door.function("inverse")(0.0, q, v, a, p=given)
+    assert [values["tau[a']"], values["tau[b']"]] == pytest.approx(wanted, rel=1e-12)

@@ -44,7 +44,12 @@ def sine_cosine(ring: Ring, argument: Sum) -> tuple[Sum, Sum]:
     own = {m: value for m in argument if (value := ring.numerical(m)) is not None}
     number = math.fsum(float(argument[m]) * value for m, value in own.items())
     angle = _ordered(ring, ((m, f) for m, f in argument.items() if m not in own))
-    s, c = _by_basis(ring, angle) if angle else ({}, UNITY)
+    if angle:
+        constant = tuple((m, argument[m]) for m in own) if 2 * number % math.pi else ()
+        (s, c), shift = _by_basis(ring, angle, constant)
+        number = 0.0 if abs(number - shift) < 1e-15 * abs(number) else number - shift
+    else:
+        s, c = {}, UNITY
     if not number:
         return s, c
     sn = exact_sum(ring, x) if abs(x := math.sin(number)) > 1e-15 else {}
@@ -149,10 +154,14 @@ def _sum_of_angles(ring: Ring, a: tuple[Sum, Sum], b: tuple[Sum, Sum]) -> tuple[
     return sine, added(ring.product(ca, cb), ring.product(sa, sb), Fraction(-1))
 
 
-def _by_basis(ring: Ring, angle: Angle) -> tuple[Sum, Sum]:
-    weights = _weights(ring.basis, angle)
+def _by_basis(ring: Ring, angle: Angle, constant: Angle) -> tuple[tuple[Sum, Sum], float]:
+    """Sine and cosine of an *angle* with a number, and this number. An angle that joins the basis of a ring whose angles keep
+    their numbers does so with the *constant*, in terms, that it is met with.
+    """
+    weights = _weights([tuple((m, f) for m, f in b if ring.numerical(m) is None) for b in ring.basis], angle)
     if weights is None:
-        ring.basis.append(angle)
+        ring.shifted |= bool(constant)
+        ring.basis.append((*angle, *constant) if ring.keeps else angle)
         weights = [Fraction(0)] * (len(ring.basis) - 1) + [Fraction(1)]
     found: tuple[Sum, Sum] = {}, UNITY
     for w, b in zip(weights, ring.basis, strict=True):
@@ -161,7 +170,10 @@ def _by_basis(ring: Ring, angle: Angle) -> tuple[Sum, Sum]:
         cosine: Sum = {((ring.wave(Op.COS, b), 1),): Fraction(1)}
         for _ in range(abs(int(w))):
             found = _sum_of_angles(ring, found, (sine, cosine))
-    return found
+    numbers = (
+        float(w * f) * (ring.numerical(m) or 0.0) for w, b in zip(weights, ring.basis, strict=True) for m, f in b
+    )
+    return found, math.fsum(numbers)
 
 
 def _weights(basis: Sequence[Angle], angle: Angle) -> list[Fraction] | None:

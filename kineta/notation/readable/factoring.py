@@ -29,7 +29,7 @@ class Factoring:
 
     def __init__(self, ring: Ring) -> None:
         self.ring = ring
-        self.reading = TreeCost(ring, self.opened, self.factored)
+        self.reading = TreeCost(ring, self.opened, self.argument)
         self.cheapest = self.reading.cheapest
         self._opened: dict[int, Tree] = {}
         self._best: dict[frozenset[tuple[Monomial, Fraction]], Tree] = {}
@@ -49,6 +49,11 @@ class Factoring:
     def factored(self, a: Sum) -> Tree:
         """*a* with common factors taken out where that is shorter; functions are letters here."""
         return _once(self._factored, a, lambda: self._factored_anew(a) if len(a) > 1 else self.plain(a))
+
+    def argument(self, a: Sum) -> Tree:
+        """*a* as the argument of a function: what has a number beside letters stays a sum where that is shorter, ``q - pi/6``."""
+        shifted = len(a) > 1 and any(self.ring.numerical(m) is not None for m in a)
+        return self.cheapest((self.plain(a), self.factored(a)), whole=True) if shifted else self.factored(a)
 
     def parted(self, a: Sum) -> Tree:
         """*a* as a sum of products, by each of the factors that most terms share."""

@@ -95,10 +95,10 @@ class NamedParts:
                 self._atom(graph, name) if name is not None else self.built(graph, self.factoring.opened(x))
             )
         if key[0] == "sign":
-            return graph.call(Op.SIGN, self.built(graph, self.factoring.factored(dict(key[1]))))
+            return graph.call(Op.SIGN, self.built(graph, self.factoring.argument(dict(key[1]))))
         if key[0] in (Op.SIN, Op.COS):
-            return graph.call(key[0], self.built(graph, self.factoring.factored(dict(key[1]))))
-        return graph.call(key[1], *(self.built(graph, self.factoring.factored(dict(a))) for a in key[2]))
+            return graph.call(key[0], self.built(graph, self.factoring.argument(dict(key[1]))))
+        return graph.call(key[1], *(self.built(graph, self.factoring.argument(dict(a))) for a in key[2]))
 
     # -- choice ---------------------------------------------------------------------------------------------------------
 
@@ -156,4 +156,4 @@ class NamedParts:
                 yield from (name,) if name is not None else self._deep(self.factoring.opened(x))
             elif kind not in ("symbol", "number"):
                 for a in inside[1] if kind == "call" else inside:
-                    yield from self._deep(self.factoring.factored(dict(a)))
+                    yield from self._deep(self.factoring.argument(dict(a)))

@@ -69,8 +69,12 @@ def readable_form(
     differences = {**distances, **dict(zip(others, letters, strict=False))}
     ways = (dict[int, str](), distances, differences)
     for named in (way for k, way in enumerate(ways) if way not in ways[:k]):
-        with suppress(LongFormError):
-            found.append(_named_parts(graph, refs, kinds, named, taken, parts=parts))
+        for keeps in (False, True):
+            ring = Ring({**kinds, PI: (FactorKind.NUMBER, 0)}, keeps=keeps)
+            with suppress(LongFormError):
+                found.append(_named_parts(ring, graph, refs, named, taken, parts=parts))
+            if not ring.shifted:
+                break
     if not found:
         return None
     best = min(found, key=lambda form: form.cost())
@@ -86,15 +90,14 @@ def readable_form(
 
 
 def _named_parts(
+    ring: Ring,
     graph: Graph,
     refs: Sequence[Ref],
-    kinds: Kinds,
     distances: Mapping[int, str],
     taken: Collection[str],
     *,
     parts: bool,
 ) -> NamedParts:
-    ring = Ring({**kinds, PI: (FactorKind.NUMBER, 0)})
     factoring = Factoring(ring)
     given, sums = normal_form(ring, graph, refs, distances)
     sums = [with_squares(ring, with_numbers(ring, cancelled(ring, a)), given) for a in sums]

@@ -12,7 +12,7 @@ from typing import Any
 
 from kineta.expr.op import Op
 from kineta.notation.readable.polynomials import Sum
-from kineta.notation.readable.ring import Ring
+from kineta.notation.readable.ring import PI, Ring
 from kineta.notation.readable.trees import Factors, Tree
 from kineta.notation.typesetting import FORCES, FactorKind, Kinds, is_fraction
 
@@ -25,7 +25,8 @@ ARGUMENT = 1.0
 #: A speed and an acceleration within brackets or above a bar, for each around it, a speed only above a number: its coefficient
 #: cannot be read off.
 HIDDEN = (0.0, 1.0, 3.0)
-#: A number alone below a bar within brackets: the half of a term of a sum that something is multiplied by.
+#: A number alone below a bar within brackets: the half of a term of a sum that something is multiplied by; ``pi/6`` is a
+#: number.
 INNER = 1.5
 #: A sum above or below a bar, and a fraction there.
 BAR, NESTED = 1.25, 3.0
@@ -102,9 +103,8 @@ def _line_cost(text: str, within: bool, quasi: Collection[str]) -> float:
             bars.pop()
             halves.pop()
         elif token in _OPERATIONS:
-            total += _OPERATIONS[token] + (NESTED * sum(bars) + INNER * (after[:1].isdigit() and depth > outer)) * (
-                token == "/"
-            )
+            halved = after[:1].isdigit() and depth > outer and before != PI
+            total += _OPERATIONS[token] + (NESTED * sum(bars) + INNER * halved) * (token == "/")
         elif token[0].isdigit():
             total += EXPONENT if before == "^" else NUMBER
         elif after == "(":
@@ -128,13 +128,13 @@ def _is_sum(tokens: Sequence[str]) -> bool:
 class TreeCost:
     """The reading cost of trees over a *ring*.
 
-    opened, factored : how the sum of a root, and an argument of a function, are written
+    opened, argument : how the sum of a root, and an argument of a function, are written
     """
 
-    def __init__(self, ring: Ring, opened: Callable[[int], Tree], factored: Callable[[Sum], Tree]) -> None:
+    def __init__(self, ring: Ring, opened: Callable[[int], Tree], argument: Callable[[Sum], Tree]) -> None:
         self.ring = ring
         self.opened = opened
-        self.factored = factored
+        self.argument = argument
         self._costs: dict[tuple[Tree, int, int, int], float] = {}
         self._quasi = quasi_velocities(ring.kinds)
 
@@ -167,7 +167,8 @@ class TreeCost:
         p, q = (f.numerator, f.denominator) if is_fraction(f) else (2, 1)
         over, under = len(above) + (p != 1 or not above), len(below) + (q != 1)
         total = NUMBER * (over - len(above) + under - len(below)) + TIMES * (over - 1 + max(under - 1, 0))
-        total += (OVER + NESTED * bars) * (under > 0) + INNER * (under == 1 and q != 1 and depth > 0)
+        total += (OVER + NESTED * bars) * (under > 0)
+        total += INNER * (under == 1 and q != 1 and depth > 0 and not self._is_angle(above))
         for x, n in above:
             if over == 1 and under and n == 1 and not isinstance(x, int):
                 total += BAR + self.cost(x, depth, bars + 1, numbers + (not below))
@@ -180,6 +181,10 @@ class TreeCost:
                 total += self._factor(x, n, depth, bars + (under > 1), numbers)
         return total
 
+    def _is_angle(self, above: Sequence[tuple[Any, int]]) -> bool:
+        """Whether pi alone stands above the bar: ``5*pi/6`` is a number."""
+        return bool(above) and all(isinstance(x, int) and self.ring.keys[x] == ("symbol", PI) for x, _ in above)
+
     def _factor(self, x: Any, power: int, depth: int, bars: int, numbers: int) -> float:
         more = (POWER + EXPONENT) * (power != 1)
         if not isinstance(x, int):
@@ -191,11 +196,11 @@ class TreeCost:
         if key[0] == "number":
             return more + NUMBER
         if key[0] in (Op.SIN, Op.COS):
-            angle = self.factored(dict(key[1]))
+            angle = self.argument(dict(key[1]))
             plain = len(angle) == 1 and next(iter(angle))[0] == 1 and len(key[1][0][0]) == 1
             return more + CALL + self.cost(angle) + ARGUMENT * (not plain)
         if key[0] == "root":
             inside = self.opened(x)
             return more + ROOT + self.cost(inside) + ARGUMENT * (len(inside) > 1)
         arguments = key[1:] if key[0] == "sign" else key[2]
-        return more + CALL + sum(self.cost(self.factored(dict(a))) + ARGUMENT * (len(a) > 1) for a in arguments)
+        return more + CALL + sum(self.cost(self.argument(dict(a))) + ARGUMENT * (len(a) > 1) for a in arguments)

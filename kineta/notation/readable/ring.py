@@ -32,10 +32,12 @@ class Ring:
     keys, kind : for every atom what it is, and its kind
     sums : what divisors are, and the squares of roots
     basis : the angles that all others are sums of
+    keeps : whether angles of the basis keep the numbers that are added to them, ``q - pi/6``; shifted : whether some have these
     """
 
-    def __init__(self, kinds: Kinds) -> None:
+    def __init__(self, kinds: Kinds, *, keeps: bool = False) -> None:
         self.kinds = kinds
+        self.keeps, self.shifted = keeps, False
         self.keys: list[Key] = []
         self.kind: list[FactorKind] = []
         self.sums: dict[int, Sum] = {}
