@@ -193,7 +193,7 @@ QUANTITIES = ("kinetic_energy", "momentum", "mass_matrix", "bias", "inverse", "f
 
 
 @pytest.mark.parametrize("backend", ["numpy", "llvm"])
-@pytest.mark.parametrize("seed", some(range(8), 3))
+@pytest.mark.parametrize("seed", some(range(8), 4))
 def test_what_is_compiled_has_the_values_of_what_is_derived(seed: int, backend: str) -> None:
     system = random_system(seed, rheonomic=True, elements=True)
     equations, state = derive(system), random_state(system, seed)

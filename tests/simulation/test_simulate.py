@@ -244,16 +244,16 @@ def test_quaternions_stay_units(method: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "force", "end"),
-    [("dop853", "sin(1e7*t)", 7e-4), *((m, "-3*sign(x') + sin(t)", 0.354) for m in ("RK45", "CVODE"))],
+    ("method", "force", "end", "most"),
+    [("dop853", "sin(1e7*t)", 7e-4, 2000), *((m, "-3*sign(x') + sin(t)", 0.354, 500) for m in ("RK45", "CVODE"))],
 )
-def test_no_run_goes_on_for_ever(method: str, force: str, end: float) -> None:
+def test_no_run_goes_on_for_ever(method: str, force: str, end: float, most: int) -> None:
     """A fast load, or with methods that do not slide dry friction that holds, so that steps are short without end."""
-    result = kn.simulate(block(force, "x' = 1"), 10.0, method=method, max_steps=2000)
-    assert (result.status, result.success, result.steps) == (4, False, 2000)
+    result = kn.simulate(block(force, "x' = 1"), 10.0, method=method, max_steps=most)
+    assert (result.status, result.success, result.steps) == (4, False, most)
     assert result.t[-1] == pytest.approx(end, rel=0.3)
-    assert len(result.t) == 2001
-    assert result.message.startswith(f"out of steps at t = {result.t[-1]:.9g} s: 2000 were made, the last of ")
+    assert len(result.t) == most + 1
+    assert result.message.startswith(f"out of steps at t = {result.t[-1]:.9g} s: {most} were made, the last of ")
     enough = kn.simulate(OSCILLATOR, 1.0, method=method)
     assert kn.simulate(OSCILLATOR, 1.0, method=method, max_steps=enough.steps).status == 0
 

@@ -49,7 +49,7 @@ def test_the_reading_cost_ranks_forms_as_textbooks_do(book: str, other: str) -> 
     assert reading_cost([("x", book)]) <= reading_cost([("x", other)])
 
 
-@pytest.mark.parametrize("row", some(TEXTBOOKS, 2), ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", some(TEXTBOOKS, 3), ids=lambda row: row["name"])
 def test_a_textbook_costs_no_less_to_read(row: dict[str, Any]) -> None:
     formulas = textbook_formulas(row)
     book, ours = textbook_cost(row, formulas), formulas.reading_cost()
@@ -81,7 +81,7 @@ def test_a_textbook_prints_the_same_values(row: dict[str, Any]) -> None:
             assert [found[n] for n in labels] == pytest.approx(wanted, rel=1e-12, abs=1e-12 * max(map(abs, wanted)))
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", some(range(30), 2))
 def test_random_expressions_keep_their_values(seed: int) -> None:
     graph, refs = random_graph(seed, 24, ("x", "y", "z"))
     graph.constants[:] = [round(x, 2) for x in graph.constants]
