@@ -4,6 +4,8 @@ import { data } from "./data.js";
 import { PRESSING } from "./engine.js";
 
 const scene = data.scene;
+/** The longest arrow between bodies that may touch each other, in sizes of the machine. */
+const LONGEST = 0.7;
 /** Seconds of a path behind the present, and points on it. */
 const BEHIND = 4, POINTS = 240;
 
@@ -138,11 +140,13 @@ export class Overlay {
     this.touches.forEach(({ x, arrow, cone }, i) => this.press(arrow, cone, at(x.at), forces[i].multiplyScalar(scale), new THREE.Vector3(...at(x.axes).slice(0, 3)), at(x.friction)[0]));
     const pressing = track.pressing[k] ?? [];
     for (let i = 0; i < pressing.length; i += PRESSING) {
-      const x = pressing.subarray(i, i + PRESSING), [one, other] = [1, -1].map((sign, j) => ({ ...this.pair((2 * i) / PRESSING + j), sign }));
-      for (const { arrow, cone, sign } of x[10] ? [one, other] : [one]) {
+      const x = pressing.subarray(i, i + PRESSING);
+      (x[10] ? [1, -1] : [1]).forEach((sign, j) => {
+        const { arrow, cone } = this.pair((2 * i) / PRESSING + j);
         const [force, normal] = [3, 6].map((from) => new THREE.Vector3(...x.subarray(from, from + 3)).multiplyScalar(sign));
-        this.press(arrow, cone, x.subarray(0, 3), force.multiplyScalar(scale), normal, x[9]);
-      }
+        // In the step of an impact it is the impulse over the step.
+        this.press(arrow, cone, x.subarray(0, 3), force.multiplyScalar(scale).clampLength(0, LONGEST * machine.size), normal, x[9]);
+      });
     }
   }
 
