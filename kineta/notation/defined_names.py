@@ -13,8 +13,8 @@ from kineta.notation.typesetting import FactorKind, Kinds, Notation, kind_of
 from kineta.passes.substitute import substitute
 from kineta.records import dataclass
 
-#: Names at most that are tried written out.
-TRIED = 6
+#: Names at most that are tried written out, and the reading cost beyond which no form is tried again.
+TRIED, MOST_READ = 6, 2000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +95,20 @@ def shortest_form(
     plain = printed_form(graph, refs, labels, kinds, parts=parts)
     if defined is None or not parts:
         return plain
+    known = form_cost(plain, labels, kinds)
+    if known > MOST_READ:
+        return plain
     best, cost = _form(defined, labels, kinds)
-    for name in [*defined.named][: -TRIED - 1 : -1]:
-        if name in defined.named and not _shortens(best, name, labels, kinds):
-            fewer = defined.without(name).needed()
+    idle = [n for n in [*defined.named][: -TRIED - 1 : -1] if not _shortens(best, n, labels, kinds)]
+    for names in (*([idle] if len(idle) > 1 else []), *([n] for n in idle)):
+        fewer = defined
+        for name in names:
+            fewer = fewer.without(name).needed() if name in fewer.named else fewer
+        if fewer is not defined:
             found, own = _form(fewer, labels, kinds)
             if own <= cost:
                 defined, best, cost = fewer, found, own
-    return best if cost < form_cost(plain, labels, kinds) else plain
+    return best if cost < known else plain
 
 
 def _form(defined: DefinedNames, labels: Sequence[str], kinds: Kinds) -> tuple[_Defined, float]:

@@ -42,7 +42,7 @@ def all_of(system: kn.System) -> None:
         ("crane_servo", lambda s: kn.servo(s, 1.0, samples=11), 1, 4, 8),
         # Seven formalisms in doubles and in exact numbers, the formulas of five quantities by each, and equivalent models;
         # formalisms that go by bodies come to the links last.
-        ("double_pendulum", kn.verify, 16, 54, 0),
+        ("double_pendulum", kn.verify, 9, 24, 0),
     ],
 )
 def test_a_first_run_derives_and_compiles_no_more_than_it_needs(
