@@ -18,11 +18,11 @@ from kineta.expr.graph import ONE, ZERO
 from kineta.expr.walk import reachable
 from kineta.mechanics.derivation import Array
 from kineta.mechanics.quantities import heading
-from kineta.model.reserved_symbols import added_force, momentum
+from kineta.model.reserved_symbols import TIME, added_force, momentum
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm, svd
 from kineta.passes.differentiate import forward
-from kineta.passes.magnitude import magnitude
+from kineta.passes.magnitude import magnitude, running_errors
 from kineta.passes.substitute import substitute
 from kineta.records import dataclass
 from kineta.results.outcomes import check_complete
@@ -32,7 +32,7 @@ from kineta.tasks.ignored_features import warn_ignored
 from kineta.tasks.verification.random_states import States, quantity, values
 from kineta.tasks.verification.regular_states import regular_states
 
-#: Random states at which first integrals are sought.
+#: Random states at which first integrals are sought, and states of a run at which their terms are measured.
 STATES = 16
 #: Least number of admissible states among them.
 ENOUGH = 8
@@ -100,13 +100,27 @@ class FirstIntegral:
         return lines if sum(map(len, lines)) <= READ else []
 
     def drift(self, run: Result) -> float:
-        """Return the largest change along a run, relative to the largest term, or to the energies for an energy."""
+        """Return the largest change along a run, relative to the largest term, or to the energies for an energy.
+
+        Terms are those of the sums over bodies, at some states of the run: they stay where an angular momentum is zero.
+        """
         entries, weights = self.entries(run), np.array(self.weights)
-        size = np.abs(entries).max() * np.abs(weights).max()
+        size = max(np.abs(entries).max(), self._terms(run).max()) * np.abs(weights).max()
         if self.source == "generalized_energy":
             size = max(size, np.abs(run.kinetic_energy).max(), np.abs(run.potential_energy).max())
         series = entries @ weights
         return float(np.abs(series - series[0]).max() / max(size, tolerances.LEAST_DIVISOR))
+
+    def _terms(self, run: Result) -> FloatArray:
+        """Return the sizes (k, m) of the terms of the entries at k states of a run, at most :data:`STATES`."""
+        system = self.equations.system
+        rows = np.unique(np.linspace(0, len(run.t) - 1, STATES).round().astype(int))
+        sampled = {name: np.full(len(rows), run.parameters[name]) for name in system.parameter_names}
+        sampled |= {TIME: run.t[rows], **dict(zip(system.q_names, run.q[rows].T, strict=True))}
+        sampled |= dict(zip(system.v_names, run.v[rows].T, strict=True))
+        with self.equations.shared() as d:
+            refs = [r for part in self.source.split() for r in d[part].refs]
+            return np.nan_to_num(values(d.graph, running_errors(d.graph, refs), sampled))
 
 
 def first_integrals(system: System | Equations) -> tuple[FirstIntegral, ...]:

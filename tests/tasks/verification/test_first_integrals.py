@@ -6,6 +6,7 @@ import pytest
 
 import kineta as kn
 from kineta.passes.evaluate import evaluate
+from kineta.tasks.verification.first_integrals import conservation
 from tests.support import EXAMPLES
 from tests.tasks.verification.test_verify import FREE_LINKAGE
 
@@ -34,6 +35,18 @@ def test_a_free_system_keeps_its_momenta_and_its_energy() -> None:
     ]
     run = kn.simulate(heavy, 1.0, v={"f.wx": 1.0, "f.vy": 0.3, "q'": 2.0})
     assert all(i.drift(run) < 1e-8 for i in kn.first_integrals(heavy))
+
+
+def test_momenta_that_are_zero_are_measured_by_their_terms() -> None:
+    """Two masses on a spring, let go in another place than the origin: sums of terms about 1 that cancel."""
+    pair = kn.loads(
+        "A | Sx(x1), Sy(y1) = 1; B | Sx(x2), Sy(y2) = 3; coordinates x1, y1, x2, y2; spring s = 10, 1.3 between A and B;"
+        "initial x1 = 0.97, y1 = -0.24, x2 = -0.53, y2 = 0.71;"
+    )
+    found = conservation(pair, 0.5)
+    kept = [i.name for i in found.integrals]
+    assert kept == ["linear momentum along x", "linear momentum along y", "angular momentum about the axis z", "energy"]
+    assert found.holds
 
 
 def test_an_axis_that_misses_the_origin_is_named_with_its_place() -> None:
