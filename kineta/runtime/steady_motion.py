@@ -8,7 +8,7 @@ parameters are exact, from the graph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,8 +24,9 @@ from kineta.numerics.linear_algebra import lstsq, norm, pinv
 from kineta.records import dataclass
 from kineta.runtime.applied_forces import AppliedForces
 
-#: Number of Runge-Kutta steps over a motion of about one radian.
-ADVANCE_STEPS = 16
+#: Runge-Kutta steps over a motion of about one radian, as parts of it: no frequency has a whole number of periods in all of them.
+ADVANCE_STEPS = np.sqrt([2, 3, 5, 7, 11, 13, 17, 19, 2, 3, 5, 7, 11, 13, 17, 19])
+ADVANCE_STEPS /= ADVANCE_STEPS.sum()
 
 
 @dataclass(frozen=True)
@@ -141,21 +142,23 @@ class SteadyConditions:
             return at
         return replace(at, multipliers=at.multipliers - lstsq(A, off, what="the multipliers of the constraints"))
 
-    def advanced(self, at: SteadyState) -> SteadyState:
-        """State after a motion of about one radian at constant speeds."""
-        h = 1.0 / (ADVANCE_STEPS * max(1.0, float(np.abs(at.v).max(initial=0.0))))
+    def advanced(self, at: SteadyState) -> Iterator[SteadyState]:
+        """States on a motion of about one radian at constant speeds, at irregular times."""
+        duration = 1.0 / max(1.0, float(np.abs(at.v).max(initial=0.0)))
 
         def rate(q: FloatArray, t: float) -> FloatArray:
             return self._functions["going"](np.array([t]), q, at.v, at.p)
 
         q, t = at.q, at.t
-        for _ in range(ADVANCE_STEPS):
+        ends = at.t + duration * np.append(np.cumsum(ADVANCE_STEPS)[:-1], 1.0)
+        for end in ends.tolist():
+            h = end - t
             a = rate(q, t)
             b = rate(q + h / 2 * a, t + h / 2)
             c = rate(q + h / 2 * b, t + h / 2)
-            d = rate(q + h * c, t + h)
-            q, t = self._unit(q + h / 6 * (a + 2 * b + 2 * c + d)), t + h
-        return replace(at, q=q, t=t)
+            d = rate(q + h * c, end)
+            q, t = self._unit(q + h / 6 * (a + 2 * b + 2 * c + d)), end
+            yield replace(at, q=q, t=end)
 
     def _unit(self, q: FloatArray) -> FloatArray:
         for offset in self.system.quaternions.values():

@@ -285,14 +285,17 @@ def _beyond(search: Search, at: SteadyState) -> str:
 def _passing(search: Search, at: SteadyState) -> str:
     """Return the sentence on conditions that fail as ignorable coordinates and time advance; ``''`` where they hold."""
     conditions = search.conditions
-    later = conditions.advanced(at)
-    if later.t == at.t:
+    now = conditions.residuals(at)
+    worst, later, off, k = LATER, at, now, 0
+    for there in conditions.advanced(at):
+        found = conditions.residuals(there)
+        if np.array_equal(found, now):
+            continue
+        parts = newton_distances(found, search.slope(there))
+        if not parts.max(initial=0.0) <= worst:
+            worst, later, off, k = float(parts.max()), there, found, int(parts.argmax())
+    if later is at:
         return ""
-    off = conditions.residuals(later)
-    parts = newton_distances(off, search.slope(later))
-    if parts.max(initial=0.0) <= LATER:
-        return ""
-    k = int(parts.argmax())
     moving = [conditions.system.v_names[i] for i in search.steady if at.v[i]]
     why = f"the coordinates that {', '.join(moving)} move are not ignorable" if moving else "the time changes it"
     return (

@@ -347,6 +347,15 @@ def test_a_time_that_is_none_is_refused() -> None:
         kn.equilibrium(kn.loads(PENDULUM), t=np.nan)
 
 
+@pytest.mark.parametrize("hertz", [1, 10, 16, 25, 50, 60, 1000])
+def test_what_is_shaken_does_not_rest_at_any_frequency(hertz: int) -> None:
+    shaken = kn.loads(
+        "parameters f = 1 Hz; coordinates x; B | Sx(x) = 1; spring k = 100 on x; force F = cos(2*pi*f*t) on x;"
+    )
+    with pytest.raises(SimulationError, match="no equilibrium lasts: .*; the time changes it"):
+        kn.equilibrium(shaken, p={"f": hertz})
+
+
 def test_constraints_that_the_time_moves_ask_for_steady_speeds() -> None:
     hoop = kn.loads(
         "gravity 9.81; coordinates a, b; constraint d : a = 5*t; initial b = 1;"
