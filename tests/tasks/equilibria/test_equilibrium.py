@@ -352,7 +352,7 @@ def test_what_is_shaken_does_not_rest_at_any_frequency(hertz: int) -> None:
     shaken = kn.loads(
         "parameters f = 1 Hz; coordinates x; B | Sx(x) = 1; spring k = 100 on x; force F = cos(2*pi*f*t) on x;"
     )
-    with pytest.raises(SimulationError, match="no equilibrium lasts: .*; the time changes it"):
+    with pytest.raises(SimulationError, match=r"no equilibrium lasts: .*; the time changes it"):
         kn.equilibrium(shaken, p={"f": hertz})
 
 
