@@ -208,7 +208,7 @@ def _along(given: Mapping[str, Any], system: System) -> Reading:
             return Reading({"motion": path, "t": None})
         from kineta.tasks.motions.trajectory import moving
 
-        times, found = _table(path, given)
+        times, found = _table(path, given, system)
         return Reading({"motion": moving(system, found), "t": times})
     from kineta.model.dimensions import known_dimensions
     from kineta.model.io.kin_reader import definitions
@@ -225,7 +225,7 @@ def _recorded(given: Mapping[str, Any], system: System) -> Reading:
 
     if given["data"].suffix == ".nc":
         return Reading({"motion": given["data"]})
-    t, found = _table(given["data"], given)
+    t, found = _table(given["data"], given, system)
     motion = {"motion": moving(system, found), "t": t}
     if given["excitation"]:
         return Reading(motion)
@@ -239,7 +239,7 @@ def _recorded(given: Mapping[str, Any], system: System) -> Reading:
 
 def _measured(given: Mapping[str, Any], system: System) -> Reading:
     """Return the series of a table that are fitted, with their times: those of ``--series``, or all that the model has."""
-    t, found = _table(given["data"], given)
+    t, found = _table(given["data"], given, system)
     known = (*system.q_names, *system.v_names, *(o.name for o in system.outputs))
     chosen = [n for n in found if n in known] if given["series"] is None else names(given["series"])
     if not chosen:
@@ -258,8 +258,9 @@ def _measured(given: Mapping[str, Any], system: System) -> Reading:
     return Reading({"data": {n: found[n] for n in chosen}, "t": t}, lines, {"left_aside": left})
 
 
-def _table(path: Path, given: Mapping[str, Any]) -> tuple[FloatArray, dict[str, FloatArray]]:
+def _table(path: Path, given: Mapping[str, Any], system: System) -> tuple[FloatArray, dict[str, FloatArray]]:
     """Return times and columns of the table at *path*, under the names that ``--time`` and ``--column`` say."""
+    from kineta.model.dimensions import series_dimensions
     from kineta.results.csv_table import table
 
     pairs = []
@@ -268,7 +269,7 @@ def _table(path: Path, given: Mapping[str, Any]) -> tuple[FloatArray, dict[str, 
         if not equals:
             raise ArgumentError(f"--column: expected NAME=COLUMN, found '{text}'.")
         pairs.append((name.strip(), own.strip()))
-    return table(path, given["time"] or "t", once("--column", pairs))
+    return table(path, given["time"] or "t", once("--column", pairs), series_dimensions(system))
 
 
 def _response_grid(given: Mapping[str, Any], system: System) -> Reading:

@@ -114,6 +114,22 @@ def variable_dimensions(system: System) -> dict[str, Dimension]:
     return {n: known[n].dimension for n in (*system.q_names, *system.speeds) if n in known}
 
 
+def series_dimensions(system: System) -> dict[str, Dimension | None]:
+    """Dimensions of what is measured of *system* by name: coordinates, speeds, accelerations, forces on speeds, parameters and
+    outputs; None where they do not follow.
+    """
+    speeds = dict.fromkeys((*system.v_names, *system.base_speeds))
+    names = (
+        *system.q_names,
+        *speeds,
+        *(f"{n}'" for n in speeds),
+        *map(added_force, speeds),
+        *(o.name for o in system.outputs),
+    )
+    found = varied_units(system) | acceleration_units(system) | output_units(system)
+    return dict.fromkeys(names) | {n: units.unit(u).dimension for n, u in found.items()}
+
+
 def known_dimensions(system: System) -> dict[str, Dimension]:
     """Dimensions of coordinates, speeds and parameters by name, where they are known."""
     return variable_dimensions(system) | {p.name: p.dimension for p in system.parameters if p.dimension is not None}

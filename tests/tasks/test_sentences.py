@@ -13,6 +13,7 @@ import pytest
 
 import kineta as kn
 from kineta.errors import KinetaError, KinetaWarning
+from kineta.model.dimensions import series_dimensions
 from kineta.results.csv_table import table
 
 PENDULUM = kn.load("examples/double_pendulum.kin")
@@ -144,6 +145,30 @@ def test_separators_of_tables_are_found(tmp_path: Path, text: str) -> None:
         kn.ArgumentError, match=r"expected columns of its coordinates, q1, q2, found angle\. .* --column q1="
     ):
         kn.kinematics(PENDULUM, path)
+
+
+def test_units_in_headings_are_those_of_columns(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("t [ms];angle [deg];q2';tau[q1'];state [raw];q1'' [rev/s^2]\n0;180;1;2;3;1\n500;90;3;4;5;0\n")
+    known = series_dimensions(PENDULUM)
+    t, columns = table(path, names={"q1": "angle"}, known=known)
+    assert t.tolist() == [0.0, 0.5]
+    assert columns.pop("q1''").tolist() == [2 * np.pi, 0.0]
+    assert {n: x.tolist() for n, x in columns.items()} == {
+        "q1": [np.pi, np.pi / 2],
+        "q2'": [1, 3],
+        "tau[q1']": [2, 4],
+        "state [raw]": [3, 5],
+    }
+    for text, said in (
+        ("t,q1 [m]", r"in the heading 'q1 \[m\]': expected the unit of an angle or a number without dimension\."),
+        ("t,q1 [foo]", r"in the heading 'q1 \[foo\]': Expected a unit, found 'foo'"),
+        ("t,q1 [deg],q1", r"expected one column of q1, found 'q1 \[deg\]' and 'q1'\."),
+        ("t [m],q1", r"in the heading 't \[m\]': expected the unit of a time"),
+    ):
+        path.write_text(f"{text}\n0,0,0\n1,0,0\n" if text.count(",") == 2 else f"{text}\n0,0\n1,0\n")
+        with pytest.raises(kn.ArgumentError, match=said):
+            table(path, known=known)
 
 
 def test_the_text_of_a_motion_is_a_path() -> None:

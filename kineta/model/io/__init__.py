@@ -3,7 +3,7 @@
 The language ``.kin``: ``kin_grammar``, ``kin_quantities``, ``kin_vectors``, ``kin_tables``, ``kin_operations``,
 ``kin_functions``, ``kin_expressions``, ``kin_source``, ``kin_inertia``, ``kin_loops``, ``kin_diagnostics``, ``statements``,
 ``kin_reader``, ``kin_writer``, ``kin_units``.
-Files: ``text_file``, ``point_files``, ``foreign_formats``, ``urdf``.
+Files: ``text_file``, ``column_headings``, ``point_files``, ``foreign_formats``, ``urdf``.
 """
 
 from __future__ import annotations

@@ -11,14 +11,13 @@ from pathlib import Path
 from kineta.algebra.expression import expr
 from kineta.errors import ModelError, suggestion
 from kineta.model import units
+from kineta.model.io.column_headings import parted, shortened, unit_of
 from kineta.model.io.kin_quantities import DimensionedExpr
 from kineta.model.io.text_file import read_text
 from kineta.model.units import NUMBER
 
 #: A number in a cell: without the underscores and the digits of other scripts that Python takes.
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-#: A heading with its unit: ``torque [N*m]``.
-_HEADING = re.compile(r"(.*\S)?\s*\[([^\[\]]*)\]")
 
 _Line = tuple[str, list[str]]
 _Row = tuple[DimensionedExpr, ...]
@@ -37,7 +36,7 @@ def points(path: Path, width: int, columns: Sequence[str]) -> tuple[_Row, ...]:
         )
     if columns and not heads:
         raise ModelError(f"{path}: the file has no headings, so that no columns can be chosen by name.")
-    names = [_named(head)[0] for head in heads]
+    names = [parted(head)[0] for head in heads]
     if not columns and len(heads) > width:
         raise ModelError(
             f"{path}: the file has {len(heads)} columns, {', '.join(names)}; expected {width}, or names of those to be taken, "
@@ -46,7 +45,7 @@ def points(path: Path, width: int, columns: Sequence[str]) -> tuple[_Row, ...]:
     chosen = [_column(path, name, names, heads) for name in columns]
     chosen = [0, *chosen] if columns and len(columns) == width - 1 else chosen or list(range(width))
     cells = max(len(heads), width) if columns else width
-    of = [_unit(path, heads[k]) if k < len(heads) else None for k in range(cells)]
+    of = [unit_of(path, heads[k]) if k < len(heads) else None for k in range(cells)]
     rows = []
     for where, line in lines:
         _counted(where, line, cells)
@@ -66,7 +65,7 @@ def grid(path: Path) -> tuple[_Row, ...]:
         raise ModelError(f"{path}: the file has no grid; expected a line of places and lines of a place and values.")
     (where, (corner, *places)), *rest = lines
     if _is_number(corner) or not places:
-        raise ModelError(f"{where}: expected an empty cell or a word, then places, found '{_short(corner)}'.")
+        raise ModelError(f"{where}: expected an empty cell or a word, then places, found '{shortened(corner)}'.")
     found = [tuple(_quantity(_number(where, cell), None) for cell in places)]
     for at, line in rest:
         _counted(at, line, len(places) + 1)
@@ -95,12 +94,6 @@ def _lines(path: Path) -> Iterator[_Line]:
             yield f"{path}:{number}", [c.strip() for c in cells]
 
 
-def _named(heading: str) -> tuple[str, str]:
-    """Name and unit of a heading."""
-    found = _HEADING.fullmatch(heading)
-    return (found[1] or "", found[2].strip()) if found else (heading, "")
-
-
 def _column(path: Path, name: str, names: Sequence[str], heads: Sequence[str]) -> int:
     """The place of the column *name*."""
     for known in (names, heads):
@@ -118,21 +111,6 @@ def _quoted(name: str) -> str:
     return name if re.fullmatch(r"[^\W\d]\w*", name) else f'"{name}"'
 
 
-def _unit(path: Path, heading: str) -> units.Unit | None:
-    """The unit of a column, where its heading has one."""
-    written = _named(heading)[1]
-    if not written:
-        return None
-    try:
-        if re.fullmatch(units.PATTERN, written.removeprefix("1/")) is None:
-            raise ModelError(f"Expected a unit, found '{_short(written)}'.")
-        over = written.startswith("1/")
-        found = units.unit(written.removeprefix("1/"))
-        return units.Unit(1 / found.factor, units.times(NUMBER, found.dimension, -1)) if over else found
-    except ModelError as error:
-        raise ModelError(f"{path}: in the heading '{_short(heading)}': {error}") from None
-
-
 def _quantity(number: float, unit: units.Unit | None) -> DimensionedExpr:
     if unit is None:
         return DimensionedExpr(expr(number), NUMBER, plain=True)
@@ -143,20 +121,15 @@ def _counted(where: str, line: Sequence[str], wanted: int) -> None:
     if len(line) != wanted:
         whole = ", ".join(line)
         advice = ", with commas between them and points in them" if ";" in whole or "\t" in whole else ""
-        raise ModelError(f"{where}: expected {wanted} numbers{advice}, found '{_short(whole)}'.")
+        raise ModelError(f"{where}: expected {wanted} numbers{advice}, found '{shortened(whole)}'.")
 
 
 def _number(where: str, cell: str) -> float:
     if not _is_number(cell):
-        raise ModelError(f"{where}: expected a finite number, found '{_short(cell)}'.")
+        raise ModelError(f"{where}: expected a finite number, found '{shortened(cell)}'.")
     return float(cell)
 
 
 def _is_number(cell: str) -> bool:
     """Whether *cell* is a finite number of plain digits, without the underscores that Python allows."""
     return _NUMBER.fullmatch(cell) is not None and math.isfinite(float(cell))
-
-
-def _short(text: str) -> str:
-    text = text.strip()
-    return text if len(text) <= 40 else f"{text[:40]} ..."

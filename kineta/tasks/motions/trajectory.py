@@ -19,6 +19,7 @@ from kineta.errors import ArgumentError, SimulationError, excerpt, shown
 from kineta.expr.program import StraightLineProgram, program
 from kineta.files import path_of
 from kineta.mechanics.derivation import Derivation
+from kineta.model.dimensions import series_dimensions
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import pinv
 from kineta.records import dataclass
@@ -244,7 +245,7 @@ def _table(system: System, path: Path, t: Any) -> tuple[dict[str, FloatArray], F
             f"The text {shown(str(path))} is the path of a table, which has times of its own; leave out t, or give expressions "
             f"by name: {{'{system.q_names[0] if system.q_names else 'q1'}': 'sin(t)'}}."
         )
-    times, columns = table(path)
+    times, columns = table(path, known=series_dimensions(system))
     return moving(system, columns), times
 
 
