@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -83,9 +84,9 @@ def _told(samples: Mapping[str, Any], message: str) -> Recorded:
 
 
 def told(run: Result) -> Iterable[tuple[float, str]]:
-    """What happens in a run, changes of modes and events, in the order of time."""
+    """What happens in a run, changes of modes and events, in the order of time, and at one time in that of happening."""
     events = ((float(t), n) for n, times in zip(run.event_names, run.t_events, strict=False) for t in times)
-    return sorted([*run.changes, *events])
+    return sorted([*run.changes, *events], key=itemgetter(0))
 
 
 def is_pushed(run: Result) -> bool:

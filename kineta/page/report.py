@@ -84,8 +84,9 @@ def _events(run: Result) -> str:
     found = f"<div class='columns'>{_table((), happened[:ROWS])}</div>{rest}" if happened else "<p>None.</p>"
     if not run.impacts:
         return found
-    lost = sum(x.energy_lost for x in run.impacts)
-    return f"{found}<p>{len(run.impacts)} impacts take {lost:.4g} J.</p>"
+    lost, n = sum(x.energy_lost for x in run.impacts), len(run.impacts)
+    counted = "1 impact takes" if n == 1 else f"{n} impacts take"
+    return f"{found}<p>{counted} {lost:.4g} J.</p>"
 
 
 def _certificate(system: System) -> str:

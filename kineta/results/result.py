@@ -216,7 +216,7 @@ class Result:
             text = value_text(series, units)
             heads = {n: readable(f"{n} [{unit}]" if unit else n) for n, unit in units.items()}
             lines += ruled(
-                ("", "start", "end"), *((heads[n], text(n, x[0]), text(n, x[-1])) for n, x in series.items())
+                ("", "start", "end"), *((heads[n], text(n, x[0], 0), text(n, x[-1])) for n, x in series.items())
             )
         return [*lines, *(_impact_table(self.impacts) if self.impacts else ())]
 

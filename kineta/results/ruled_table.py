@@ -23,18 +23,24 @@ def ruled(*rows: Sequence[str]) -> list[str]:
     return [lines[0], "━╇━".join("━" * w for w in widths), *lines[1:]]
 
 
-def value_text(series: Mapping[str, FloatArray], units: Mapping[str, str]) -> Callable[[str, float], str]:
-    """Return the text of a value of one of the *series*, by name: 0 where it is rounding error beside the largest value of its
-    unit.
+def value_text(series: Mapping[str, FloatArray], units: Mapping[str, str]) -> Callable[..., str]:
+    """Return the text of a value of one of the *series*, by name, at a sample, by default the last: 0 where it is rounding error
+    beside the largest value of its unit until then and at the next sample, which a fall from rest needs.
     """
-    largest: dict[str, float] = {}
+    import numpy as np
+
+    largest: dict[str, FloatArray] = {}
     for name, x in series.items():
         unit = units.get(name, "")
-        largest[unit] = max(largest.get(unit, 0.0), float(abs(x).max(initial=0.0)))
+        largest[unit] = np.fmax(largest.get(unit, 0.0), abs(x))
+    until = {unit: np.fmax.accumulate(x) for unit, x in largest.items()}
 
-    def text(name: str, value: float) -> str:
+    def text(name: str, value: float, sample: int = -1) -> str:
         """Return a *value* of the series *name* with six digits."""
-        zero = abs(value) <= tolerances.ROUNDING_TOLERANCE * largest[units.get(name, "")]
+        size = until[units.get(name, "")]
+        zero = (
+            abs(value) <= tolerances.ROUNDING_TOLERANCE * size[sample if sample < 0 else min(sample + 1, len(size) - 1)]
+        )
         return f"{0.0 if zero else value:.6g}"
 
     return text

@@ -90,7 +90,7 @@ class Series:
                     own = (own[0], self.t[0], own[2], self.t[0])
                 values += [x[-1], *own]
             # The times of the extremes stand at 3 and 5.
-            cells = (f"{v:.6g}" if k in (3, 5) else text(name, v) for k, v in enumerate(values))
+            cells = (f"{v:.6g}" if k in (3, 5) else text(name, v, 0 if k == 0 else -1) for k, v in enumerate(values))
             rows.append((f"{name} [{unit}]" if unit else name, *cells))
         table = ruled(head, *((readable(name), *rest) for name, *rest in rows))
         return [repr(self)[1:-1], *(f"  {note}" for note in self.notes), *table]

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import kineta as kn
+from kineta.page.recorded_run import told
+from kineta.page.report import _events
 from tests.support import EXAMPLES
 
 
@@ -20,7 +24,7 @@ def test_a_report_is_complete_in_itself(tmp_path: Path) -> None:
     assert len(re.findall("src='data:image/png;base64", page)) == 2
     assert "src='data:image/svg+xml;base64" in page
     assert "floor strikes" in page
-    assert f"{len(run.impacts)} impacts take {sum(x.energy_lost for x in run.impacts):.4g} J." in page
+    assert f"1 impact takes {run.impacts[0].energy_lost:.4g} J." in page
     assert "formalisms agree" in page
     assert "<math>" in page
     assert not re.search("<script|https?://(?!www.w3.org)", page)
@@ -33,6 +37,17 @@ def test_a_report_of_a_run_that_fails_says_where() -> None:
     assert not found.success
     assert "class='bad'>failed at t = " in found.page()
     assert "failed at t = " in found.lines()[0]
+
+
+def test_events_at_one_time_are_told_in_their_order() -> None:
+    changes = (0.5, "trough leaves"), (1.5, "trough strikes"), (1.5, "trough rests"), (1.5, "landed switches")
+    run: Any = SimpleNamespace(
+        changes=changes, event_names=("x'",), t_events=([1.0],), impacts=[SimpleNamespace(energy_lost=2)]
+    )
+    assert list(told(run)) == [changes[0], (1.0, "x'"), *changes[1:]]
+    page = _events(run)
+    assert page.index("strikes") < page.index("rests") < page.index("landed")
+    assert page.endswith("<p>1 impact takes 2 J.</p>")
 
 
 def test_runs_on_which_there_is_no_report() -> None:
