@@ -21,7 +21,7 @@ from kineta.numerics.linear_algebra import lstsq, svd
 from kineta.records import dataclass
 from kineta.runtime.parameter_checks import check_parameters
 from kineta.tasks.periodic_motions import floquet
-from kineta.tasks.periodic_motions.periodic_motion import found_orbit, shooting_of
+from kineta.tasks.periodic_motions.periodic_motion import check_repeated, found_orbit, shooting_of
 from kineta.tasks.periodic_motions.shooting import CUTS, WAY, Orbit, Shooting
 from kineta.values import finite, whole, word
 
@@ -173,6 +173,8 @@ def periodic_family(
     began = float(first.p[place])
     if began == end:
         raise ArgumentError(f"Expected an end beside {name} = {began:g}, where the family begins, found to = {end:g}.")
+    if shooting.forced and section is None:
+        shooting.follow_forces(first, end)
     way = _Way(shooting, place, abs(end - began) / 2)
     way.determine(first)
 
@@ -183,6 +185,8 @@ def periodic_family(
     ahead = np.zeros(way.unknowns)
     ahead[-1] = np.sign(end - began)
     on, why = follow(way.curve, way.curve.at(first, ahead), 2.0 / STEPS, room, count)
+    for point in on:
+        check_repeated(shooting, point.state)
     special = way.special(on)
     notes = []
     last = float(on[-1].state.p[place])

@@ -124,7 +124,8 @@ def periodic(
     section : where a period ends, in place of a guess: an expression that rises through zero, or the name of a switch, of a
         contact or of a limit that strikes. The period begins just behind it
     q, v, p, tau : initial guess, as for :func:`~kineta.simulation.simulate.simulate`, of one case; forces tau are numbers
-    drifts : coordinates that may have moved on after a period, as the place of what walks
+    drifts : coordinates that may have moved on after a period, as the place of what walks; angles on which the equations depend
+        turn whole turns
     keep : initial values that stay as they are: they choose among the motions of a conservative system
     t0 : the start [s]; rtol, atol : tolerances of the motions
 
@@ -227,10 +228,10 @@ def found_orbit(shooting: Shooting, start: Orbit) -> Orbit:
     """Return the periodic motion nearest to *start*. Raises :class:`SimulationError` for none, and for a rest."""
     name = shooting.equations.system.name
     try:
+        shooting.find_turning(start)
         found = shooting.solved(start)
         shooting.check_extent(found, start)
-        shooting.check_forces(found)
-        _check_switches(shooting, found)
+        check_repeated(shooting, found)
     except SimulationError as error:
         if str(error).startswith("Model "):
             raise
@@ -238,18 +239,31 @@ def found_orbit(shooting: Shooting, start: Orbit) -> Orbit:
     return found
 
 
-def _check_switches(shooting: Shooting, at: Orbit) -> None:
-    """Raise :class:`SimulationError` where switches depend on the time, and the second period is another motion."""
-    system = shooting.equations.system
-    if not (shooting.forced and system.switches):
+def check_repeated(shooting: Shooting, at: Orbit) -> None:
+    """Raise :class:`SimulationError` where the motion of the next period is another one, though the state comes back."""
+    shooting.check_forces(at)
+    name, T = shooting.equations.system.name, shooting.passage(at).T
+    switched = shooting.forced and shooting.equations.system.switches
+    if switched and _change_of_motion(shooting, at) > tolerances.PRINTED_TOLERANCE:
+        raise SimulationError(
+            f"Model '{name}': switches depend on the time, and the {T:g} s after the period of {T:g} s are another motion: give "
+            "a period of theirs."
+        )
+    if shooting.drifts_change_nothing(at) or _change_of_motion(shooting, at) <= tolerances.WRITTEN_TOLERANCE:
         return
+    drift = shooting.passage(at).end - at.z
+    moved = " and ".join(f"{shooting.equations.system.q_names[i]} by {drift[i]:.6g}" for i in shooting.drifts)
+    raise SimulationError(
+        f"Model '{name}': the equations depend on what drifts: {T:.6g} s move {moved} on, and the next {T:.6g} s are another "
+        "motion. Give a section that is met where they are the same again, or take what they depend on from the drifts."
+    )
+
+
+def _change_of_motion(shooting: Shooting, at: Orbit) -> float:
+    """Return by how much the second period moves to another state than the first, as a fraction of the size of the motion."""
     run, first = _run(shooting, at, 2), shooting.passage(at)
     there = np.concatenate([run.q[-1], run.v[-1]]) - 2 * first.end + at.z
-    if np.abs(there).max() > tolerances.PRINTED_TOLERANCE * max(1.0, first.size):
-        raise SimulationError(
-            f"Model '{system.name}': switches depend on the time, and the {first.T:g} s after the period of {first.T:g} s are "
-            "another motion: give a period of theirs."
-        )
+    return float(np.abs(there).max() / max(1.0, first.size))
 
 
 def _run(shooting: Shooting, at: Orbit, periods: int) -> Result:

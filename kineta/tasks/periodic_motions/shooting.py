@@ -28,6 +28,7 @@ from kineta.records import dataclass
 from kineta.runtime.events import Event
 from kineta.runtime.projection import normalise
 from kineta.tasks.assemble import assemble
+from kineta.tasks.periodic_motions.forced_period import ForcedPeriod, equal, samples
 from kineta.tasks.sensitivity.initial_sensitivity import independent_variations
 from kineta.tasks.sensitivity.linearised_motion import LinearisedMotion, linearised_motion
 from kineta.tasks.sensitivity.saltation import Guard, end_of
@@ -46,8 +47,8 @@ STRETCH = 0.3
 SETTLING = 12
 #: Time in which a section has to come again, in periods.
 PATIENCE = 2.5
-#: Times at which forces are compared a period later.
-COMPARED = 5
+#: A shift of coordinates that is no period of anything: what depends on them differs.
+SHIFT = 1.0
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,11 @@ class Shooting:
     """Periodic motions of *equations* from the time *t0* under the forces *tau*.
 
     section : an expression that rises through zero, or the name of a switch or of a contact that strikes; None for none
-    drifts : places of coordinates that may have moved on after a period; kept : places of initial values that stay
+    drifts : places of coordinates that may have moved on after a period; ``turning`` those of them on which the equations depend
+        with the period 2 pi, and which move on by whole turns; kept : places of initial values that stay
     varied : names of parameters that vary; longest : time in which the section has to come, ``least`` the shortest period [s]
     phased : whether the phase condition holds although initial values stay
+    law : the period of the forces, where the parameter that varies changes it
     """
 
     equations: Equations
@@ -102,6 +105,8 @@ class Shooting:
     atol: float
     least: float = 0.0
     phased: bool = False
+    turning: Sequence[int] = ()
+    law: ForcedPeriod | None = None
     runs: int = 0
     _known: dict[bytes, Passage] = field(default_factory=dict)
 
@@ -114,6 +119,11 @@ class Shooting:
     def timed(self) -> bool:
         """Whether the period is unknown, and no section tells it."""
         return self.section is None and not self.forced
+
+    @property
+    def free(self) -> list[int]:
+        """Places of the coordinates that may have moved on by anything."""
+        return [i for i in self.drifts if i not in self.turning]
 
     def passage(self, at: Orbit) -> Passage:
         """Return the motion over a period from *at*. Raises :class:`SimulationError` where there is none."""
@@ -129,7 +139,8 @@ class Shooting:
             raise SimulationError(f"the period falls below {self.least:g} s")
         self.runs += 1
         nq, section = self.equations.system.nq, self.section
-        span = self.t0, self.t0 + (at.T if section is None else self.longest)
+        T, T_by_parameter = (at.T, 0.0) if self.law is None else self.law.at(float(at.p[self.law.place]))
+        span = self.t0, self.t0 + (T if section is None else self.longest)
         events, shown = tuple[Event, ...](), tuple[Expr, ...]()
         if isinstance(section, Expr):
             events, shown = (Event(section, True, 1, "section"),), (section,)
@@ -161,6 +172,8 @@ class Shooting:
                 raise SimulationError(self._never(f"'{section}' does not rise through zero"))
             _, slopes = motion.tangent.shown_values(motion.end.mode, np.array([last.t]), last.y[None], last.rates)
             delays = salt.delay(last, [Guard(f"'{section}'", slopes[0, 0])], X)
+        elif self.law is not None:
+            delays[-1] = T_by_parameter
         M = X[:n] + np.outer(last.f, delays)
         return Passage(last.y, S, M, begin.f, last.f, last.t - self.t0, delays, motion)
 
@@ -204,16 +217,20 @@ class Shooting:
         nq = self.equations.system.nq
         S = independent_variations(smooth_part(self.equations).equations, self.t0, first[:nq], first[nq:], at.p)
         rows = [slopes[:n] for _, slopes in motion.held()]
-        for i in self.drifts:  # a coordinate of its own, so that the others keep their places
+        for i in self.free:  # a coordinate of its own, so that the others keep their places
             S = S[:, S[i] == 0] if np.count_nonzero(S[i]) == 1 else S @ null_space(S[i : i + 1], what=WAY)
         if rows:
             S = S @ null_space(np.array(rows) @ S, what=WAY, rcond=tolerances.RANK_TOLERANCE)
         return np.asarray(S)
 
     def off(self, at: Orbit) -> FloatArray:
-        """Return the change (n,) of the state over a period, zero for coordinates that may drift."""
+        """Return the change (n,) of the state over a period, zero for coordinates that may drift, but for whole turns of those
+        that turn.
+        """
         found = self.passage(at).end - at.z
-        found[list(self.drifts)] = 0.0
+        found[self.free] = 0.0
+        for i in self.turning:
+            found[i] = np.remainder(found[i] + np.pi, 2 * np.pi) - np.pi
         return found
 
     def system_of(self, at: Orbit) -> tuple[FloatArray, FloatArray]:
@@ -247,7 +264,7 @@ class Shooting:
 
     def _back(self, S: FloatArray) -> FloatArray:
         rows = np.ones(len(S))
-        rows[list(self.drifts)] = 0.0
+        rows[self.free] = 0.0
         return np.asarray(pinv(S * rows[:, None], what=WAY) * rows)
 
     def moved(self, at: Orbit, change: FloatArray) -> Orbit:
@@ -293,10 +310,7 @@ class Shooting:
 
     def _period_later(self, at: Orbit) -> Orbit:
         """The state a period after *at*, where coordinates that drift have not moved."""
-        passage = self.passage(at)
-        z = passage.end.copy()
-        z[list(self.drifts)] = at.z[list(self.drifts)]
-        return Orbit(z, passage.T, at.p)
+        return Orbit(at.z + self.off(at), self.passage(at).T, at.p)
 
     def _nearest(self, at: Orbit) -> tuple[Orbit, float]:
         """The end of the damped Newton steps from *at*, and its residual."""
@@ -350,18 +364,67 @@ class Shooting:
 
     def check_forces(self, at: Orbit) -> None:
         """Raise :class:`SimulationError` where forces a period later are others."""
-        if not self.forced:
-            return
+        if self.forced and not self._repeats(at, self.passage(at).T, np.zeros(len(at.z))):
+            raise SimulationError(
+                f"Model '{self.equations.system.name}': forces depend on the time, and {self.passage(at).T:g} s later they are "
+                "others: give a period of theirs."
+            )
+
+    def find_turning(self, at: Orbit) -> None:
+        """Find the coordinates that may drift, and on which the equations depend with the period 2 pi."""
+        if self.drifts:
+            shifts = np.eye(len(at.z))[list(self.drifts)]
+            self.turning = [
+                i
+                for i, shift in zip(self.drifts, shifts, strict=True)
+                if self._repeats(at, 0.0, 2 * np.pi * shift) and not self._repeats(at, 0.0, SHIFT * shift)
+            ]
+            self._known = {}
+
+    def drifts_change_nothing(self, at: Orbit) -> bool:
+        """Return whether the equations are the same where coordinates have drifted as in a period."""
+        shift = np.zeros(len(at.z))
+        places = list(self.drifts)
+        shift[places] = (self.passage(at).end - at.z)[places]
+        return not self.drifts or self._repeats(at, 0.0, shift)
+
+    def _repeats(self, at: Orbit, later: float, shift: FloatArray) -> bool:
+        """Whether the rates are the same some time *later*, and what is watched, too, in states with a *shift* (n,)."""
         motion = self.passage(at).motion
-        for piece in motion.pieces:
-            which = np.unique(np.linspace(0, len(piece.t) - 1, COMPARED).astype(int))
-            t, y = piece.t[which], piece.y[which]
-            now, then = (motion.tangent.rates(piece.mode, t + x, y).f for x in (0.0, self.passage(at).T))
-            if np.abs(now - then).max(initial=0.0) > tolerances.WRITTEN_TOLERANCE * np.abs(now).max(initial=1.0):
-                raise SimulationError(
-                    f"Model '{self.equations.system.name}': forces depend on the time, and {self.passage(at).T:g} s later they "
-                    "are others: give a period of theirs."
+        for sample in samples(motion):
+            y = sample.y.copy()
+            y[:, : len(shift)] += shift
+            now = motion.tangent.rates(sample.mode, sample.t, sample.y)
+            then = motion.tangent.rates(sample.mode, sample.t + later, y)
+            if not equal(now.f, then.f):
+                return False
+            if shift.any():
+                watched = (
+                    motion.tangent.watched(sample.mode, sample.t, states, rates)[0]
+                    for states, rates in ((sample.y, now), (y, then))
                 )
+                if not equal(*watched):
+                    return False
+        return True
+
+    def follow_forces(self, at: Orbit, end: float) -> None:
+        """Let the period be that of the forces as the parameter goes to *end*, where it changes with it. Raises
+        :class:`SimulationError` where no period is found on the way.
+        """
+        name, model = self.varied[0], self.equations.system.name
+        passage, place = self.passage(at), self.equations.system.parameter_names.index(name)
+        law = ForcedPeriod(passage.motion.tangent, tuple(samples(passage.motion)), place)
+        law.begin(float(at.p[place]), passage.T)
+        if law.constant(end - float(at.p[place])):
+            return
+        try:
+            law.at(end)
+        except SimulationError:
+            raise SimulationError(
+                f"Model '{model}': '{name}' changes the period of the forces, which are no longer periodic, or have another "
+                f"period, before {name} = {end:g}: follow it less far, or look for single motions with their periods."
+            ) from None
+        self.law, self._known = law, {}
 
 
 def _extent(motion: LinearisedMotion, n: int) -> float:

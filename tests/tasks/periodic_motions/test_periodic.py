@@ -27,6 +27,10 @@ TABLE = kn.loads(
 DUFFING = kn.loads(
     "model duffing; parameters a = 0.3, w = 1.2; A | Sx(x) = 1; force f = -x - x^3 - 0.2*x' + a*cos(w*t) on x;"
 )
+HILLS = kn.loads(
+    "model hills; coordinates x; A | Sx(x) = 1; force f = 2 - 0.7*x' + 0.5*cos(x/3) on x; initial x' = 2.8;"
+)
+BEATING = kn.loads("coordinates x; parameters w = 2; A | Sx(x) = 1; force f = cos(w*t) + cos(4*t) - x - x' on x;")
 STEEP = {"slope": np.radians(3)}
 
 
@@ -186,6 +190,27 @@ def test_conservative_motions_are_followed_at_a_kept_amplitude(keep: list[str]) 
         kn.periodic_family(pendulum, "l", 2.0, period)
 
 
+def test_the_period_of_a_family_is_that_of_the_forces() -> None:
+    """An oscillator under cos(w t) begins every period 2 pi/w with its closed form."""
+    forced = kn.loads("parameters w = 2; A | Sx(x) = 1; force f = cos(w*t) - x - 0.4*x' on x; coordinates x;")
+    family = kn.periodic_family(forced, "w", 1.7, np.pi)
+    w = family["w"]
+    np.testing.assert_allclose(family.period, 2 * np.pi / w, rtol=1e-9)
+    X = 1 / (1 - w**2 + 0.4j * w)
+    np.testing.assert_allclose(family["x"], X.real, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(family["x'"], (1j * w * X).real, rtol=0, atol=1e-7)
+    assert family.reached
+
+
+def test_what_drifts_and_is_depended_on_moves_by_whole_turns() -> None:
+    driven = kn.loads(
+        "coordinates x, a; A | Sx(x) = 1; B | Rz(a) = Jz(1); force f = cos(a) - 5*x - x' on x; constraint c : a' = 3;"
+        "initial a' = 3, x = 0.3;"
+    )
+    found = kn.periodic(driven, 2.0, drifts=["a"])
+    assert (found.period, found.drifts["a"]) == pytest.approx((2 * np.pi / 3, 2 * np.pi), abs=1e-8)
+
+
 @pytest.mark.slow
 def test_a_mode_of_a_double_pendulum_is_followed() -> None:
     """The motion comes back after every period, and none is a torus: pairs of conservative motions stay on the circle."""
@@ -249,6 +274,14 @@ SENTENCES: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: kn.periodic(kn.loads("gravity 9.81; A | Sx(x), Sz(z) = 1; coordinates x, z; initial x' = 1;"), 1.0),
         "no periodic motion was found near the guess",
+    ),
+    (
+        lambda: kn.periodic(HILLS, 6.0, drifts=["x"]),
+        "the equations depend on what drifts: ",
+    ),
+    (
+        lambda: kn.periodic_family(BEATING, "w", 3.0, np.pi),
+        "'w' changes the period of the forces, which are no longer periodic, or have another period, before w = 3:",
     ),
     (lambda: kn.periodic_family(VAN_DER_POL, "nu", 2.0, 6.6), "has no parameter 'nu' to go along."),
     (lambda: kn.periodic_family(VAN_DER_POL, "mu", 1.0, 6.6), "Expected an end beside mu = 1, where the family begins"),
