@@ -16,7 +16,7 @@ from kineta.cli.options import FILE, Verb, json_, model, settings
 from kineta.cli.task_verbs import check_target
 from kineta.cli.values import CHECK_FAILED, Settings, echo, print_json, read
 from kineta.errors import ExpressionError
-from kineta.model.reserved_symbols import owner
+from kineta.model.reserved_symbols import MULTIPLIER, owner
 from kineta.tasks.options import MACHINE
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def check(model: Path, settings: Settings, plot: Path | None, as_json: bool) -> 
     if plot is not None:
         check_target(MACHINE, plot)
     system = read(model, settings)
+    check_multipliers(system)
     findings = laws(system)
     summary = {**described(system), "notes": notes(system), "checks": findings}
     summary["seconds"] = time.perf_counter() - began
@@ -181,6 +182,23 @@ def without_effect(system: System) -> list[str]:
 def _spread(first: float, last: float, n: int) -> list[float]:
     """*n* numbers from *first* to *last*, at equal distances."""
     return [first + (last - first) * k / max(1, n - 1) for k in range(n)]
+
+
+def check_multipliers(system: System) -> None:
+    """Raise :class:`ModelError` for an expression with a multiplier ``lambda.E.x`` of a component that the constraint E lacks."""
+    from kineta.model.name_inference import expressions
+
+    constraints = {f"{MULTIPLIER}{c.name}" for c in system.constraints}
+    asked = {
+        e: {n for n in e.symbols() if owner(n, constraints)[0] in constraints} for e in expressions(system.expanded)
+    }
+    if not any(asked.values()):
+        return
+    from kineta.equations.equations import equations_of
+
+    d = equations_of(system).alone()
+    known = {f"{MULTIPLIER}{row.constraint}" for row in d.constraint_rows}
+    d.expression(*(e for e, names in asked.items() if names - known))
 
 
 def laws(system: System) -> list[dict[str, Any]]:

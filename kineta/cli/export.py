@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kineta.cli.options import FILE, Verb, force, json_, model, parameter, settings, to
-from kineta.cli.values import Settings, emit, print_json, print_written, read, write_files
+from kineta.cli.values import Settings, emit, print_json, print_written, read, with_values, write_files
 from kineta.errors import ArgumentError
 from kineta.tasks import options as o
 
@@ -94,6 +94,7 @@ def export(
         from kineta.runtime.events import event as event_of
         from kineta.tasks.export.exported_run import export_run
 
+        system = with_values(system)
         equations = derive(system.fixed() if fix else system, formalism, strategy=strategy)
         languages = ["c"] * run + ["wasm"] * wasm
         events = [event_of(expression(text, "--event"), name=text) for text in event]

@@ -233,3 +233,16 @@ def test_a_singular_start_is_named_by_its_constraint(kineta: Command, here: Path
         said = done.out + done.err
         assert "the state is singular: the constraint c changes with no motion there; start a little beside it" in said
         assert "a force is not finite" not in said
+
+
+def test_a_multiplier_that_a_constraint_lacks_is_named(kineta: Command, here: Path) -> None:
+    text = "model held; coordinates x, y, z; B | Sx(x), Sy(y), Sz(z) = 1; loop c : ball between B and ground; "
+    (here / "held.kin").write_text(f"{text} output N = 2*lambda.c.z;")
+    assert kineta("check", "held.kin").code == 0
+    (here / "held.kin").write_text(f"{text} output N = 2*lambda.c.n;")
+    said = (
+        "there is no 'lambda.c.n'; its multipliers are lambda.c.x, lambda.c.y, lambda.c.z. Did you mean 'lambda.c.z'?"
+    )
+    for verb in ("check", "simulate"):
+        done = kineta(verb, "held.kin")
+        assert (done.code, done.err) == (1, f"kineta: Model 'held': {said}\n")

@@ -134,6 +134,8 @@ def test_values_that_are_not_known_are_left_out(kineta: Command, here: Path) -> 
     kineta("export", "cart.kin")
     assert "#define CART_N_P 1\n" in (here / "cart.h").read_text()
     assert "extern const" not in (here / "cart.h").read_text()
+    run = kineta("export", "cart.kin", "--run")
+    assert run.err == "kineta: Model 'cart': the parameter m needs a value: give --set m=... or a value in the model.\n"
 
 
 def test_the_header_says_what_is_what(kineta: Command, here: Path) -> None:

@@ -18,7 +18,7 @@ from kineta.model.coercion import records
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import eigvals
 from kineta.records import dataclass
-from kineta.results.labelled_matrix import aligned
+from kineta.results.labelled_matrix import labelled
 from kineta.values import numbers, whole, word
 
 
@@ -131,7 +131,7 @@ class Linear:
         return f"<Linear of '{self.model}': {several}{_many(n, 'state')}, {_many(m, 'input')}, {_many(k, 'output')}>"
 
     def lines(self) -> list[str]:
-        """Return the matrices of one state with the names of rows and columns, and the eigenvalues, as text."""
+        """Return the matrices of one state with the names, 0 for rounding errors, and the eigenvalues, as text."""
         if not self.states:
             return [f"Model '{self.model}': nothing in it can move, so that it has no states."]
         one_state(self, "its lines")
@@ -140,9 +140,7 @@ class Linear:
         lines = []
         for letter, (rows, columns) in sides.items():
             if rows and columns:
-                cells = [[f"{x + 0.0:.6g}" for x in row] for row in getattr(self, letter).tolist()]
-                own = ((name, *row) for name, row in zip(rows, cells, strict=True))
-                lines += aligned((letter, *columns), *own)
+                lines += labelled(letter, rows, columns, getattr(self, letter), mixed=True)
         return [*lines, "eigenvalues: " + ", ".join(map(_complex, self.eigenvalues.tolist()))]
 
     def as_dict(self) -> dict[str, Any]:
