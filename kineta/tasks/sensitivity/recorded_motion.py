@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -53,7 +53,17 @@ def pieces(task: SimulationProblem, solution: Solution) -> list[MotionPiece]:
     for segment in solution.record.segments:
         found += _of_segment(segment, task.made, changes)
     assert next(changes, None) is None
-    return found
+    return _until(found, float(solution.t[0][-1]))
+
+
+def _until(found: list[MotionPiece], end: float) -> list[MotionPiece]:
+    """The pieces *found* up to the *end* of the motion: an event ends it within the last step."""
+    last = found[-1]
+    if last.solution is None or not float(last.t[-1]) > end:
+        return found
+    before = last.t < end
+    t, y = np.append(last.t[before], end), np.vstack([last.y[before], last.solution(np.array([end]))])
+    return [*found[:-1], replace(last, t=t, y=y)]
 
 
 def _changes(
