@@ -182,10 +182,10 @@ def test_units_are_written_back() -> None:
         coordinates x;
         Cart | Sx(x), Sz(-5 cm) = m;
         state z in m : z' = (x - z)/T;
-        state w in m : w' = (x - w)/0.1 s;
+        state slow in m : slow' = (x - slow)/0.1 s;
         spring s = k, 2*l on x;
         force f = if(z > 1 cm, -2 N, k*z^2/1 m) on x;
-        initial w = 3 mm;
+        initial slow = 3 mm;
         output y = exp(-z/1 m), far = x + 1 km;
     """)
     text = kn.dumps(system)
@@ -194,8 +194,8 @@ def test_units_are_written_back() -> None:
         "parameters m = 2 kg, l = 0.3 m, k = 4 N/m, T = 0.1 s, n = 3, v = 0.5 s^-1 * l, rest = 0 m;",
         "Cart | Sx(x), Sz(-0.05 m) = m;",
         "force f = if(z > 0.01 m, -2 N*m, z^2*k)/1 m on x;",
-        "state w in m : w' = 10 s^-1 * (x - w);",
-        "initial w = 0.003 m;",
+        "state slow in m : slow' = 10 s^-1 * (x - slow);",
+        "initial slow = 0.003 m;",
         "output y = exp(-z/1 m);",
         "output far = x + 1000 m;",
     ):
@@ -229,7 +229,7 @@ def test_statements_are_written_with_the_units_of_people() -> None:
         when back : x <= -1 m : x' = 2 m/s;
         when fast : q' - W >= 0 : stop;
         initial q = 30 deg, q' = 300 rpm, x' = 50 km/h;
-        output w = q + 10 deg;
+        output w = q + 10.37 deg;
     """.strip().split("\n")
     own = [line.strip() for line in lines]
     own[own.index("when fast : q' - W >= 0 : stop;")] = "when fast : W <= q' : stop;"
