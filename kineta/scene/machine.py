@@ -16,6 +16,8 @@ from kineta.threads import once
 
 #: Radius of a rod, relative to the size of the machine: of one of few bodies, and of one of many.
 ROD, THIN, MANY = 0.022, 0.015, 20
+#: Largest radius of a rod, relative to the length of the longest.
+STOUT = 0.25
 #: Solids that have no end, and that pictures draw around the machine.
 GROUNDS = ("plane", "field")
 #: Largest length that is drawn [m].
@@ -149,8 +151,11 @@ class Machine:
 
     @once
     def radius(self) -> float:
-        """The radius of a rod [m]."""
-        return (THIN if len(self.scene.bodies) > MANY else ROD) * self.size
+        """The radius of a rod [m]: of short ones beside large bodies a part of the longest."""
+        usual = (THIN if len(self.scene.bodies) > MANY else ROD) * self.size
+        rods = [self.value(s, "end") - self.value(s, "start") for s in self.scene.solids if s.kind == "rod"]
+        longest = float(max(map(norm, rods), default=0.0))
+        return min(usual, STOUT * longest) if longest > 1e-9 * self.size else usual
 
 
 def gyration(m: Machine, s: Solid) -> float:
