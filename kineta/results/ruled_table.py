@@ -11,6 +11,9 @@ from kineta import tolerances
 if TYPE_CHECKING:
     from kineta.arrays import FloatArray
 
+#: The part of the samples beside whose values a start is rounding error: what is found beside a whole run that explodes is none.
+FIRST = 2
+
 
 def ruled(*rows: Sequence[str]) -> list[str]:
     """Return the lines of a table: the head, and rows with a name on the left and numbers, which stand to the right."""
@@ -25,7 +28,7 @@ def ruled(*rows: Sequence[str]) -> list[str]:
 
 def value_text(series: Mapping[str, FloatArray], units: Mapping[str, str]) -> Callable[..., str]:
     """Return the text of a value of one of the *series*, by name, at a sample, by default the last: 0 where it is rounding error
-    beside the largest value of its unit until then and at the next sample, which a fall from rest needs.
+    beside the largest value of its unit until then, and at the start in the first part of the samples.
     """
     import numpy as np
 
@@ -38,9 +41,8 @@ def value_text(series: Mapping[str, FloatArray], units: Mapping[str, str]) -> Ca
     def text(name: str, value: float, sample: int = -1) -> str:
         """Return a *value* of the series *name* with six digits."""
         size = until[units.get(name, "")]
-        zero = (
-            abs(value) <= tolerances.ROUNDING_TOLERANCE * size[sample if sample < 0 else min(sample + 1, len(size) - 1)]
-        )
+        seen = sample if sample < 0 else min(max(sample + 1, len(size) // FIRST), len(size) - 1)
+        zero = abs(value) <= tolerances.ROUNDING_TOLERANCE * size[seen]
         return f"{0.0 if zero else value:.6g}"
 
     return text
