@@ -188,7 +188,7 @@ OTHER = [
     ("export robot.kin --quantity forward,", r"Expected a quantity \(.*\), found ''\."),
     ("export robot.kin --name /", r"--name: expected a name with a letter, found '/'\."),
     ("export robot.kin --rtol 1e-6", r"--rtol, --atol, --max-step: steps are those of a run; add --run or --wasm\."),
-    ("export robot.kin --run --max-step 0", r"Expected max_step > 0, found 0\."),
+    ("export robot.kin --run --max-step 0 --set m=1 --set J=1", r"Expected max_step > 0, found 0\."),
     ("export robot.kin --to file", r"Expected a folder, found the file 'file'\."),
     ("export robot.kin --to file/folder", r"file/folder: the file cannot be written \(Not a directory\)\."),
     ("import robot.kin", r"robot\.kin: expected a URDF file, found a model file, which needs no import\."),
