@@ -14,7 +14,7 @@ from kineta.kernels.language import fabs, kernel, take
 from kineta.kernels.machine_code import machine_code, machine_code_in_lanes
 from kineta.kernels.runge_kutta import first_step
 from kineta.kernels.sampling import note_case, observe
-from kineta.kernels.sliding.sides import begin_rate, begin_slides, drop_drifts
+from kineta.kernels.sliding.sides import begin_rate, begin_slides, rate_on_sides
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
 from kineta.kernels.switching import begin_marks, begin_switches, look_before, set_block
 from kineta.kernels.transition import carry_over, is_carried_out, keep_mode
@@ -261,9 +261,7 @@ def begin_switching(method: LoopMethod, run: RunData) -> None:
 def begin_motion(method: LoopMethod, run: RunData) -> None:
     """The rate, the step size, the events and the first sample of a case."""
     case, every = run.sampling, run.sampling.ensemble
-    run.time[0] = run.t
-    run.rate(run.time, run.y, run.block, run.k)
-    drop_drifts(method, run, run.k)
+    rate_on_sides(method, run, run.t, run.y, run.k)
     run.size = first_step(method, run)
     run.evaluations = 2 if method.touching else 1  # alone a motion is evaluated again after the first mode
     begin_anew(method, run)

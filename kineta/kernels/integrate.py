@@ -33,7 +33,7 @@ from kineta.kernels.runge_kutta import (
     shrink,
 )
 from kineta.kernels.sampling import is_due, sample
-from kineta.kernels.sliding.sides import begin_rate, drop_drifts, end_step, find_sides, is_stray, let_free, meet
+from kineta.kernels.sliding.sides import begin_rate, end_step, find_sides, is_stray, let_free, meet, rate_on_sides
 from kineta.kernels.stage_evaluation import LoopMethod, evaluate, lowest_pivot, rate_of
 from kineta.kernels.switching import change_at
 from kineta.kernels.transition import are_apart, decide, follow_surfaces, has_room, set_hysteresis, switch
@@ -91,9 +91,7 @@ def integrate(method: LoopMethod, run: RunData) -> int:
 @kernel
 def begin(method: LoopMethod, run: RunData) -> None:
     """Evaluate the rate at the start, and find its pivots, and the first step where none is given."""
-    run.time[0] = run.t
-    run.rate(run.time, run.y, run.block, run.k)
-    drop_drifts(method, run, run.k)
+    rate_on_sides(method, run, run.t, run.y, run.k)
     run.evaluations += 1
     if method.projecting:
         run.constraints.low = lowest_pivot(run, run.k)

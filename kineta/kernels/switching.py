@@ -15,7 +15,7 @@ from kineta.kernels.event_start import ROUNDING, evaluate_events
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.sampling import is_calm
 from kineta.kernels.sliding.changes import change_contacts
-from kineta.kernels.sliding.sides import drop_drifts, find_sides
+from kineta.kernels.sliding.sides import find_sides, rate_on_sides
 from kineta.kernels.stage_evaluation import LoopMethod, block_of
 from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals
@@ -154,9 +154,7 @@ def look_at(method: LoopMethod, run: RunData, t: float, y: Reals, guards: Reals)
     e, s, n = run.events, run.switches, run.n
     moment, ahead = tolerances.EVENT_TOLERANCE * max(fabs(t), fabs(t + s.until)), AHEAD * s.until
     first, errors, rises = run.contacts.watched, guards[s.count :], guards[2 * s.count :]
-    run.time[0] = t
-    run.rate(run.time, y, run.block, s.rate)
-    drop_drifts(method, run, s.rate)
+    rate_on_sides(method, run, t, y, s.rate)
     evaluate_events(run, t, y, e.tried)
     for k in range(s.count):
         guards[k], errors[k] = e.tried[first + k], 0.0

@@ -95,14 +95,15 @@ def begin_rate(method: LoopMethod, run: RunData) -> None:
     if method.sliding:
         find_sides(method, run, run.t, run.y, run.k)
     else:
-        run.time[0] = run.t
-        run.rate(run.time, run.y, run.block, run.k)
+        rate_on_sides(method, run, run.t, run.y, run.k)
     run.evaluations += 1
 
 
 @kernel
-def drop_drifts(method: LoopMethod, run: RunData, rates: Reals) -> None:
-    """Let sides stay in *rates* that have those of the switching functions in their places."""
+def rate_on_sides(method: LoopMethod, run: RunData, t: float, y: Reals, rates: Reals) -> None:
+    """The *rates* of a state y at the time t on its sides, which stay: the code has those of switching functions there."""
+    run.time[0] = t
+    run.rate(run.time, y, run.block, rates)
     if method.sliding:
         for j in range(run.slides.n):
             rates[run.slides.place + j] = 0.0

@@ -26,7 +26,7 @@ from kineta.kernels.integrate import integrate
 from kineta.kernels.kinks.crossings import begin_kinks
 from kineta.kernels.language import copysign, fabs, kernel
 from kineta.kernels.runge_kutta import first_step, interpolate
-from kineta.kernels.sliding.sides import begin_slides, drop_drifts
+from kineta.kernels.sliding.sides import begin_slides, rate_on_sides
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
 from kineta.kernels.standalone.contact_transitions import (
     CHANGED,
@@ -142,9 +142,7 @@ def begin(method: RunMethod, m: StandaloneRun) -> int:
             if status != REACHED:
                 return status
         measure_pivots(run, m.t0, m.n_regular, m.regular)
-    run.time[0] = m.t0
-    run.rate(run.time, run.y, run.block, run.k)
-    drop_drifts(method.loop, run, run.k)
+    rate_on_sides(method.loop, run, m.t0, run.y, run.k)
     run.evaluations += 1
     if not all_finite(run.k, run.n):
         return NOT_FINITE

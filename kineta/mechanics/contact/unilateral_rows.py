@@ -170,7 +170,7 @@ def touch(on: Elements, contact: Contact, place: Touching, name: str, sight: Rel
             else _geometry(on, contact, place, name, sight, n)
         )
         return TouchGeometry(on.graph.sub(n.dot(way), geometry.height), axes, geometry.arm)
-    axis = None if place.axis is None else sight.direction(place.start.body, on.direction(place.axis)).refs
+    axis = None if place.axis is None else _axis(on, place, sight).refs
     own = None if place.surface_axis is None else on.direction(place.surface_axis).refs
     found = shapes.closest(place)
     box = [sight.direction(place.start.body, along(on.graph, k)).refs for k in range(3)] if place.shape == "box" else ()
@@ -230,7 +230,7 @@ def _never_flat(on: Elements, place: Touching) -> bool:
 
 
 def _axis(on: Elements, place: Touching, sight: RelativeKinematics) -> Vector:
-    """The axis of a rim, seen from the body of what it touches."""
+    """The axis of a shape, seen from the body of what it touches."""
     assert place.axis is not None
     return sight.direction(place.start.body, on.direction(place.axis))
 

@@ -64,7 +64,7 @@ class ForcedPeriod:
     def constant(self, reach: float) -> bool:
         """Return whether the first period is that of other values of the parameter, which changes by *reach*, too."""
         value, T, _ = self.known[0]
-        for now, then in zip(self._rates(value, 0.0), self._rates(value, T), strict=True):
+        for now, then in self._pairs(value, T):
             change = reach * (then.A - now.A)[:, :, -1]
             if not equal(now.f, now.f + change):
                 return False
@@ -99,26 +99,31 @@ class ForcedPeriod:
             if not abs(T - first) < NEAR * first:
                 return None
             if abs(step) <= tolerances.NEWTON_TOLERANCE * T:
-                pairs = zip(self._rates(value, 0.0), self._rates(value, T), strict=True)
+                pairs = self._pairs(value, T)
                 return T if all(equal(now.f, then.f) for now, then in pairs) else None
         return None
 
     def _slope(self, value: float, T: float) -> float:
         """Return dT/dp."""
         g_T = self._by_period(value, T)
-        pairs = zip(self._rates(value, 0.0), self._rates(value, T), strict=True)
+        pairs = self._pairs(value, T)
         g_p = np.concatenate([(then.A - now.A)[:, :, -1].ravel() for now, then in pairs])
         size = float(g_T @ g_T)
         return -float(g_T @ g_p) / size if size > 0 else 0.0
 
     def _off(self, value: float, T: float) -> FloatArray:
-        pairs = zip(self._rates(value, 0.0), self._rates(value, T), strict=True)
+        pairs = self._pairs(value, T)
         return np.concatenate([(then.f - now.f).ravel() for now, then in pairs])
 
     def _by_period(self, value: float, T: float) -> FloatArray:
         """Return the derivative of the differences by T, by central difference quotients."""
         h = QUOTIENT * T
-        return (self._off(value, T + h) - self._off(value, T - h)) / (2 * h)
+        rates = zip(self._rates(value, T + h), self._rates(value, T - h), strict=True)
+        return np.concatenate([(after.f - before.f).ravel() for after, before in rates]) / (2 * h)
+
+    def _pairs(self, value: float, T: float) -> Iterator[tuple[LinearRates, LinearRates]]:
+        """The rates at the samples with a *value* of the parameter, now and *T* later."""
+        return zip(self._rates(value, 0.0), self._rates(value, T), strict=True)
 
     def _rates(self, value: float, later: float) -> list[LinearRates]:
         """The rates at the samples some time *later*, with a *value* of the parameter."""
