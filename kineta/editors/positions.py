@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cached_property
 
 from kineta.errors import Location
 from kineta.records import dataclass
+from kineta.threads import once
 
 #: The ends of lines of the protocol.
 _END = re.compile(r"\r\n|\n|\r")
@@ -20,12 +20,12 @@ class Lines:
     text: str
     encoding: str = "utf-16"
 
-    @cached_property
+    @once
     def starts(self) -> list[int]:
         """The characters at which lines begin."""
         return [0, *(found.end() for found in _END.finditer(self.text))]
 
-    @cached_property
+    @once
     def _written(self) -> list[int]:
         """The characters at which lines of the reader begin, which a line feed ends."""
         return [0, *(k + 1 for k, c in enumerate(self.text) if c == "\n")]

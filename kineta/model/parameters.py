@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property
 from typing import Any, TypeVar
 
 from kineta.algebra.expression import Expr
@@ -14,6 +13,7 @@ from kineta.model.coercion import COERCIONS, ModelRecord
 from kineta.model.units import Dimension
 from kineta.passes.evaluate import evaluate
 from kineta.records import dataclass
+from kineta.threads import once
 from kineta.values import number
 
 T = TypeVar("T")
@@ -99,7 +99,7 @@ class ByName(tuple[T, ...]):
         """Names and values."""
         return ((x[0], x[1]) if isinstance(x, tuple) else (x.name, x.value) for x in self)  # type: ignore[attr-defined]
 
-    @cached_property
+    @once
     def _values(self) -> dict[str, Any]:
         return dict(self.pairs())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache
 
 import numpy as np
 
@@ -45,6 +45,7 @@ from kineta.tasks.export.fallback_record import FALLBACK_FIELDS, fallback_record
 from kineta.tasks.export.memory_image import Piece, pieces
 from kineta.tasks.export.stepping_record import STEP_FIELDS, stepping_record
 from kineta.tasks.export.touching_record import TouchingRecord
+from kineta.threads import once
 
 #: Functions of a run; those that there are have numbers in this order, from 1 on.
 FUNCTIONS = (
@@ -95,7 +96,7 @@ class RunCode:
         """All trees."""
         return [*self.functions.values(), self.begin, self.advance, self.change, self.observe]
 
-    @cached_property
+    @once
     def memory(self) -> dict[str, Piece]:
         """The pieces of memory that the trees use."""
         return pieces(self.record, {kind.name for kind in records(callees_first(self.trees))}, self.held)
