@@ -283,8 +283,7 @@ class _Way:
     def _known(self, at: Orbit) -> tuple[Orbit, ComplexArray, float]:
         if id(at) not in self._multipliers:
             shooting = self.shooting
-            own = 1.0 if shooting.timed else None if shooting.section is None else 0.0
-            found, _ = floquet.multipliers(shooting.monodromy(at), own)
+            found, _ = floquet.multipliers(shooting.monodromy(at), shooting.own_multiplier(at))
             self._multipliers[id(at)] = at, found, shooting.passage(at).T
         return self._multipliers[id(at)]
 

@@ -284,8 +284,7 @@ def _run(shooting: Shooting, at: Orbit, periods: int) -> Result:
 def found_periodic(shooting: Shooting, at: Orbit) -> Periodic:
     """Return the record of a periodic motion."""
     system, passage = shooting.equations.system, shooting.passage(at)
-    own = 1.0 if shooting.timed else None if shooting.section is None else 0.0
-    multipliers, off = floquet.multipliers(shooting.monodromy(at), own)
+    multipliers, off = floquet.multipliers(shooting.monodromy(at), shooting.own_multiplier(at))
     notes = [f"in a period: {said}" for said in [passage.motion.sequence] if said]
     if shooting.timed and off > floquet.MISSING:
         notes.append(

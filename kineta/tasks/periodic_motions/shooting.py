@@ -63,7 +63,8 @@ class Orbit:
 @dataclass(frozen=True)
 class Passage:
     """The motion over a period: its ``end`` (n,); the independent variations S (n, k) of the start; the map M (n, k + m) of these
-    and of the parameters that vary; the rates at start and end (n,); the period T and its derivatives T_by (k + m,).
+    and of the parameters that vary; the rates at start and end (n,); the period T and its derivatives T_by (k + m,); ``fixed``,
+    whether the section leaves one variation out: it does not depend on what may have moved on.
     """
 
     end: FloatArray
@@ -74,6 +75,7 @@ class Passage:
     T: float
     T_by: FloatArray
     motion: LinearisedMotion
+    fixed: bool
 
     @property
     def size(self) -> float:
@@ -120,6 +122,12 @@ class Shooting:
         """Whether the period is unknown, and no section tells it."""
         return self.section is None and not self.forced
 
+    def own_multiplier(self, at: Orbit) -> float | None:
+        """Return the multiplier of the motion along itself, or of the way off the section, in :meth:`monodromy`; None for none."""
+        if self.timed:
+            return 1.0
+        return 0.0 if self.passage(at).fixed else None
+
     @property
     def free(self) -> list[int]:
         """Places of the coordinates that may have moved on by anything."""
@@ -163,19 +171,20 @@ class Shooting:
             X[n + i, k + i] = 1.0
         begin = end_of(motion.tangent, motion.pieces[0].mode, self.t0, motion.pieces[0].y[0])
         if isinstance(section, str):
-            return self._to_change(motion, section, S, X, begin.f)
+            return self._to_change(motion, section, S, X, begin.f, at)
         X, salt = motion.through(X, len(motion.pieces))
         last = end_of(motion.tangent, motion.end.mode, float(motion.end.t[-1]), motion.end.y[-1])
-        delays = np.zeros(X.shape[1])
+        delays, fixed = np.zeros(X.shape[1]), False
         if isinstance(section, Expr):
             if not motion.stopped:
                 raise SimulationError(self._never(f"'{section}' does not rise through zero"))
             _, slopes = motion.tangent.shown_values(motion.end.mode, np.array([last.t]), last.y[None], last.rates)
-            delays = salt.delay(last, [Guard(f"'{section}'", slopes[0, 0])], X)
+            guards = [Guard(f"'{section}'", slopes[0, 0])]
+            delays, fixed = salt.delay(last, guards, X), not self._drifts_to(guards, motion, at)
         elif self.law is not None:
             delays[-1] = T_by_parameter
         M = X[:n] + np.outer(last.f, delays)
-        return Passage(last.y, S, M, begin.f, last.f, last.t - self.t0, delays, motion)
+        return Passage(last.y, S, M, begin.f, last.f, last.t - self.t0, delays, motion, fixed)
 
     def _check_moves(self, motion: LinearisedMotion, at: Orbit) -> None:
         """Raise :class:`SimulationError` for a rest, before it is varied: a guess of its period may be as long as one likes."""
@@ -186,9 +195,9 @@ class Shooting:
             )
 
     def _to_change(
-        self, motion: LinearisedMotion, section: str, S: FloatArray, X: FloatArray, f: FloatArray
+        self, motion: LinearisedMotion, section: str, S: FloatArray, X: FloatArray, f: FloatArray, at: Orbit
     ) -> Passage:
-        """The motion up to the change that is the *section*, with what it does."""
+        """The motion from *at* up to the change that is the *section*, with what it does."""
         names = [w.name for w in self.equations.system.switches]
         heard = self.equations.system.impacts.get(section, (section,))
         for k, piece in enumerate(motion.pieces):
@@ -198,10 +207,11 @@ class Shooting:
                 ):
                     X, salt = motion.through(X, k)
                     X = salt.behind(motion.pieces[k - 1], piece, X)
-                    at = end_of(motion.tangent, piece.mode, float(piece.t[0]), piece.y[0])
-                    M = X[: len(S)] + np.outer(at.f, salt.delays)
+                    end = end_of(motion.tangent, piece.mode, float(piece.t[0]), piece.y[0])
+                    M = X[: len(S)] + np.outer(end.f, salt.delays)
                     cut = replace(motion, pieces=motion.pieces[:k])
-                    return Passage(at.y, S, M, f, at.f, at.t - self.t0, salt.delays, cut)
+                    fixed = not self._drifts_to(salt.guards, motion, at)
+                    return Passage(end.y, S, M, f, end.f, end.t - self.t0, salt.delays, cut, fixed)
         raise SimulationError(self._never(f"'{section}' does not come"))
 
     def _never(self, what: str) -> str:
@@ -212,16 +222,29 @@ class Shooting:
 
     def _variations(self, motion: LinearisedMotion, at: Orbit) -> FloatArray:
         """Independent variations (n, k) of the start: on the constraints, and at contacts that are closed."""
-        n = len(at.z)
-        first = motion.pieces[0].y[0, :n]
-        nq = self.equations.system.nq
-        S = independent_variations(smooth_part(self.equations).equations, self.t0, first[:nq], first[nq:], at.p)
-        rows = [slopes[:n] for _, slopes in motion.held()]
+        S = self._on_constraints(motion, at)
+        rows = [slopes[: len(S)] for _, slopes in motion.held()]
         for i in self.free:  # a coordinate of its own, so that the others keep their places
             S = S[:, S[i] == 0] if np.count_nonzero(S[i]) == 1 else S @ null_space(S[i : i + 1], what=WAY)
         if rows:
             S = S @ null_space(np.array(rows) @ S, what=WAY, rcond=tolerances.RANK_TOLERANCE)
         return np.asarray(S)
+
+    def _on_constraints(self, motion: LinearisedMotion, at: Orbit) -> FloatArray:
+        """Variations (n, k) of the start of a *motion* from *at* that the constraints allow."""
+        first, nq = motion.pieces[0].y[0, : len(at.z)], self.equations.system.nq
+        return independent_variations(smooth_part(self.equations).equations, self.t0, first[:nq], first[nq:], at.p)
+
+    def _drifts_to(self, guards: Sequence[Guard], motion: LinearisedMotion, at: Orbit) -> bool:
+        """Whether a shift of what may have moved on leads to other values of *guards*: the section has all variations then."""
+        if not self.free:
+            return False
+        S = self._on_constraints(motion, at)
+        shifts = S @ pinv(S[self.free], what=WAY)
+        return any(
+            np.abs(g.slopes[: len(S)] @ shifts).max() > tolerances.WRITTEN_TOLERANCE * np.abs(g.slopes[: len(S)]).max()
+            for g in guards
+        )
 
     def off(self, at: Orbit) -> FloatArray:
         """Return the change (n,) of the state over a period, zero for coordinates that may drift, but for whole turns of those

@@ -109,13 +109,15 @@ def end_of(tangent: ModeTangent, mode: BoundSystem, t: float, y: FloatArray) -> 
 @dataclass
 class Saltation:
     """The changes of a motion with the *tangent*, one after the other; ``left`` are speeds after the last impact by contact,
-    ``speeds`` the fastest rates of gaps so far, ``delays`` (columns,) the changes of the time of the last event.
+    ``speeds`` the fastest rates of gaps so far, ``guards`` what was zero at the last event, ``delays`` (columns,) the changes of its
+    time.
     """
 
     tangent: ModeTangent
     switches: Sequence[str]
     left: dict[str, float]
     speeds: FloatArray
+    guards: Sequence[Guard] = ()
     delays: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def behind(self, before: MotionPiece, after: MotionPiece, X: FloatArray) -> FloatArray:
@@ -145,7 +147,7 @@ class Saltation:
                 f"at t = {old.t:.6g} s nothing tells when the mode of {excerpt(names) or 'the motion'} changes, so that it has "
                 "no derivative"
             )
-        self.delays = self.delay(old, guards, X)
+        self.guards, self.delays = guards, self.delay(old, guards, X)
         return self._jumped(old, new, steps or (), X, self.delays)
 
     def delay(self, old: End, guards: Sequence[Guard], X: FloatArray) -> FloatArray:

@@ -213,6 +213,32 @@ def test_what_drifts_and_is_depended_on_moves_by_whole_turns() -> None:
     assert to_section.period == pytest.approx(found.period, abs=1e-9)
 
 
+HOPS_DOWNHILL = """
+gravity (0, -10, 0);
+parameters s = 0.2, b = 0.5, V = 3, c = 0.7, u = 1.5;
+P | Sx(x), Sy(y) = 1;
+coordinates x, y;
+force wind = -c*(x' - u) on x;
+when hop : y + s*x <= 0 : y' = V - s*x' - b*(y' + s*x');
+initial x' = 1.4, y' = 5;
+"""
+
+
+def test_no_multiplier_is_left_out_where_a_section_depends_on_what_drifts() -> None:
+    """A point hops down a slope by b of its speed against it and V more: that speed w goes to V + b w from hop to hop, after
+    2 w/g, and what x' is off the wind by shrinks to exp(-c T).
+    """
+    model = kn.loads(HOPS_DOWNHILL)
+    by_switch = kn.periodic(model, section="hop", drifts=["x", "y"])
+    height = kn.symbol("y") + kn.symbol("s") * kn.symbol("x")
+    by_value = kn.periodic(model, section=height - 0.3, drifts=["x", "y"], q={"y": 0.3})
+    T = 2 * 3 / (1 - 0.5) / 10
+    for found in (by_switch, by_value):
+        assert found.period == pytest.approx(T, abs=1e-10)
+        assert found.drifts == pytest.approx({"x": 1.5 * T, "y": -0.3 * T}, abs=1e-9)
+        np.testing.assert_allclose(found.multipliers, [0.5, np.exp(-0.7 * T)], rtol=0, atol=1e-8)
+
+
 def test_a_section_is_met_exactly() -> None:
     found = kn.periodic(VAN_DER_POL, section=kn.symbol("x"))
     assert (found.initial["x"], found.period) == pytest.approx((0.0, 6.6632868593231), abs=1e-9)
