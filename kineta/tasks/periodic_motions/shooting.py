@@ -123,7 +123,7 @@ class Shooting:
         return self.section is None and not self.forced
 
     def own_multiplier(self, at: Orbit) -> float | None:
-        """Return the multiplier of the motion along itself, or of the way off the section, in :meth:`monodromy`; None for none."""
+        """Return what is known of the eigenvalues of :meth:`monodromy`: 1 along the motion, 0 off the section; None for nothing."""
         if self.timed:
             return 1.0
         return 0.0 if self.passage(at).fixed else None

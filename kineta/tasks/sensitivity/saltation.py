@@ -109,8 +109,8 @@ def end_of(tangent: ModeTangent, mode: BoundSystem, t: float, y: FloatArray) -> 
 @dataclass
 class Saltation:
     """The changes of a motion with the *tangent*, one after the other; ``left`` are speeds after the last impact by contact,
-    ``speeds`` the fastest rates of gaps so far, ``guards`` what was zero at the last event, ``delays`` (columns,) the changes of its
-    time.
+    ``speeds`` the fastest rates of gaps so far, ``guards`` what was zero at the last event, ``delays`` (columns,) the changes of
+    its time.
     """
 
     tangent: ModeTangent
