@@ -123,7 +123,7 @@ class Shooting:
         return self.section is None and not self.forced
 
     def own_multiplier(self, at: Orbit) -> float | None:
-        """Return what is known of the eigenvalues of :meth:`monodromy`: 1 along the motion, 0 off the section; None for nothing."""
+        """Return the known eigenvalue of :meth:`monodromy`: 1 along the motion, 0 off the section; None for none."""
         if self.timed:
             return 1.0
         return 0.0 if self.passage(at).fixed else None
