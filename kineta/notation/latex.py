@@ -18,6 +18,13 @@ _GREEK = (
 ).split()
 _LETTERS = {g: rf"\{g}" for g in _GREEK} | {"fi": r"\varphi", "Fi": r"\varphi", "phi": r"\varphi"}
 _LETTERS |= {c: _LETTERS[g] for c, g in zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ", _GREEK, strict=True)}
+#: Greek letters by their first letters, where no index can be meant (``la`` may be l_a).
+_SHORTENED = {
+    short: _LETTERS[g]
+    for g in _GREEK
+    for short in (g[:2], g[:3])
+    if short in "al be ga de ep th ph om Om alp bet gam del eps zet kap lam sig ome Gam Del Lam Sig Ome".split()
+}
 _CALLS = {Op[n.upper()]: rf"\{n}" for n in "sin cos tan sinh cosh tanh exp min max".split()}
 _CALLS |= {Op.ASIN: r"\arcsin", Op.ACOS: r"\arccos", Op.ATAN: r"\arctan", Op.LOG: r"\ln"}
 #: Functions with delimiters around their argument.
@@ -36,8 +43,16 @@ _FORCE = re.compile(r"tau\[(\D.*)\]")
 #: A momentum and its rate; ``p[1]`` is one of the names with indices.
 _MOMENTUM = re.compile(r"p\[(\D.*)\]('*)")
 _NAME = re.compile(r"^([^\W\d_]+)_?(\w*)$")
-#: A letter and its index without a line between them, ``mH``, ``IHxx``, ``kg2``; longer words are words.
-_SHORT = re.compile(r"([A-Za-z][A-Za-z]|[A-Z][A-Za-z]{1,3}|[a-z][A-Z][A-Za-z]{0,2})(\d*)", re.A)
+#: A letter and its index without a line between them, ``mH``, ``IHxx``, ``Jmax``, ``kg2``; other words are words.
+_SHORT = re.compile(
+    r"(?!(?:go|no|of|on|up)\d*$)([A-Za-z](?=[A-Za-z]\d*$|[A-Z][A-Za-z]{0,2}\d*$|[xyz]{2,3}\d*$|(?:max|min)$)[A-Za-z]+)(\d*)",
+    re.A,
+)
+#: A Greek letter and its index: ``thetaL``, ``omMax``, and where no word begins so, ``psif``.
+_GREEK_SHORT = re.compile(
+    rf"(?:({'|'.join([*_GREEK, *_SHORTENED])})([A-Z][A-Za-z]{{0,2}}\d*)"
+    r"|(alpha|beta|gamma|delta|epsilon|theta|kappa|lambda|rho|sigma|phi|psi|omega)([a-z]\d*))"
+)
 #: A word.
 _WORD = re.compile(r"[^\W\d_]{2}")
 #: A name with indices in brackets, and one of these.
@@ -86,16 +101,24 @@ def _split(word: str) -> tuple[str, str]:
     if indexed := _INDEXED.fullmatch(word):
         letter, own = _split(indexed[1])
         return letter, ",".join(filter(None, (own, *_INDEX.findall(indexed[2]))))
-    if len(word) > 1 and (short := _SHORT.fullmatch(word)) and short[1] not in _LETTERS:
+    if greek := _GREEK_SHORT.fullmatch(word):
+        letter, index = filter(None, greek.groups())
+        return _greek(letter), _index(index)
+    if (short := _SHORT.fullmatch(word)) and not _greek(short[1]):
         return short[1][0], _index(short[1][1:] + short[2])
     digits = re.match(r"^(.*?)_?(\d+\w*)$", word)
     match = digits or _NAME.match(word)
     stem, index = (match[1], match[2]) if match else (word, "")
-    if stem in _LETTERS:
-        return _LETTERS[stem], _index(index)
+    if letter := _greek(stem):
+        return letter, _index(index)
     if len(stem) == 1:
         return stem if stem.isascii() else _word(stem), _index(index)
     return _word(stem), _index(index)
+
+
+def _greek(word: str) -> str:
+    """The Greek letter that *word* names in full or shortened, or an empty text."""
+    return _LETTERS.get(word) or _SHORTENED.get(word, "")
 
 
 def _word(text: str) -> str:

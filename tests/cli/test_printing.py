@@ -17,6 +17,7 @@ from kineta.expr.op import COMPOSED, UNARY, Op
 from kineta.interop.sympy import from_sympy, to_sympy
 from kineta.notation import latex, text
 from kineta.notation.common_subexpressions import common_subexpressions
+from kineta.notation.mathml import mathml
 from kineta.notation.typesetting import typeset
 from kineta.passes.evaluate import evaluate
 from tests.cli.conftest import CART, HOPPER, Command
@@ -159,6 +160,20 @@ def random_expressions(seed: int) -> tuple[Graph, list[int], dict[str, float]]:
         ("kg2", "k_{g2}"),
         ("m_alpha", r"m_{\alpha}"),
         ("charge", r"\mathrm{charge}"),
+        ("th", r"\theta"),
+        ("th1'", r"\dot{\theta}_{1}"),
+        ("om_x", r"\omega_{x}"),
+        ("lam", r"\lambda"),
+        ("thetaL", r"\theta_{L}"),
+        ("psif", r"\psi_{f}"),
+        ("t_h", "t_{h}"),
+        ("R_th", r"R_{\mathrm{th}}"),
+        ("la", "l_{a}"),
+        ("Th", "T_{h}"),
+        ("Jmax", r"J_{\mathrm{max}}"),
+        ("Gain", r"\mathrm{Gain}"),
+        ("taut", r"\mathrm{taut}"),
+        ("on1", r"\mathrm{on}_{1}"),
         ("rate.control.x'", r"\dot{u}_{x}"),
         ("p[q1]'", r"\dot{p}_{q_{1}}"),
         ("Jx", "J_{x}"),
@@ -173,6 +188,17 @@ def random_expressions(seed: int) -> tuple[Graph, list[int], dict[str, float]]:
 )
 def test_names_in_latex(name: str, shown: str) -> None:
     assert latex.name(name) == shown
+
+
+def test_a_short_greek_name_is_one_letter_in_all_that_is_typeset() -> None:
+    equations = kn.derive(
+        kn.loads("coordinates th; parameters m, l, om; B | Ry(th), Sz(-l) = m; force f = cos(om*t) on th;")
+    )
+    assert equations.text("inverse") == "tau[th'] = m*l^2*th'' - cos(om*t)"
+    assert equations.latex("inverse") == (
+        "\\begin{aligned}\n\\tau_{\\theta} &= m\\,{l}^{2}\\,\\ddot{\\theta} - \\cos\\left(\\omega\\,t\\right)\n\\end{aligned}"
+    )
+    assert "θ" in mathml(latex.label("tau[th']"))
 
 
 @pytest.mark.slow
