@@ -51,6 +51,37 @@ def test_numbers_are_those_of_simulate(chromium: Any, tmp_path: Path, name: str,
         assert tab.said == []
 
 
+#: All series at the present time, by name.
+PRESENT = "() => Object.fromEntries(kineta.track.names.map((n) => [n, kineta.track.value(n, kineta.t)]))"
+
+
+@pytest.mark.parametrize(
+    ("name", "to", "at"), [("fourbar", 2.0, 1.5137), ("bouncing_ball", 2.0, 1.2341), ("thrown_box", 1.0, 0.5131)]
+)
+def test_values_between_samples_are_those_of_simulate(
+    chromium: Any, tmp_path: Path, name: str, to: float, at: float
+) -> None:
+    system = kn.load(EXAMPLES / f"{name}.kin")
+    run = kn.simulate(system, at)
+    with opened(chromium, shown(tmp_path, name, to)) as tab:
+        tab.computed()
+        last = tab.do(LAST)
+        tab.do("(t) => kineta.seek(t)", at)
+        tab.drawn()
+        found = tab.do(PRESENT)
+        for series in run.series:
+            assert found[series] == pytest.approx(run[series][-1], rel=1e-9, abs=1e-9), series
+        for body in {s[:-3] for s in system.q_names if s.endswith(".qw")}:
+            w, *across = (found[f"{body}.q{axis}"] for axis in "wxyz")
+            assert np.cos(found[f"{body}.angle"] / 2) == pytest.approx(w, abs=1e-12)
+            assert np.sin(found[f"{body}.angle"] / 2) * found[f"{body}.axis_x"] == pytest.approx(across[0], abs=1e-12)
+        assert tab.do(LAST) == last
+        tab.page.click("#state")
+        again = kn.loads(kn.dumps(system).split("initial")[0] + tab.page.input_value("#line"))
+        assert [float(str(again.initial[s])) for s in system.q_names] == [found[s] for s in system.q_names]
+        assert tab.said == []
+
+
 #: Examples whose control is found by ``kineta servo``: its motion is replayed.
 SERVO = {"car_chain", "crane_servo"}
 #: Tolerances of runs that are compared closely, and how far they may be apart: of a mechanism that amplifies rounding, of

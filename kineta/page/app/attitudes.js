@@ -61,11 +61,20 @@ export class Attitude {
     return this.columns[place].subarray(0, rows);
   }
 
+  /** The series of a quaternion that follows the values before it, or begins about an axis. */
+  found(now, before, axis = before.slice(7)) {
+    const all = [...bryan(now, before), ...euler(now, before?.slice(3, 6)), ...turn(now, axis)];
+    return all.map((x, i) => (ROUND[i] ? x + TURN * Math.round(((before?.[i] ?? 0) - x) / TURN) : x));
+  }
+
   put(quaternion, rows) {
     const k = this.rows, now = quaternion.map((x) => x[k]), before = k ? this.columns.map((x) => x[k - 1]) : null;
-    const axis = before ? before.slice(7) : firstAxis(quaternion, rows);
-    const found = [...bryan(now, before), ...euler(now, before?.slice(3, 6)), ...turn(now, axis)];
-    found.forEach((x, i) => { this.columns[i][k] = ROUND[i] ? x + TURN * Math.round(((before?.[i] ?? 0) - x) / TURN) : x; });
+    this.found(now, before, before ? before.slice(7) : firstAxis(quaternion, rows)).forEach((x, i) => { this.columns[i][k] = x; });
+  }
+
+  /** A series at a quaternion behind a sample whose series are known. @param {number} place @param {number[]} quaternion w, x, y, z @param {number} row */
+  at(place, quaternion, row) {
+    return this.found(quaternion, this.columns.map((x) => x[row]))[place];
   }
 }
 

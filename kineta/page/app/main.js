@@ -247,6 +247,7 @@ class Page {
 
   show(now) {
     this.dirty = this.stage.changed = false;
+    if (!this.playing && !this.hand.held && !this.recorded) this.run?.exact(this.t);
     const { q, v } = this.state(this.t), seen = this.engine.seen(this.t, q, v, this.values.p);
     this.machine.pose(seen);
     this.overlay.draw(seen);
@@ -374,6 +375,8 @@ class Page {
     on("csv", () => save(new Blob([csv(this.track)], { type: "text/csv" }), `${NAME}.csv`));
     on("webm", () => film(this, NAME));
     on("state", () => {
+      this.play(false);
+      if (!this.recorded) this.run?.exact(this.t);
       $("line").value = initial(this);
       $("dialog").showModal();
       $("line").select();

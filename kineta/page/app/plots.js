@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import { attitudes } from "./attitudes.js";
 import { data, live } from "./data.js";
-import { digits, el, pretty, printed } from "./words.js";
+import { digits, el, pretty, printed, ticks } from "./words.js";
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const COLOURS = [...data.scene.palette, "#6b8f3a", "#c9699c", "#557a95", "#a0673c"];
@@ -95,7 +95,6 @@ export class Pane {
     this.lines = (group.phase ?? this.names).map((name, i) => ({ name, colour: COLOURS[i % COLOURS.length], unit: printed(page.units[name]) }));
     const ink = css("--soft"), font = `11px ${css("--font")}`;
     const axis = { stroke: ink, font, grid: { stroke: css("--grid"), width: 1 }, ticks: { show: false }, gap: 4 };
-    const short = (x) => digits(x, Math.abs(x) >= 100 ? 3 : 2).replace(/\.0+$/, "");
     const between = (x) => {
       if (!x.length) return [-1, 1];
       const low = x.reduce((a, b) => Math.min(a, b)), high = x.reduce((a, b) => Math.max(a, b)), room = 0.06 * (high - low) || 1;
@@ -116,7 +115,7 @@ export class Pane {
         ...this.size(),
         legend: { show: false }, padding: [10, 18, 0, 0], scales,
         cursor: { points: { show: false }, x: false, y: false, drag: { x: false, y: false } },
-        axes: [{ ...axis, size: 22, values: (_, v) => v.map((x) => short(x) + (!phase && x === v[v.length - 1] ? " s" : "")) }, { ...axis, size: 54, values: (_, v) => v.map(short) }],
+        axes: [{ ...axis, size: 22, values: (_, v, axis, space, step) => ticks(v, step).map((x, k) => x + (!phase && k === v.length - 1 ? " s" : "")) }, { ...axis, size: 54, values: (_, v, axis, space, step) => ticks(v, step) }],
         series: [{}, ...this.lines.map((l) => ({ stroke: l.colour, width: 1.6, pxAlign: 0, show: shown(l), points: { show: false } })), ...kept.map((l) => ({ stroke: l.colour, width: 1.2, alpha: 0.7, dash: [4, 3], pxAlign: 0, show: shown(l), points: { show: false } }))],
         hooks: { draw: [(u) => {
           if (phase) this.portrait(u);
@@ -144,8 +143,8 @@ export class Pane {
 
   /** The time, and the values at it. */
   point() {
-    const { page, plot, group } = this, k = page.track.row(page.t), put = (x, made, y) => { made.style.transform = `translate(${x}px, ${y}px)`; };
-    const value = (l) => page.track.column(l.name)?.[k] ?? NaN, across = (x) => plot.valToPos(x, "x"), up = (y) => plot.valToPos(y, "y");
+    const { page, plot, group } = this, put = (x, made, y) => { made.style.transform = `translate(${x}px, ${y}px)`; };
+    const value = (l) => page.track.value(l.name, page.t) ?? NaN, across = (x) => plot.valToPos(x, "x"), up = (y) => plot.valToPos(y, "y");
     if (group.phase) {
       const [a, b] = this.lines.map(value);
       this.spots[0].hidden = !Number.isFinite(a + b);
@@ -262,8 +261,8 @@ export class Pane {
 
   /** The time has changed. */
   numbers() {
-    const { track, t } = this.page, k = track.row(t);
-    this.chosen.forEach((value, i) => { value.textContent = digits(track.column(this.lines[i].name)[k], 3); });
+    const { track, t } = this.page;
+    this.chosen.forEach((value, i) => { value.textContent = digits(track.value(this.lines[i].name, t) ?? NaN); });
   }
 
   /** Room for the plot [px]. */

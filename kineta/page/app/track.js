@@ -47,6 +47,8 @@ export class Track {
     /** @type {{t: number, text: string}[]} */
     this.changes = [];
     this.message = "";
+    /** The state and all series at one time between samples, computed by the equations. @type {{t: number, values: Float64Array} | null} */
+    this.instant = null;
   }
 
   /** All series: those that were recorded, and those of attitudes. */
@@ -79,6 +81,7 @@ export class Track {
   /** Forget the samples behind so many. @param {number} rows */
   cut(rows) {
     this.rows = rows;
+    this.instant = null;
     for (const { found } of this.turns.values()) found.rows = Math.min(found.rows, rows);
   }
 
@@ -108,16 +111,20 @@ export class Track {
     return made;
   }
 
-  /** A column at a time, between samples in proportion; null beyond the samples. @param {string} name @param {number} t */
+  /** A series at a time: of a sample, of the instant, else between samples in proportion; null beyond the samples. @param {string} name @param {number} t */
   value(name, t) {
     if (!this.rows || t > this.last || t < this.t[0]) return null;
-    const [k, next, s] = this.between(t), x = this.column(name);
+    const [k, next, s] = this.between(t), at = this.instant?.t === t ? this.instant.values : null, turn = this.turns.get(name);
+    if (at && this.place.has(name)) return at[this.place.get(name)];
+    const x = this.column(name);
+    if (at && turn) return turn.found.at(turn.place, turn.of.map((j) => at[j]), k);
     return x ? x[k] + s * (x[next] - x[k]) : null;
   }
 
-  /** Coordinates and speeds at a time, between samples in proportion. @param {number} t */
+  /** Coordinates and speeds at a time: of a sample, of the instant, else between samples in proportion. @param {number} t */
   state(t) {
-    const [k, next, s] = this.between(t);
+    const [k, next, s] = this.between(t), exact = this.instant?.t === t ? this.instant.values : null;
+    if (exact) return { q: exact.slice(0, nq), v: exact.slice(nq, nq + nv) };
     const at = (j) => this.columns[j][k] + s * (this.columns[j][next] - this.columns[j][k]);
     const q = Float64Array.from({ length: nq }, (_, j) => at(j));
     // A mean of two attitudes is none.
@@ -187,25 +194,44 @@ export class LiveRun {
     for (const { t, contact, what } of this.engine.model.changes) this.track.changes.push({ t, text: `${contact} ${what}` });
   }
 
-  /** Record the present state. */
-  put() {
-    const { track, engine, info } = this, k = track.rows;
-    track.room(k + 1);
-    const y = engine.state, values = engine.observe(), n = info.states.length, m = info.observed.length;
-    track.t[k] = engine.model.time;
-    track.pressing[k] = engine.pressing();
-    for (let j = 0; j < n; j++) track.columns[j][k] = y[j];
-    for (let j = 0; j < m; j++) track.columns[track.place.get(info.observed[j])][k] = values[j];
-    const set = (name, x) => { track.columns[track.place.get(name)][k] = x; };
-    const energy = values[0] + values[1], work = (info.works ? y[n] : 0) + this.handed;
+  /** The present state, and all series there. */
+  sample() {
+    const { track, engine, info } = this, y = engine.state, observed = engine.observe(), n = info.states.length, m = info.observed.length;
+    const values = new Float64Array(this.names.length), set = (name, x) => { values[track.place.get(name)] = x; };
+    values.set(y.subarray(0, n));
+    info.observed.forEach((name, j) => set(name, observed[j]));
+    const energy = observed[0] + observed[1], work = (info.works ? y[n] : 0) + this.handed;
     set("energy", energy);
     set("work", work);
-    const first = track.columns[track.place.get("energy")][0] - track.columns[track.place.get("work")][0];
-    set("balance", energy - work - first);
-    let worst = 0;
-    for (let j = m; j < values.length; j++) worst = Math.max(worst, Math.abs(values[j]));
-    set("residual", worst);
+    const [first, done] = ["energy", "work"].map((name) => (track.rows ? track.columns[track.place.get(name)][0] : name === "energy" ? energy : work));
+    set("balance", energy - work - (first - done));
+    set("residual", observed.subarray(m).reduce((a, b) => Math.max(a, Math.abs(b)), 0));
+    return values;
+  }
+
+  /** Record the present state. */
+  put() {
+    const { track, engine } = this, k = track.rows;
+    track.room(k + 1);
+    track.t[k] = engine.model.time;
+    track.pressing[k] = engine.pressing();
+    this.sample().forEach((x, j) => { track.columns[j][k] = x; });
     track.rows++;
+  }
+
+  /** Compute the series at a time between samples of a run that is complete, but for where a hand pulls. @param {number} t */
+  exact(t) {
+    const { track, engine, pulling, handed, status } = this, k = track.row(t), kept = this.kept?.findLast((x) => x.rows <= k + 1);
+    if (!this.done || track.instant?.t === t || t <= track.t[k] || t > track.last || !kept || kept.held || pulling) return;
+    const now = engine.snapshot();
+    engine.restore(kept.memory);
+    engine.steps(MOST_STEPS);
+    this.handed = kept.handed;
+    let reached;
+    while ((reached = engine.model.advance(t)) === STATUS.CHANGED || reached === STATUS.EVENT);
+    track.instant = reached === STATUS.REACHED ? { t, values: this.sample() } : null;
+    engine.restore(now);
+    Object.assign(this, { handed, status });
   }
 
   /** Go on for so many milliseconds. */

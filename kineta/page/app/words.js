@@ -28,6 +28,14 @@ export function pretty(name) {
   return made;
 }
 
+/** Numbers beside an axis: all with the digits that tell them apart, and a power of ten where they are large or small. @param {number[]} x @param {number} step */
+export function ticks(x, step) {
+  const size = x.reduce((a, b) => Math.max(a, Math.abs(b)), 0), power = size >= 1e5 || size < 1e-3 ? Math.floor(Math.log10(size || 1)) : 0, one = step / 10 ** power;
+  let places = 0;
+  while (places < 12 && Math.abs(one * 10 ** places - Math.round(one * 10 ** places)) > 1e-6 * one * 10 ** places) places++;
+  return x.map((a) => (a === 0 ? "0" : `${(a / 10 ** power).toFixed(places)}${power ? `·10${raised(power)}` : ""}`.replace("-", "−")));
+}
+
 const RAISED = new Map([..."-0123456789"].map((c, k) => [c, "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"[k]]));
 const raised = (n) => [...String(n)].map((c) => RAISED.get(c)).join("");
 
@@ -39,7 +47,7 @@ export function digits(x, n = 4) {
     const [lead, power] = x.toExponential(n - 2).split("e");
     return `${lead}·10${raised(Number(power))}`.replace("-", "−");
   }
-  return x.toFixed(Math.max(0, Math.min(n, n - 1 - Math.floor(Math.log10(size || 1))))).replace("-", "−");
+  return x.toFixed(Math.max(0, n - 1 - Math.floor(Math.log10(size || 1)))).replace("-", "−");
 }
 
 /** A unit as it is printed. @param {string | undefined} unit */

@@ -9,7 +9,7 @@ globalThis.document = { getElementById: () => ({ textContent: JSON.stringify(tol
 Object.assign(globalThis, { INFORMATION: {}, OUTCOMES: {}, SENTENCES: [], VERBS: [] });
 const { refused } = await import("../limits.js");
 const { principal } = await import("../linear.js");
-const { digits, printed } = await import("../words.js");
+const { digits, printed, ticks } = await import("../words.js");
 const { Track, recordedTrack } = await import("../track.js");
 const { dressed, series } = await import("../data.js");
 const { RATES, cause } = await import("../diagnosis.js");
@@ -38,6 +38,11 @@ test("principal moments and axes rebuild the tensor", () => {
 
 test("numbers and units are printed", () => {
   assert.deepEqual([0, 1.23456, -12345.6, 1e-7, Infinity].map((x) => digits(x)), ["0.000", "1.235", "−12346", "1.00·10⁻⁷", "–"]);
+  assert.deepEqual([0.0091234, -0.00456].map((x) => digits(x)), ["0.009123", "−0.004560"]);
+  assert.deepEqual(ticks([0, 12.5, 25], 12.5), ["0", "12.5", "25.0"]);
+  assert.deepEqual(ticks([0.4999, 0.5, 0.5001], 1e-4), ["0.4999", "0.5000", "0.5001"]);
+  assert.deepEqual(ticks([-2e-5, 0, 2e-5], 2e-5), ["−2·10⁻⁵", "0", "2·10⁻⁵"]);
+  assert.deepEqual(ticks([100000, 100500], 500), ["1.000·10⁵", "1.005·10⁵"]);
   assert.deepEqual(["kg*m^2", "m^-4", "?", undefined].map(printed), ["kg·m²", "m⁻⁴", "", ""]);
 });
 
