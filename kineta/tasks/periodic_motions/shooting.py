@@ -12,7 +12,7 @@ has the change of the time in it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 import numpy as np
@@ -49,6 +49,8 @@ SETTLING = 12
 PATIENCE = 2.5
 #: A shift of coordinates that is no period of anything: what depends on them differs.
 SHIFT = 1.0
+#: Finest part of a turn after which equations are looked at for being the same again, as those of a universal joint after half.
+FINEST = 36
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ class Shooting:
 
     section : an expression that rises through zero, or the name of a switch or of a contact that strikes; None for none
     drifts : places of coordinates that may have moved on after a period; ``turning`` those of them on which the equations depend
-        with the period 2 pi, and which move on by whole turns; kept : places of initial values that stay
+        with a period of a turn or a part of it [rad], by whole numbers of which they move on; kept : places of initial values
+        that stay
     varied : names of parameters that vary; longest : time in which the section has to come, ``least`` the shortest period [s]
     phased : whether the phase condition holds although initial values stay
     law : the period of the forces, where the parameter that varies changes it
@@ -107,7 +110,7 @@ class Shooting:
     atol: float
     least: float = 0.0
     phased: bool = False
-    turning: Sequence[int] = ()
+    turning: Mapping[int, float] = field(default_factory=dict)
     law: ForcedPeriod | None = None
     runs: int = 0
     _known: dict[bytes, Passage] = field(default_factory=dict)
@@ -252,8 +255,8 @@ class Shooting:
         """
         found = self.passage(at).end - at.z
         found[self.free] = 0.0
-        for i in self.turning:
-            found[i] = np.remainder(found[i] + np.pi, 2 * np.pi) - np.pi
+        for i, part in self.turning.items():
+            found[i] = np.remainder(found[i] + part / 2, part) - part / 2
         return found
 
     def system_of(self, at: Orbit) -> tuple[FloatArray, FloatArray]:
@@ -394,15 +397,20 @@ class Shooting:
             )
 
     def find_turning(self, at: Orbit) -> None:
-        """Find the coordinates that may drift, and on which the equations depend with the period 2 pi."""
+        """Find the coordinates that may drift, and on which the equations depend with a period of a turn or a part of it."""
         if self.drifts:
             shifts = np.eye(len(at.z))[list(self.drifts)]
-            self.turning = [
-                i
+            self.turning = {
+                i: self._part_of_turn(at, shift)
                 for i, shift in zip(self.drifts, shifts, strict=True)
                 if self._repeats(at, 0.0, 2 * np.pi * shift) and not self._repeats(at, 0.0, SHIFT * shift)
-            ]
+            }
             self._known = {}
+
+    def _part_of_turn(self, at: Orbit, shift: FloatArray) -> float:
+        """The least part of a turn [rad] along a unit *shift* (n,) after which the equations are the same."""
+        parts = (2 * np.pi / k for k in range(FINEST, 1, -1))
+        return next((part for part in parts if self._repeats(at, 0.0, part * shift)), 2 * np.pi)
 
     def drifts_change_nothing(self, at: Orbit) -> bool:
         """Return whether the equations are the same where coordinates have drifted as in a period."""

@@ -213,6 +213,16 @@ def test_what_drifts_and_is_depended_on_moves_by_whole_turns() -> None:
     assert to_section.period == pytest.approx(found.period, abs=1e-9)
 
 
+def test_a_shaft_behind_a_universal_joint_is_the_same_after_half_a_turn() -> None:
+    """A driven fork whose joint, at the angle b, turns a load: its speed comes back twice in a turn."""
+    text = "parameters b = 0.5, J = 0.2; Fork | Rz(q) = 0, 0, 0, 1; "
+    text += "Load | Rx(b), Rz(atan2(sin(q), cos(b)*cos(q))) = 0, 0, 0, J; coordinates q; force drive = 3 - q' on q; "
+    text += "initial q' = 3;"
+    found = kn.periodic(kn.loads(text), 1.0, drifts=["q"])
+    assert found.drifts["q"] == pytest.approx(np.pi, abs=1e-9)
+    assert found.run.q[-1, 0] - found.initial["q"] == pytest.approx(np.pi, abs=1e-9)
+
+
 HOPS_DOWNHILL = """
 gravity (0, -10, 0);
 parameters s = 0.2, b = 0.5, V = 3, c = 0.7, u = 1.5;
