@@ -148,11 +148,10 @@ def _hull(m: Machine, s: Solid) -> Dressed:
     yield surfaces.hull(points), ""
 
 
-def _block(m: Machine, s: Solid) -> Dressed:
-    """A block that stands on a plane."""
-    R = along(m.value(s, "axis"))
-    sides = np.array([7.0, 7.0, 5.0]) * m.radius
-    yield surfaces.box(sides).placed(R, m.value(s, "at") + sides[2] / 2 * R[:, 2]), ""
+def _bead(m: Machine, s: Solid) -> Dressed:
+    """A mass without size that stands on a plane."""
+    radius, axis = 1.8 * m.radius, m.value(s, "axis")
+    yield _at(surfaces.sphere(radius), m.value(s, "at") + radius * axis), ""
 
 
 def _plane(m: Machine, s: Solid) -> Dressed:
@@ -299,7 +298,7 @@ _BUILD: Mapping[str, _Builder] = {
     "rail": _rail,
     "hull": _hull,
     "inertia": _inertia,
-    "block": _block,
+    "bead": _bead,
     "plane": _plane,
     "triad": _triad,
 }
@@ -327,6 +326,8 @@ def between(m: Machine, s: Solid, pose: Pose) -> Iterator[Surface]:
     kind = s.kind.removesuffix("_on_rail")
     if kind == "spring":
         yield surfaces.coil(start, end, 1.6 * w, 0.24 * w)
+    elif kind == "rope":
+        yield surfaces.rope(start, end, float(m.value(s, "length")[0]), m.up, 0.3 * w)
     elif kind == "damper":
         middle = start + 0.6 * (end - start)
         yield surfaces.bar(start, middle, 0.9 * w)

@@ -16,6 +16,7 @@ from kineta.model.constraints.placement import stations
 from kineta.model.constraints.rolling import Rolling
 from kineta.model.constraints.shapes import PLANE, SURFACES
 from kineta.model.contacts.contact import Contact
+from kineta.model.contacts.limit import Limit
 from kineta.model.contacts.mutual_contact import MutualContact
 from kineta.model.elements.compliant_contact import CompliantContact
 from kineta.model.elements.coordinate import Length
@@ -91,7 +92,7 @@ def _body(builder: SceneBuilder, body: Body, held: Sequence[Anchor]) -> None:
         builder.solid("hull", frame, body.name, BODY, points=points, com=builder.values(own.com))
     if (normal := _standing(system, body, held)) is not None:
         at, axis = builder.values(corners[0].position), builder.direction(normal)
-        builder.solid("block", frame, body.name, BODY, at=at, axis=axis)
+        builder.solid("bead", frame, body.name, BODY, at=at, axis=axis)
         return
     firm = any(kind in ("loop", "line") for kind, _ in held) or any(
         s.kind == "rod" and s.owner == body.name for s in builder.solids
@@ -112,7 +113,7 @@ def _body(builder: SceneBuilder, body: Body, held: Sequence[Anchor]) -> None:
 
 
 def _standing(system: System, body: Body, held: Sequence[Anchor]) -> Axis | None:
-    """The normal of the plane on which a mass without moments stands, that shifts alone move: a block rather than a ball."""
+    """The normal of the plane on which a mass without moments stands, that shifts alone move: a bead on it."""
     shifted = all(isinstance(m, ElementaryMotion) and not m.turns for m in body.motions)
     if not shifted or any(x.value != 0 for x in body.inertia.moments) or [kind for kind, _ in held] != ["contact"]:
         return None
@@ -181,16 +182,22 @@ def _lines(builder: SceneBuilder, system: System) -> None:
             builder.solid(
                 "rail", frame, "", place, to=builder.places[c.end.body], at=at, axis=builder.direction(c.axis)
             )
-    for name, one, other in _ropes(system):
+    for name, one, other, longest in _ropes(system):
         (a, start), (b, end) = builder.station(one), builder.station(other)
-        builder.solid("line", a, "", ELEMENT, to=b, name=name, start=start, end=end)
+        numbers = {"start": start, "end": end}
+        if longest is None:
+            builder.solid("line", a, "", ELEMENT, to=b, name=name, **numbers)
+        else:
+            builder.solid("rope", a, "", ELEMENT, to=b, name=name, **numbers, length=builder.values((longest,)))
 
 
-def _ropes(system: System) -> Iterator[tuple[str, Station, Station]]:
-    """Name and ends of the distances ``|r(A) - r(B)|`` in constraints on coordinates."""
-    known = stations(system)
-    for c in system.constraints:
-        if not isinstance(c, Constraint):
+def _ropes(system: System) -> Iterator[tuple[str, Station, Station, Expr | None]]:
+    """Name and ends of the distances ``|r(A) - r(B)|`` in constraints on coordinates and in limits, and the length up to which
+    one is slack, where a limit has it alone, below a bound of parameters.
+    """
+    known, given = stations(system), {*system.parameter_names}
+    for c in (*system.constraints, *system.contacts):
+        if not isinstance(c, Constraint | Limit):
             continue
         found = [
             x.vector for x in map(part, c.value.symbols()) if x is not None and x.vector.kind == "r" and not x.rates
@@ -199,7 +206,9 @@ def _ropes(system: System) -> Iterator[tuple[str, Station, Station]]:
         within = set(reachable(c.value.graph, [c.value.ref])) if len(places) > 1 else set()
         for a, b in combinations(places, 2):
             if a.frame == b.frame and norm(a - b).ref >> 1 in within:
-                yield c.name, known[a.of], known[b.of]
+                longest = c.upper if isinstance(c, Limit) and norm(a - b).ref == c.value.ref else None
+                longest = longest if longest is not None and {*longest.symbols()} <= given else None
+                yield c.name, known[a.of], known[b.of], longest
 
 
 def _planes(builder: SceneBuilder, system: System) -> None:

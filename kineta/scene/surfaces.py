@@ -179,6 +179,18 @@ def coil(start: FloatArray, end: FloatArray, radius: float, wire: float) -> Surf
     return _tube(line @ along(d).T + start, wire, m)
 
 
+def rope(start: FloatArray, end: FloatArray, length: float, up: FloatArray, radius: float) -> Surface:
+    """A rope of a *length*: straight where it is taut, else on a parabola that sags against *up*, about as long as it."""
+    d = end - start
+    far = float(np.sqrt(d @ d))
+    sag = float(np.sqrt(max((length - far) * (4 * length + 2 * far), 0.0))) / 4  # half the length where the ends meet
+    if not (0.0 < sag < np.inf and up.any()):
+        return bar(start, end, radius)
+    s = np.linspace(0.0, 1.0, 25)[:, None]
+    line: FloatArray = start + s * d - 4 * sag * s * (1 - s) * up
+    return _tube(line, radius, 8)
+
+
 def _tube(line: FloatArray, radius: float, around: int) -> Surface:
     """A tube about a *line* (n, 3), open at its ends."""
     ahead = np.gradient(line, axis=0)

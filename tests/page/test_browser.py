@@ -80,6 +80,22 @@ def test_a_page_is_worked_by_keys_and_read_aloud(chromium: Any, tmp_path: Path) 
         assert tab.said == []
 
 
+STOPPED = """model stopping;
+Disk | Rz(phi) = Jz(0.1);
+spring bend = 0.06 on phi;
+when late : t >= 0.7 s : stop;
+initial phi' = 3;
+"""
+
+
+def test_a_run_that_is_stopped_names_what_stops_it_and_when(chromium: Any, tmp_path: Path) -> None:
+    with opened(chromium, kn.loads(STOPPED).show(tmp_path / "stopping.html", to=2.0)) as tab:
+        tab.computed()
+        assert tab.page.inner_text("#told") == "Stopped at t = 0.7000 s by 'late'."
+        assert tab.do("() => kineta.track.last") == pytest.approx(0.7, abs=1e-12)
+        assert tab.said == []
+
+
 def test_curves_are_kept_beside_those_of_other_values(chromium: Any, tmp_path: Path) -> None:
     drawn = "() => kineta.panes[0].values.length - 1 - kineta.panes[0].lines.length"
     with opened(chromium, shown(tmp_path, "double_pendulum", 2.0)) as tab:

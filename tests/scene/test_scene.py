@@ -10,11 +10,11 @@ import pytest
 
 import kineta as kn
 from kineta.codegen import numpy as interpreter
-from kineta.scene.construction import pieces
+from kineta.scene.construction import between, pieces
 from kineta.scene.height_fields import along_field, field_surface, fields, on_field, waves
 from kineta.scene.machine import Machine
 from kineta.scene.meshes import MeshError, mesh
-from kineta.scene.surfaces import SOLIDS, Surface, bar, coil, hull, rod
+from kineta.scene.surfaces import SOLIDS, Surface, bar, coil, hull, rod, rope
 from kineta.scene.system_scene import scene
 from tests.support import EXAMPLES, ROOT, examples
 
@@ -64,7 +64,7 @@ def test_the_plane_in_which_a_machine_lives(name: str, normal: int | None) -> No
         ("flyball_governor", "spring", 2),
         ("flyball_governor", "damper", 2),
         ("cart_pendulum", "rail", 1),
-        ("sliding_block", "block", 1),
+        ("sliding_block", "bead", 1),
     ],
 )
 def test_what_rolls_touches_springs_and_slides(name: str, kind: str, count: int) -> None:
@@ -282,3 +282,28 @@ def test_a_damaged_mesh_is_told_as_such(tmp_path: Path) -> None:
     broken.write_bytes(b"solid x\xff\xfe\x80\x81 garbage\x00\x01")
     with pytest.raises(MeshError, match=r"broken\.stl' is damaged: its content is not that of a \.stl file"):
         mesh(broken, 100)
+
+
+SLING = """gravity 9.81;
+parameters l = 1;
+Load | Sx(x), Sz(z) = 1;
+coordinates x, z;
+point Hook on ground = (0, 0, 0);
+limit rope : |r(Load) - r(Hook)| <= l;
+initial x = 0.6, z = -0.2;
+"""
+
+
+@pytest.mark.parametrize("length", [0.64, 0.8, 1.0, 1.5])
+def test_a_rope_of_a_limit_is_slack_in_its_length_and_taut_beyond(length: float) -> None:
+    own = machine(kn.loads(SLING), {"l": length})
+    (sling,) = [s for s in own.scene.solids if s.kind == "rope"]
+    (surface,) = between(own, sling, own.first)
+    low = surface.vertices[:, 2].min()
+    line = rope(np.zeros(3), np.array([0.6, 0.0, -0.2]), length, own.up, 1e-6)
+    rings = line.vertices[: len(line.vertices) // 8 * 8].reshape(-1, 8, 3).mean(axis=1)
+    along = np.linalg.norm(np.diff(rings, axis=0), axis=1).sum()
+    assert along == pytest.approx(length, rel=0.06)  # of a parabola through both ends
+    assert low < -0.2
+    taut = machine(kn.loads(SLING), {"l": 0.5})
+    assert next(between(taut, sling, taut.first)).vertices[:, 2].min() > -0.2 - 2 * taut.radius

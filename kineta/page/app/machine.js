@@ -8,17 +8,19 @@ import { LEVELS } from "./governor.js";
 import * as shapes from "./shapes.js";
 
 const scene = data.scene;
-const Y = new THREE.Vector3(0, 1, 0), PLACE = new THREE.Vector3();
+const Y = new THREE.Vector3(0, 1, 0), PLACE = new THREE.Vector3(), A = new THREE.Vector3(), D = new THREE.Vector3();
 /** Bodies beyond which a machine has many. */
 const MANY = 20;
 /** Cells whose vertices are one in coarse meshes, in sizes of the machine. */
 const CELL = 0.014;
+/** Straight parts of a rope that is slack. */
+const LINKS = 16;
 /** Largest length that is drawn [m]. */
 const LARGEST = 1e15;
 
 /** @typedef {import("./data.js").Solid} Solid */
 
-/** Where a solid between two frames begins and ends. @typedef {{mesh: THREE.Mesh, from: number, start: THREE.Vector3, to: number, end: THREE.Vector3, part: [number, number]}} Between */
+/** Where a solid between two frames begins and ends. @typedef {{mesh: THREE.Mesh, from: number, start: THREE.Vector3, to: number, end: THREE.Vector3, part: [number, number], rope?: number}} Between rope: the length to which it is slack */
 
 export class Machine {
   constructor() {
@@ -244,9 +246,9 @@ export class Machine {
     return rest.every((p) => Math.abs(p.clone().sub(origin).dot(normal)) <= least);
   }
 
-  _block(s) {
-    const r = this.radius, turn = along(this.value(s, "axis")), up = new THREE.Vector3(0, 0, 2.5 * r).applyQuaternion(turn);
-    this.add(s, shapes.box(7 * r, 7 * r, 5 * r), this.colour(s), this.value(s, "at").add(up), turn);
+  _bead(s) {
+    const radius = 1.8 * this.radius, up = this.value(s, "axis").normalize().multiplyScalar(radius);
+    this.add(s, shapes.sphere(radius), this.colour(s), this.value(s, "at").add(up));
   }
 
   /** A plane that moves with its frame, as a round plate; that of the ground is the floor. */
@@ -394,6 +396,10 @@ export class Machine {
     else if (kind === "damper") {
       place(rod(0.9 * r), [0, 0.6]);
       place(rod(0.4 * r), [0.6, 1]);
+    } else if (kind === "rope") {
+      const made = this.between.length, [length] = this.value(s, "length");
+      for (let k = 0; k < LINKS; k++) place(rod(0.3 * r), [k / LINKS, (k + 1) / LINKS]);
+      for (const x of this.between.slice(made)) x.rope = length;
     } else place(rod((kind === "slide" || kind === "link" ? 0.6 : 0.3) * r), [0, 1]);
   }
 
@@ -513,11 +519,18 @@ export class Machine {
     middle.divideScalar(this.carried.length || 1);
     if (Number.isFinite(middle.x + middle.y + middle.z)) this.middle.copy(middle);
     const crowded = this.crowds.length > 0;
-    for (const { mesh, from, start, to, end, part } of this.between) {
-      const a = start.clone().applyMatrix4(this.frames[from].matrix), d = end.clone().applyMatrix4(this.frames[to].matrix).sub(a);
+    for (const { mesh, from, start, to, end, part, rope } of this.between) {
+      const a = A.copy(start).applyMatrix4(this.frames[from].matrix), d = D.copy(end).applyMatrix4(this.frames[to].matrix).sub(a);
+      // A rope that is slack lies about on a parabola of its length.
+      const far = d.length(), sag = rope === undefined ? 0 : 0.25 * Math.sqrt(Math.max((rope - far) * (4 * rope + 2 * far), 0)), [s, e] = part;
+      mesh.position.copy(a).addScaledVector(d, s);
+      d.multiplyScalar(e - s);
+      if (sag > 0 && sag < LARGEST) {
+        mesh.position.addScaledVector(this.up, -4 * sag * s * (1 - s));
+        d.addScaledVector(this.up, -4 * sag * (e * (1 - e) - s * (1 - s)));
+      }
       const length = d.length();
-      mesh.position.copy(a).addScaledVector(d, part[0]);
-      mesh.scale.set(1, Math.max(length * (part[1] - part[0]), 1e-9), 1);
+      mesh.scale.set(1, Math.max(length, 1e-9), 1);
       if (length > 1e-12) mesh.quaternion.setFromUnitVectors(Y, d.divideScalar(length));
       mesh.visible = length > 1e-9 * this.size;
       if (crowded) mesh.updateMatrix();

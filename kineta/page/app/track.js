@@ -191,7 +191,11 @@ export class LiveRun {
 
   /** Note the changes at the present time. */
   changed() {
-    for (const { t, contact, what } of this.engine.model.changes) this.track.changes.push({ t, text: `${contact} ${what}` });
+    for (const { t, contact, what } of this.engine.model.changes) {
+      this.track.changes.push({ t, text: `${contact} ${what}` });
+      /** The last that has acted: a switch, where a run is stopped. */
+      this.stopped = contact;
+    }
   }
 
   /** The present state, and all series there. */
@@ -289,7 +293,7 @@ export class LiveRun {
   /** The sentence on the end of a run before its time. */
   failure() {
     const { track, engine, status } = this, text = engine.model.message(status).replace(/\.$/, "");
-    if (status === STATUS.ENDED) return `${text}.`;
+    if (status === STATUS.ENDED) return `Stopped at t = ${digits(engine.model.time)} s by '${this.stopped}'.`;
     if (status === STATUS.OUT_OF_STEPS) return `The run fails after t = ${digits(track.last)} s. ${this.collapse()}`;
     const at = (k) => ({ t: track.t[k], q: this.part(k, 0, nq), v: this.part(k, nq, nv) });
     return `The run fails after t = ${digits(track.last)} s. ${text}; ${cause(engine, track.rows, at, engine.latest)}.`;
