@@ -1,4 +1,4 @@
-"""The period of forces as a function of a parameter, as 2 pi/w of cos(w t)."""
+"""The period of forces, and of surfaces that move, as a function of a parameter, as 2 pi/w of cos(w t)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from kineta.errors import SimulationError
 from kineta.records import dataclass
 from kineta.runtime.compiled import BoundSystem
 from kineta.tasks.sensitivity.linearised_motion import LinearisedMotion
-from kineta.tasks.sensitivity.mode_tangent import LinearRates, ModeTangent
+from kineta.tasks.sensitivity.mode_equations import WATCHED
+from kineta.tasks.sensitivity.mode_tangent import ModeTangent
 
 #: Times of each piece of a motion at which forces are compared a period later.
 COMPARED = 5
@@ -40,13 +41,35 @@ def samples(motion: LinearisedMotion) -> Iterator[Sample]:
 
 
 def equal(now: FloatArray, then: FloatArray) -> bool:
-    """Return whether rates are equal to the digits that a period is written with."""
-    return bool(np.abs(now - then).max(initial=0.0) <= tolerances.WRITTEN_TOLERANCE * np.abs(now).max(initial=1.0))
+    """Return whether values (k, m) are equal in each column to the digits that a period is written with."""
+    size = np.abs(now).max(axis=0, initial=1.0)
+    return bool((np.abs(now - then) <= tolerances.WRITTEN_TOLERANCE * size).all())
+
+
+@dataclass(frozen=True)
+class Action:
+    """What time may move in k states: ``values`` (k, n + w), rates, gaps and bounds of contacts, and their derivatives ``slopes``
+    (k, n + w) by the last symbol that varies.
+    """
+
+    values: FloatArray
+    slopes: FloatArray
+
+
+def action(tangent: ModeTangent, sample: Sample, switched: bool = False) -> Action:
+    """Return what acts at a *sample*; *switched*, with what switches watch and set."""
+    rates = tangent.rates(sample.mode, sample.t, sample.y)
+    values, slopes = tangent.watched(sample.mode, sample.t, sample.y, rates)
+    end = values.shape[1] if switched else WATCHED * len(tangent.functions.contacts)
+    return Action(
+        np.concatenate([rates.f, values[:, :end]], axis=1),
+        np.concatenate([rates.A[:, :, -1], slopes[:, :end, -1]], axis=1),
+    )
 
 
 @dataclass
 class ForcedPeriod:
-    """The period T(p) of the forces at ``samples`` of a motion, by Newton's method for f(t + T, y, p) = f(t, y, p).
+    """The period T(p) of what acts at ``samples`` of a motion, by Newton's method for f(t + T, y, p) = f(t, y, p).
 
     place : of p in the parameters, the last of those that vary
     known : values of p, with T [s] and dT/dp there
@@ -65,8 +88,7 @@ class ForcedPeriod:
         """Return whether the first period is that of other values of the parameter, which changes by *reach*, too."""
         value, T, _ = self.known[0]
         for now, then in self._pairs(value, T):
-            change = reach * (then.A - now.A)[:, :, -1]
-            if not equal(now.f, now.f + change):
+            if not equal(now.values, now.values + reach * (then.slopes - now.slopes)):
                 return False
         return True
 
@@ -100,38 +122,38 @@ class ForcedPeriod:
                 return None
             if abs(step) <= tolerances.NEWTON_TOLERANCE * T:
                 pairs = self._pairs(value, T)
-                return T if all(equal(now.f, then.f) for now, then in pairs) else None
+                return T if all(equal(now.values, then.values) for now, then in pairs) else None
         return None
 
     def _slope(self, value: float, T: float) -> float:
         """Return dT/dp."""
         g_T = self._by_period(value, T)
         pairs = self._pairs(value, T)
-        g_p = np.concatenate([(then.A - now.A)[:, :, -1].ravel() for now, then in pairs])
+        g_p = np.concatenate([(then.slopes - now.slopes).ravel() for now, then in pairs])
         size = float(g_T @ g_T)
         return -float(g_T @ g_p) / size if size > 0 else 0.0
 
     def _off(self, value: float, T: float) -> FloatArray:
         pairs = self._pairs(value, T)
-        return np.concatenate([(then.f - now.f).ravel() for now, then in pairs])
+        return np.concatenate([(then.values - now.values).ravel() for now, then in pairs])
 
     def _by_period(self, value: float, T: float) -> FloatArray:
         """Return the derivative of the differences by T, by central difference quotients."""
         h = QUOTIENT * T
-        rates = zip(self._rates(value, T + h), self._rates(value, T - h), strict=True)
-        return np.concatenate([(after.f - before.f).ravel() for after, before in rates]) / (2 * h)
+        acting = zip(self._acting(value, T + h), self._acting(value, T - h), strict=True)
+        return np.concatenate([(after.values - before.values).ravel() for after, before in acting]) / (2 * h)
 
-    def _pairs(self, value: float, T: float) -> Iterator[tuple[LinearRates, LinearRates]]:
-        """The rates at the samples with a *value* of the parameter, now and *T* later."""
-        return zip(self._rates(value, 0.0), self._rates(value, T), strict=True)
+    def _pairs(self, value: float, T: float) -> Iterator[tuple[Action, Action]]:
+        """What acts at the samples with a *value* of the parameter, now and *T* later."""
+        return zip(self._acting(value, 0.0), self._acting(value, T), strict=True)
 
-    def _rates(self, value: float, later: float) -> list[LinearRates]:
-        """The rates at the samples some time *later*, with a *value* of the parameter."""
-        found = list[LinearRates]()
+    def _acting(self, value: float, later: float) -> list[Action]:
+        """What acts at the samples some time *later*, with a *value* of the parameter."""
+        found = list[Action]()
         for sample in self.samples:
             p = sample.mode.p.copy()
             p[self.place] = value
-            found.append(self.tangent.rates(replace(sample.mode, p=p), sample.t + later, sample.y))
+            found.append(action(self.tangent, Sample(replace(sample.mode, p=p), sample.t + later, sample.y)))
         return found
 
 

@@ -28,7 +28,7 @@ from kineta.records import dataclass
 from kineta.runtime.events import Event
 from kineta.runtime.projection import normalise
 from kineta.tasks.assemble import assemble
-from kineta.tasks.periodic_motions.forced_period import ForcedPeriod, equal, samples
+from kineta.tasks.periodic_motions.forced_period import ForcedPeriod, Sample, action, equal, samples
 from kineta.tasks.sensitivity.initial_sensitivity import independent_variations
 from kineta.tasks.sensitivity.linearised_motion import LinearisedMotion, linearised_motion
 from kineta.tasks.sensitivity.saltation import Guard, end_of
@@ -420,22 +420,15 @@ class Shooting:
         return not self.drifts or self._repeats(at, 0.0, shift)
 
     def _repeats(self, at: Orbit, later: float, shift: FloatArray) -> bool:
-        """Whether the rates are the same some time *later*, and what is watched, too, in states with a *shift* (n,)."""
+        """Whether what acts is the same some time *later*, and what switches watch, too, in states with a *shift* (n,)."""
         motion = self.passage(at).motion
         for sample in samples(motion):
             y = sample.y.copy()
             y[:, : len(shift)] += shift
-            now = motion.tangent.rates(sample.mode, sample.t, sample.y)
-            then = motion.tangent.rates(sample.mode, sample.t + later, y)
-            if not equal(now.f, then.f):
+            moved, switched = Sample(sample.mode, sample.t + later, y), bool(shift.any())
+            now, then = (action(motion.tangent, x, switched).values for x in (sample, moved))
+            if not equal(now, then):
                 return False
-            if shift.any():
-                watched = (
-                    motion.tangent.watched(sample.mode, sample.t, states, rates)[0]
-                    for states, rates in ((sample.y, now), (y, then))
-                )
-                if not equal(*watched):
-                    return False
         return True
 
     def follow_forces(self, at: Orbit, end: float) -> None:

@@ -203,6 +203,33 @@ def test_the_period_of_a_family_is_that_of_the_forces() -> None:
     assert np.ptp(w) > 0.1
 
 
+def test_a_table_that_moves_has_the_period_of_its_parameter() -> None:
+    """A ball on a table at A sin(W t) that flies for g T/2 up: the table then moves by w = g T/2 (1 - e)/(1 + e), and as the
+    product of the multipliers e^2 remains.
+    """
+    model = kn.loads(
+        "gravity 9.81; parameters A = 0.04, W = 20, e = 0.5; Table | Sz(A*sin(W*t)) = 1; B | Sz(z) = 1; coordinates z; "
+        "contact hit : point between B and Table axis (0, 0, 1), restitution = e;"
+    )
+
+    def start(A: float, W: float, t: float) -> list[float]:
+        up = 9.81 * np.pi / W
+        phase = np.arccos(up / 3 / (A * W))
+        s = t - phase / W
+        return [A * np.sin(phase) + up * s - 9.81 * s**2 / 2, up - 9.81 * s]
+
+    t0 = 0.1
+    z, vz = start(0.04, 20, t0)
+    at: dict[str, Any] = {"q": {"z": z}, "v": {"z'": vz}, "t0": t0}
+    family = kn.periodic_family(model, "W", 22, 2 * np.pi / 20, points=4, **at)
+    np.testing.assert_allclose(family.period, 2 * np.pi / family["W"], rtol=1e-12)
+    for W, state, multipliers in zip(family["W"], family.states, family.multipliers, strict=True):
+        np.testing.assert_allclose(state, start(0.04, W, t0), rtol=0, atol=1e-10)
+        assert np.prod(multipliers) == pytest.approx(0.25, abs=1e-9)
+    with pytest.raises(kn.SimulationError, match="0.32.* s later they are others"):
+        kn.periodic(model, 2.06 * np.pi / 20, **at)
+
+
 def test_what_drifts_and_is_depended_on_moves_by_whole_turns() -> None:
     turning = kn.loads(
         "gravity 9.81; A | Ry(q), Sz(-1) = 1; coordinates q; force f = 12 - 0.5*q' on q; initial q' = 24;"
