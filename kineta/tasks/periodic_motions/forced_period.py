@@ -87,10 +87,8 @@ class ForcedPeriod:
     def constant(self, reach: float) -> bool:
         """Return whether the first period is that of other values of the parameter, which changes by *reach*, too."""
         value, T, _ = self.known[0]
-        for now, then in self._pairs(value, T):
-            if not equal(now.values, now.values + reach * (then.slopes - now.slopes)):
-                return False
-        return True
+        pairs = self._pairs(value, T)
+        return all(equal(now.values, now.values + reach * (then.slopes - now.slopes)) for now, then in pairs)
 
     def at(self, value: float) -> tuple[float, float]:
         """Return T and dT/dp at a *value* of the parameter. Raises :class:`SimulationError` where forces have no period."""
