@@ -94,8 +94,7 @@ def derive(
     equations = derive_equations(system, formalism, strategy=strategy).settled()
     large = system.nv > LARGE
     counted = [q for q in COUNTED if q == quantity or not (large and q in SQUARE)]
-    for q in counted:
-        equations.expressions(q)
+    counts = {q: equations.operations(q) for q in counted}
     t_derive = time.perf_counter() - began
     made: Any = equations.matrix_form if matrix and whole else partial(equations.printed, quantity)
     shape: Any = made(unforced=unforced)
@@ -106,7 +105,6 @@ def derive(
     lines = (shape.latex if latex else shape.text)(parts=not no_parts, order=names, rising=rising)
     shown = lines.splitlines() if matrix else list(lines)
     matrices = shape.as_dict(parts=not no_parts, order=names, rising=rising, typeset=latex) if matrix else {}
-    counts = {q: equations.operations(q) for q in counted}
     began = time.perf_counter()
     if as_json:
         _compile(equations)

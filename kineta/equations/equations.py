@@ -416,7 +416,8 @@ class Equations:
                 raise ArgumentError(f"unforced is for the equations of motion; leave it out for {shown(quantity)}.")
             return self._printed(self._known(quantity))
         return self.memo(
-            (Formulas, EQUATIONS, zero), lambda: printed_equations(self.alone(), self.system, unforced=zero)
+            (Formulas, EQUATIONS, zero),
+            lambda: printed_equations(self.alone(), self.system, lambda: self.formulas("inverse"), unforced=zero),
         )
 
     def _printed(self, quantity: str) -> Formulas:

@@ -196,22 +196,20 @@ def with_kept_names(formulas: Formulas, derivation: Derivation, system: System, 
     return replace(formulas, defined=kept_names(derivation, system, refs))
 
 
-def printed_equations(derivation: Derivation, system: System, *, unforced: bool = False) -> Formulas:
+def printed_equations(
+    derivation: Derivation, system: System, inverse: Callable[[], Formulas], *, unforced: bool = False
+) -> Formulas:
     """The equations of motion for print: the forces with the multipliers of constraints and programs, then these, then the rates
     of the first-order states.
 
     Of the second order they are tau = M vdot + h - A^T lambda, then 0 = f; under programs that ask for a higher order M z = ...,
     the highest derivatives on the left. A constraint or program is shown as it is written. *unforced* equations have no added
     forces: 0 = M vdot + h - A^T lambda. Named expressions of *system*, the one as it is described, keep their names where that is
-    shorter to read.
+    shorter to read. *inverse* gives the formulas of inverse dynamics.
     """
     found = equations_of_motion(derivation)
     n, m = len(derivation.symbols.v), len(found.conditions)
-    lead = found.balance if found.order == 2 else found.rest
-    directions = [x for row in found.reactions.values() for x in row]
-    functions = {"lead": lead, "directions": directions, "conditions": found.conditions, "inertia": found.inertia}
-    functions["rates"] = derivation.symbols.state_rates
-    own, refs = simplified(derivation, functions, system.parameter_names)
+    own, refs = _simplified_equations(found, system, inverse)
     ends = (*["0"] * m, *(f"{name}'" for name in system.state_names))
     if found.order == 2:
         labels = (*(["0"] * n if unforced else quantity("inverse").labels(system, (n,))), *ends)
@@ -219,7 +217,35 @@ def printed_equations(derivation: Derivation, system: System, *, unforced: bool 
         labels = (*(f"left[{k + 1}]" for k in range(n)), *ends)
     entries, left = _written_equations(own.graph, found, refs)
     shown = Formulas(own, EQUATIONS, Array((len(labels),), entries, labels=labels), left)
+    if not system.lets:
+        return shown
+    functions = _ends(found) | _lead(found)
     return with_kept_names(shown, derivation, system, sum(_written_equations(derivation.graph, found, functions), ()))
+
+
+def _simplified_equations(
+    found: EquationsOfMotion, system: System, inverse: Callable[[], Formulas]
+) -> tuple[Symbols, dict[str, list[Ref]]]:
+    """The functions that equations of motion consist of, simplified in a common new graph, with the symbols of this graph."""
+    d, given = found.derived, system.parameter_names
+    if found.order > 2 or found.controlled:
+        return simplified(d, _lead(found) | _ends(found), given)
+    forces, own = inverse(), symbols(d.symbols.system, Graph())
+    own.graph.copy_from(forces.graph)
+    own, ends = simplified(d, _ends(found), given, own)
+    return own, {"lead": list(forces.array.refs), **ends}
+
+
+def _lead(found: EquationsOfMotion) -> dict[str, Sequence[Ref]]:
+    """What stands beside the reactions, and the mass matrix where its products are shown apart."""
+    return {"lead": found.balance} if found.order == 2 else {"lead": found.rest, "inertia": found.inertia}
+
+
+def _ends(found: EquationsOfMotion) -> dict[str, Sequence[Ref]]:
+    """Directions of the reactions, conditions, and rates of the first-order states."""
+    directions = [x for row in found.reactions.values() for x in row]
+    rates = found.derived.symbols.state_rates
+    return {"directions": directions, "conditions": found.conditions, "rates": rates}
 
 
 def _written_equations(
@@ -240,13 +266,16 @@ def _written_equations(
 
 @collector_paused()
 def simplified(
-    derivation: Derivation, functions: Mapping[str, Sequence[Ref]], given: Collection[str]
+    derivation: Derivation,
+    functions: Mapping[str, Sequence[Ref]],
+    given: Collection[str],
+    own: Symbols | None = None,
 ) -> tuple[Symbols, dict[str, list[Ref]]]:
-    """*functions* of a derivation, each simplified with the symbols *given* constant, in a common new graph; with the
-    symbols of this graph.
+    """*functions* of a derivation, each simplified with the symbols *given* constant, in the graph of *own* symbols or in a new
+    one; with the symbols of this graph.
     """
     system = derivation.symbols.system
-    own = symbols(system, Graph())
+    own = symbols(system, Graph()) if own is None else own
     with scaling_diagnosis(system):
         return own, {n: simplify(derivation.graph, refs, given, own.graph) for n, refs in functions.items()}
 

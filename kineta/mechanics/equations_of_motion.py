@@ -20,55 +20,77 @@ from kineta.mechanics.programs.laws.law import gradients
 from kineta.mechanics.programs.rows import without
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.records import dataclass
+from kineta.threads import once
 
 #: Prefix of the names of the multipliers of constraints in equations of a higher order than the second, which are rates.
 RATE_MULTIPLIER = "nu."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class EquationsOfMotion:
-    """Equations of motion of the *order* s: references into the graph of a derivation.
+    """Equations of motion of the *order* s: references into the graph of the derivation *derived*.
 
     highest : names of the highest derivatives z
-    inertia : the mass matrix M, row by row
-    rest : what the motion asks for beside M z: the bias h, or kappa
-    balance : M z + rest, in the fewest operations
     reactions : for each unknown its direction, (nv,)
     conditions : what vanishes
     """
 
+    derived: Derivation
     order: int
     highest: tuple[str, ...]
-    inertia: tuple[Ref, ...]
-    rest: tuple[Ref, ...]
-    balance: tuple[Ref, ...]
     reactions: Mapping[str, list[Ref]]
     conditions: tuple[Ref, ...]
+
+    @property
+    def controlled(self) -> bool:
+        """Whether they are those under programs of motion."""
+        return bool(self.derived.symbols.system.programs)
+
+    @once
+    def inertia(self) -> tuple[Ref, ...]:
+        """The mass matrix M, row by row."""
+        n = len(self.derived.symbols.v)
+        return self.derived["mass_and_bias" if self.order == 2 else "mass_matrix"].refs[: n * n]
+
+    @once
+    def rest(self) -> tuple[Ref, ...]:
+        """What the motion asks for beside M z: the bias h, or kappa, (nv,)."""
+        d, n = self.derived, len(self.derived.symbols.v)
+        if self.order > 2:
+            return self._caused(tuple(without(d.symbols, self._law, self.order)))
+        return self._caused(d["mass_and_bias"].refs[n * n :])
+
+    @once
+    def balance(self) -> tuple[Ref, ...]:
+        """M z + rest, in the fewest operations, (nv,)."""
+        return self._caused(self.derived["inverse"].refs if self.order == 2 else tuple(self._law))
+
+    @once
+    def _law(self) -> list[Ref]:
+        d = self.derived
+        return list(law(d).rate(d, self.order - 2))
+
+    def _caused(self, refs: tuple[Ref, ...]) -> tuple[Ref, ...]:
+        """*refs* without the part of the control that no program asks for."""
+        d = self.derived
+        if not self.controlled:
+            return refs
+        return tuple(d.graph.sub(x, T) for x, T in zip(refs, transversal(d), strict=True))
 
 
 def equations_of_motion(d: Derivation) -> EquationsOfMotion:
     """The equations of motion of a derivation. Raises :class:`ModelError` for programs to which their law does not apply."""
     n, order = len(d.symbols.v), d.programs.s if d.symbols.system.programs else 2
     highest = tuple(f"{name}{chr(39) * (order - 1)}" for name in d.symbols.names)
-    reactions = {f"{MULTIPLIER}{row.constraint}": row.dense(n) for row in d.rows}
-    conditions = tuple(_condition(d, row, 2) for row in d.rows)
     if order == 2:
-        found = d["mass_and_bias"].refs
-        inertia, rest, balance = found[: n * n], found[n * n :], d["inverse"].refs
+        reactions = {f"{MULTIPLIER}{row.constraint}": row.dense(n) for row in d.rows}
     else:
-        inertia, balance = d["mass_matrix"].refs, tuple(law(d).rate(d, order - 2))
-        rest = tuple(without(d.symbols, list(balance), order))
         reactions = {f"{RATE_MULTIPLIER}{row.constraint}": row.dense(n) for row in d.programs.ideal}
+    conditions = tuple(_condition(d, row, 2) for row in d.rows)
     if d.symbols.system.programs:
-        rest, balance = (_without_transversal(d, refs) for refs in (rest, balance))
         reactions = _control(d) | reactions
         conditions = (*(_condition(d, row, order) for row in d.programs.rows), *conditions)
-    return EquationsOfMotion(order, highest, tuple(inertia), tuple(rest), tuple(balance), reactions, conditions)
-
-
-def _without_transversal(d: Derivation, refs: tuple[Ref, ...]) -> tuple[Ref, ...]:
-    """*refs* without the part of the control that no program asks for."""
-    return tuple(d.graph.sub(x, T) for x, T in zip(refs, transversal(d), strict=True))
+    return EquationsOfMotion(d, order, highest, reactions, conditions)
 
 
 def _control(d: Derivation) -> dict[str, list[Ref]]:

@@ -17,6 +17,7 @@ from kineta.notation.text import TEXT
 from kineta.notation.typesetting import LAST, Kinds, Notation, factor_kinds, typeset
 from kineta.passes.remove_guards import remove_guards
 from kineta.records import dataclass
+from kineta.threads import memo
 
 #: Operations in one line at most: in longer formulas parts have names although they occur once.
 LINE = 24
@@ -31,7 +32,7 @@ PART = re.compile(r"\bz\d+\b")
 SINGLE = re.compile(r"-?[\w.]+'*|-?\w+\([\w.]+\)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class CommonSubexpressions:
     """Formulas with named parts: ``named`` are the nodes with the names z1, z2, ... in topological order; nodes that are written
     alike have one name.
@@ -54,15 +55,20 @@ class CommonSubexpressions:
 
     def lines(self, notation: Notation, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Names and right sides: the named parts, then the entries by their *labels*."""
+        named, entries = memo(self, (notation,), lambda: self._written(notation))
+        yield from named
+        yield from zip(labels, entries, strict=True)
+
+    def _written(self, notation: Notation) -> tuple[list[tuple[str, str]], list[str]]:
+        """The named parts with their right sides, and the right sides of the entries."""
         known = factor_kinds(self.graph, [*(2 * i for i in self.named), *self.entries], self.kinds)
         shown = {i: notation.name(name) for i, name in self.named.items()}
         kinds = {**self.kinds, **{name: (known[i], LAST) for i, name in shown.items()}}
         first = {name: i for i, name in reversed([*shown.items()])}
-        for i, name in shown.items():
-            if first[name] == i:
-                yield name, typeset(self.graph, 2 * i, notation, shown, kinds)
-        for label, ref in zip(labels, self.entries, strict=True):
-            yield label, typeset(self.graph, ref, notation, shown, kinds, whole=False)
+        named = [
+            (name, typeset(self.graph, 2 * i, notation, shown, kinds)) for i, name in shown.items() if first[name] == i
+        ]
+        return named, [typeset(self.graph, ref, notation, shown, kinds, whole=False) for ref in self.entries]
 
 
 def common_subexpressions(

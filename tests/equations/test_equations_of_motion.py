@@ -71,6 +71,16 @@ def test_printed_equations_under_programs_have_the_values_derived(name: str) -> 
     assert _sides(below, state)[-len(conditions) :] == pytest.approx(conditions, rel=1e-11, abs=1e-11)
 
 
+@pytest.mark.parametrize("unforced", [False, True])
+def test_equations_without_reactions_are_printed_as_inverse_dynamics(*, unforced: bool) -> None:
+    equations = kn.derive(kn.load(EXAMPLES / "branched.kin"))
+    forces = [line.partition(" = ") for line in equations.text("inverse").splitlines()]
+    own = ["0" if unforced and left.startswith("tau[") else left for left, _, _ in forces]
+    found = [line.partition(" = ") for line in equations.text(unforced=unforced).splitlines()]
+    assert [left for left, _, _ in found] == own
+    assert [right for _, _, right in found] == [right for _, _, right in forces]
+
+
 def _sides(text: str, state: dict[str, float]) -> list[float]:
     """What the lines of equations say is zero: M z less the rest, forces, conditions; parts are values for others."""
     scope, sides = dict(state), list[float]()
