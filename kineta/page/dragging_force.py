@@ -16,8 +16,8 @@ GRIP = ("x", "y", "z", "X", "Y", "Z", "stiffness", "damping")
 
 
 def hand(equations: Equations) -> StraightLineProgram:
-    """The program from t, q, v, the parameters p and the ``grip`` to the ``forces`` on the speeds (nv,), and the ``place`` of the
-    body that is held, in ground axes (3,).
+    """The program from t, q, v, the parameters p and the ``grip`` to the ``forces`` on the speeds (nv,), the ``place`` of the
+    body that is held [m], and the ``pull`` there [N], in ground axes (3,).
     """
     return equations.memo((hand, GRIP), lambda: _hand(equations.alone()))
 
@@ -40,5 +40,5 @@ def _hand(d: Derivation) -> StraightLineProgram:
     values = {f"hand force {axis}": f for axis, f in zip("xyz", force.refs, strict=True)}
     forces = substitute(g, [along.get(k, ZERO) for k in range(len(s.v))], values)
     inputs = {"t": (s.t,), "q": s.q, "v": s.v, "p": s.p, "grip": (*weights, *told)}
-    outputs = {"forces": ((len(s.v),), forces), "place": ((3,), place.refs)}
+    outputs = {"forces": ((len(s.v),), forces), "place": ((3,), place.refs), "pull": ((3,), force.refs)}
     return program(g, inputs, outputs, "hand")

@@ -26,6 +26,9 @@ from kineta.values import finite, flag, number
 if TYPE_CHECKING:
     from kineta.scene.scene import Scene
 
+#: Parts of an initial value by which constraints may move it unsaid, and values that are listed at most.
+MOVED, LISTED = 1e-4, 6
+
 
 @public
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +123,8 @@ def posture(
     t, notes = finite("t", t), list[str]()
     if flag("assembled", assembled) and system.constraints:
         found = kept(key_of("assembled", system, q0, v0, values, t), lambda: _assembled(system, q0, v0, values, t))
-        (q0, v0), notes = map(np.array, found[:2]), found[2]
+        given, (q0, v0) = np.concatenate([q0, v0]), map(np.array, found[:2])
+        notes = [*found[2], *_moved(system, given, np.concatenate([q0, v0]))]
     if to is not None and not (to := finite("to", to)) > 0:
         raise ArgumentError(f"Expected a time above zero for to, found {to:g} s.")
     return Posture(system, t, q0, v0, values, direction(towards), tuple(notes), to)
@@ -135,6 +139,21 @@ def _assembled(
     except SimulationError as error:
         return q.tolist(), v.tolist(), [f"Shown as given: {error}"]
     return found.q.tolist(), found.v.tolist(), []
+
+
+def _moved(system: System, given: FloatArray, found: FloatArray) -> list[str]:
+    """The note on values *given* that the constraints do not allow, and those *found* in their place."""
+    stated, names = dict(system.initial), (*system.q_names, *system.v_names)
+    moved = [
+        f"{name} is {x:.4g} in place of {x0:.4g}"
+        for name, x0, x in zip(names, given.tolist(), found.tolist(), strict=True)
+        if (x0 or name in stated) and abs(x - x0) > MOVED * max(1.0, abs(x0))
+    ]
+    more = [f"and {len(moved) - LISTED} more"] * (len(moved) > LISTED)
+    listed = ", ".join([*moved[:LISTED], *more])
+    return [
+        f"The constraints do not allow the initial values; the start is the nearest that they allow: {listed}."
+    ] * bool(moved)
 
 
 def direction(towards: Any) -> tuple[float, float, float] | None:

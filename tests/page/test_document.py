@@ -167,12 +167,14 @@ def test_a_hand_pulls_by_the_transposed_jacobian() -> None:
     weights = [float(b.name == body) for b in system.tree]
     put(made, instance, t=[0.0], q=q, v=v, p=task.made.p, grip=[*weights, 0, 0, 0, *target, 30.0, 4.0])
     instance.call("hand", at["t"], at["q"], at["v"], at["p"], at["grip"], at["held"])
-    found = read(made, instance, "held", system.nv + 3)
+    found = read(made, instance, "held", system.nv + 6)
     equations = equations_of(system)
     position, jacobian = (equations.function(f"{n}({body})", "numpy")(0.0, q, v) for n in ("position", "jacobian"))
     J = np.asarray(jacobian)[:3]
-    np.testing.assert_allclose(found[system.nv :], position, atol=1e-15)
-    np.testing.assert_allclose(found[: system.nv], J.T @ (30.0 * (target - position) - 4.0 * (J @ v)), atol=1e-12)
+    pull = 30.0 * (target - position) - 4.0 * (J @ v)
+    np.testing.assert_allclose(found[system.nv : system.nv + 3], position, atol=1e-15)
+    np.testing.assert_allclose(found[system.nv + 3 :], pull, atol=1e-12)
+    np.testing.assert_allclose(found[: system.nv], J.T @ pull, atol=1e-12)
 
 
 def test_runs_that_no_page_can_show() -> None:

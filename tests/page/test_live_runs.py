@@ -82,6 +82,47 @@ def test_values_between_samples_are_those_of_simulate(
         assert tab.said == []
 
 
+def test_the_time_of_a_largest_value_is_found_between_samples(chromium: Any, tmp_path: Path) -> None:
+    system = kn.load(EXAMPLES / "fourbar.kin")
+    with opened(chromium, shown(tmp_path, "fourbar", 2.0)) as tab:
+        tab.computed()
+        last = tab.do(LAST)
+        tab.page.click("#left .tab:has-text('Forces')")
+        name = tab.do("() => kineta.panes[0].names[0]")
+        for _ in range(tab.do("() => kineta.panes[0].names.length") - 1):
+            tab.page.locator("#left .chip:not(.off)").last.click()
+        for word, sign in (("max", 1), ("min", -1)):
+            tab.page.click(f"#left .legend button:has-text('{word}')")
+            at, value = tab.do("(n) => [kineta.t, kineta.track.value(n, kineta.t)]", name)
+            assert tab.page.inner_text("#event").startswith(
+                f"{name} is {'largest' if sign > 0 else 'smallest'} at {at:.4f}"[:-1]
+            )
+            run = kn.simulate(system, at)
+            assert value == pytest.approx(run[name][-1], rel=1e-9, abs=1e-9)
+            every = kn.simulate(system, 2.0, samples=8001)[name]
+            assert sign * value >= np.max(sign * every) - 1e-7 * abs(value)
+        assert tab.do(LAST) == last
+        assert tab.said == []
+
+
+def test_values_that_are_typed_are_read_whole_and_those_of_sliders_as_they_act(chromium: Any, tmp_path: Path) -> None:
+    with opened(chromium, shown(tmp_path, "double_pendulum", 1.0)) as tab:
+        box, slider = (
+            tab.page.locator("#controls input.value").first,
+            tab.page.locator("#controls input[type=range]").first,
+        )
+        box.fill("1.000001")
+        box.press("Enter")
+        assert (box.input_value(), tab.do("() => kineta.values.p[0]")) == ("1.000001", 1.000001)
+        slider.evaluate("(x) => { x.value = 1.2345678; x.dispatchEvent(new Event('input')); }")
+        assert float(box.input_value()) == tab.do("() => kineta.values.p[0]")
+        tab.page.click("#state")
+        assert (
+            f"with {tab.do('() => kineta.sliders.all[0].name')} = {box.input_value()}"
+            in tab.page.input_value("#line").split("\n")[0]
+        )
+
+
 #: Examples whose control is found by ``kineta servo``: its motion is replayed.
 SERVO = {"car_chain", "crane_servo"}
 #: Tolerances of runs that are compared closely, and how far they may be apart: of a mechanism that amplifies rounding, of

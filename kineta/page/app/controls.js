@@ -9,9 +9,11 @@ const MANY = 16;
 /** Sliders of a group that are shown at once; a longer group is folded at first. */
 const LISTED = 60;
 
-/** Digits by which a value is read back as nearly itself. @param {number} x */
+/** Digits that a slider sets, and letters in which a value is written whole where it can be. */
+const SET = 5, WHOLE = 9;
+/** A value whole where that is short, else with the digits of a slider. @param {number} x */
 const written = (x) => {
-  const short = Number(x.toPrecision(5)), size = Math.abs(short);
+  const whole = Number(x.toPrecision(12)), short = String(whole).length <= WHOLE ? whole : Number(x.toPrecision(SET)), size = Math.abs(short);
   return (size < 1e-12 ? "0" : size >= 1e6 || size < 1e-4 ? short.toExponential().replace("e+", "e") : String(short)).replaceAll("-", "−");
 };
 
@@ -38,7 +40,7 @@ export class Slider {
     this.input.setAttribute("aria-label", unit ? `${name} in ${unit}` : name);
     this.box.inputMode = "decimal";
     this.box.setAttribute("aria-label", `${name}, number`);
-    this.input.oninput = () => this.change(Number(this.input.value));
+    this.input.oninput = () => this.change(Number(Number(this.input.value).toPrecision(SET)));
     this.box.onchange = () => {
       const x = Number(this.box.value.replaceAll("−", "-").replace(",", "."));
       if (Number.isFinite(x) && this.box.value.trim()) this.change(x);

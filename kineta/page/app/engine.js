@@ -172,7 +172,7 @@ export class Engine {
     return free.map((a, k) => this.accelerations(t, q, v, Float64Array.from(v, (_, i) => Number(i === k)))[k] - a);
   }
 
-  /** Forces on the speeds of a hand at a place of a body, and the place. @param {number[]} grip */
+  /** Forces on the speeds of a hand at a place of a body, the place, and the pull there [N]. @param {number[]} grip */
   hand(t, q, v, grip) {
     const { arena } = this, nv = v.length;
     this.numbers[arena.t / 8] = t;
@@ -181,7 +181,8 @@ export class Engine {
     this.view("p", data.parameters.length).set(this.parameters);
     this.view("grip", grip.length).set(grip);
     this.exports.hand(arena.t, arena.q, arena.v, arena.p, arena.grip, arena.held);
-    return { forces: this.view("held", nv).slice(), place: [...this.numbers.subarray(arena.held / 8 + nv, arena.held / 8 + nv + 3)] };
+    const of = (k) => [...this.numbers.subarray(arena.held / 8 + nv + k, arena.held / 8 + nv + k + 3)];
+    return { forces: this.view("held", nv).slice(), place: of(0), pull: of(3) };
   }
 
   /** The mass that a hand feels at a place of a body: 3 over the trace of the accelerations by unit forces. */

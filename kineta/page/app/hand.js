@@ -1,7 +1,7 @@
 // The hand that takes a body by the mouse: a cord from a place of the body to where one points.
 import * as THREE from "three";
 import { data, live } from "./data.js";
-import { $, digits } from "./words.js";
+import { $, digits, el } from "./words.js";
 
 /** Frequency [rad/s] and damping ratio of a body on the cord, and milliseconds of a frame to follow it. */
 const STIFF = 10, DAMPING = 0.8, SLICE = 8;
@@ -63,7 +63,9 @@ export class Hand {
     this.plane.setFromNormalAndCoplanarPoint(page.stage.camera.getWorldDirection(new THREE.Vector3()), place);
     this.held = { local, frame, weights, stiffness: mass * STIFF ** 2, damping: 2 * DAMPING * STIFF * mass, owed: 0 };
     this.canvas.classList.add("holding");
-    $("told").textContent = `${name} in hand · ${digits(mass, 3)} kg felt there`;
+    this.pulls = el("b"); // which changes too fast to be read aloud
+    this.pulls.setAttribute("aria-hidden", "true");
+    $("told").replaceChildren(`${name} in hand · ${digits(mass, 3)} kg felt there · `, this.pulls);
     page.dirty = true;
   }
 
@@ -83,7 +85,9 @@ export class Hand {
       if (!run.pulling) {
         const t = run.track.last, { q, v } = run.track.state(t);
         const grip = [...held.weights, ...held.local.toArray(), ...this.target.toArray(), held.stiffness, held.damping];
-        run.pull(engine.hand(t, q, v, grip).forces);
+        const { forces, pull } = engine.hand(t, q, v, grip);
+        held.force = Math.hypot(...pull);
+        run.pull(forces);
         held.owed -= run.dt;
       }
       if (!run.pulling || !run.follow()) {
@@ -92,6 +96,7 @@ export class Hand {
       }
     }
     page.t = run.track.last;
+    this.pulls.textContent = `pulls with ${digits(held.force ?? 0, 3)} N`;
   }
 
   drop() {

@@ -192,6 +192,11 @@ class Page {
     this.dirty = true;
   }
 
+  /** Compute all that is read at the present time, where that is between samples. */
+  settle() {
+    if (!this.recorded) this.run?.exact(this.t);
+  }
+
   /** Draw with the detail of a level. @param {number} level */
   detailed(level) {
     if (level === this.detail) return;
@@ -247,7 +252,7 @@ class Page {
 
   show(now) {
     this.dirty = this.stage.changed = false;
-    if (!this.playing && !this.hand.held && !this.recorded) this.run?.exact(this.t);
+    if (!this.playing && !this.hand.held) this.settle();
     const { q, v } = this.state(this.t), seen = this.engine.seen(this.t, q, v, this.values.p);
     this.machine.pose(seen);
     this.overlay.draw(seen);
@@ -376,7 +381,7 @@ class Page {
     on("webm", () => film(this, NAME));
     on("state", () => {
       this.play(false);
-      if (!this.recorded) this.run?.exact(this.t);
+      this.settle();
       $("line").value = initial(this);
       $("dialog").showModal();
       $("line").select();

@@ -215,7 +215,24 @@ export class Pane {
       }
       row.append(made);
     }
+    for (const [word, sign] of [["min", -1], ["max", 1]]) {
+      const made = el("button", "", word);
+      made.title = `To the time at which ${sign > 0 ? "the largest" : "the smallest"} of these series is ${sign > 0 ? "largest" : "smallest"}`;
+      made.onclick = () => this.extreme(sign);
+      row.append(made);
+    }
     this.legend.append(row);
+  }
+
+  /** To the time of the largest value, or with -1 of the smallest, of the series that are shown, which is told. @param {number} sign */
+  extreme(sign) {
+    const { page } = this, { track } = page, lines = this.lines.filter((l) => !this.hidden.has(l.name));
+    if (!lines.length || !track.rows) return;
+    const of = (l) => sign * track.column(l.name)[track.utmost(l.name, sign)], line = lines.reduce((a, b) => (of(b) > of(a) ? b : a));
+    page.play(false);
+    page.seek(page.recorded ? track.t[track.utmost(line.name, sign)] : page.run.extreme(line.name, sign));
+    page.settle();
+    page.announce(`${line.name} is ${sign > 0 ? "largest" : "smallest"} at ${digits(page.t, 6)} s: ${digits(track.value(line.name, page.t), 7)}${line.unit ? ` ${line.unit}` : ""}`);
   }
 
   chips() {
@@ -262,7 +279,11 @@ export class Pane {
   /** The time has changed. */
   numbers() {
     const { track, t } = this.page;
-    this.chosen.forEach((value, i) => { value.textContent = digits(track.value(this.lines[i].name, t) ?? NaN); });
+    this.chosen.forEach((value, i) => {
+      const x = track.value(this.lines[i].name, t) ?? NaN;
+      value.textContent = digits(x);
+      value.title = String(x);
+    });
   }
 
   /** Room for the plot [px]. */

@@ -2,11 +2,11 @@
 import { data } from "./data.js";
 import { $, save } from "./words.js";
 
-/** The state at the present time as a statement of a model. @param {any} page */
+/** The state at the present time as a statement of a model, behind a comment with the time and the parameters that are not those of the model. @param {any} page */
 export function initial(page) {
-  const { q, v } = page.track.state(page.t);
+  const { q, v } = page.track.state(page.t), other = data.parameters.flatMap(({ name, value }, k) => (page.values.p[k] === value ? [] : [`${name} = ${page.values.p[k]}`]));
   const values = [...data.q.map((name, k) => [name, q[k]]), ...data.v.map((name, k) => [name, v[k]])];
-  return `initial ${values.map(([name, x]) => `${name} = ${x}`).join(", ")};`;
+  return `# t = ${page.t} s${other.length ? `, with ${other.join(", ")}` : ""}\ninitial ${values.map(([name, x]) => `${name} = ${x}`).join(", ")};`;
 }
 
 /** All samples as a table. @param {import("./track.js").Track} track */

@@ -14,6 +14,8 @@ const RATE = 240, LEAST = 600, MOST = 6000;
 const STEPS = 20, STEPS_AT_ONCE = 400, PAUSE = 3;
 /** As `simulate` has it: steps at most, steps between two looks at the pace, and steps that the rest may need at this pace. */
 const MOST_STEPS = 10_000_000, CHECKED = 100_000, MOST_LEFT = 1e11;
+/** The golden section, and how often it divides the time between samples. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2, SECTIONS = 36;
 /** States of the run that are kept to come back to. */
 const KEPT = 32;
 /** Samples between states that are kept while a hand pulls. */
@@ -94,6 +96,11 @@ export class Track {
       else high = middle - 1;
     }
     return low;
+  }
+
+  /** The row at which a series is largest, or with -1 smallest. @param {string} name @param {number} sign */
+  utmost(name, sign) {
+    return this.column(name).reduce((best, x, k, all) => (sign * x > sign * all[best] ? k : best), 0);
   }
 
   /** The rows on both sides of a time, and the part of the way from the one to the other. @param {number} t */
@@ -223,19 +230,60 @@ export class LiveRun {
     track.rows++;
   }
 
-  /** Compute the series at a time between samples of a run that is complete, but for where a hand pulls. @param {number} t */
-  exact(t) {
-    const { track, engine, pulling, handed, status } = this, k = track.row(t), kept = this.kept?.findLast((x) => x.rows <= k + 1);
-    if (!this.done || track.instant?.t === t || t <= track.t[k] || t > track.last || !kept || kept.held || pulling) return;
+  /** Do what computes between two rows beside the run, from a state that was kept before, unless a hand pulls there. @param {[number, number]} rows @param {(kept: any) => void} act */
+  aside([from, to], act) {
+    const { engine, handed, status } = this, kept = this.kept?.findLast((x) => x.rows <= from + 1);
+    if (!this.done || this.pulling || !kept || this.kept.some((x) => x.held && x.rows >= kept.rows && x.rows <= to)) return;
     const now = engine.snapshot();
+    act(kept);
+    engine.restore(now);
+    Object.assign(this, { handed, status });
+  }
+
+  /** All series at a time behind a state that was kept, where the run reaches it. @param {number} t @returns {Float64Array | null} */
+  computed(t, kept) {
+    const { engine } = this;
     engine.restore(kept.memory);
     engine.steps(MOST_STEPS);
     this.handed = kept.handed;
-    let reached;
-    while ((reached = engine.model.advance(t)) === STATUS.CHANGED || reached === STATUS.EVENT);
-    track.instant = reached === STATUS.REACHED ? { t, values: this.sample() } : null;
-    engine.restore(now);
-    Object.assign(this, { handed, status });
+    let status;
+    while ((status = engine.model.advance(t)) === STATUS.CHANGED || status === STATUS.EVENT);
+    return status === STATUS.REACHED ? this.sample() : null;
+  }
+
+  /** Compute the series at a time between samples, once. @param {number} t */
+  exact(t) {
+    const { track } = this, k = track.row(t);
+    if (track.instant?.t === t || t <= track.t[k] || t > track.last) return;
+    this.aside([k, k + 1], (kept) => {
+      const values = this.computed(t, kept);
+      track.instant = values && { t, values };
+    });
+  }
+
+  /** The time at which a series is largest, or with -1 smallest: between the samples around its extreme one, by the golden section. @param {string} name @param {number} sign */
+  extreme(name, sign) {
+    const { track, engine } = this, k = track.utmost(name, sign), j = track.place.get(name), room = [Math.max(0, k - 1), Math.min(track.rows - 1, k + 1)];
+    let found = track.t[k], best = sign * track.value(name, found), [low, high] = room.map((i) => track.t[i]);
+    if (j !== undefined) this.aside(room, (kept) => {
+      if (!this.computed(low, kept)) return;
+      const from = { memory: engine.snapshot(), handed: this.handed };
+      const at = (t) => {
+        const y = sign * (this.computed(t, from)?.[j] ?? NaN);
+        if (y > best) [best, found] = [y, t];
+        return y;
+      };
+      for (let a = high - GOLDEN * (high - low), b = low + GOLDEN * (high - low), ya = at(a), yb = at(b), n = 0; n < SECTIONS; n++) {
+        if (ya >= yb) {
+          [high, b, yb] = [b, a, ya];
+          ya = at((a = high - GOLDEN * (high - low)));
+        } else {
+          [low, a, ya] = [a, b, yb];
+          yb = at((b = low + GOLDEN * (high - low)));
+        }
+      }
+    });
+    return found;
   }
 
   /** Go on for so many milliseconds. */
