@@ -21,9 +21,6 @@ from kineta.errors import ArgumentError
 from kineta.expr.loop_program import LoopProgram
 from kineta.expr.program import StraightLineProgram
 
-#: Cost, in LLVM's units, up to which a call is inlined: of its usual 225 loops gain nothing, and compiling takes a third longer.
-INLINED = 25
-
 
 def compile(programs: Sequence[StraightLineProgram], *, batch: bool = False) -> Library:
     """Machine code of *programs* with distinct names; with the entry for rows of states if *batch* is set.
@@ -70,18 +67,26 @@ def object_code(ir: str) -> bytes:
 
 
 def optimised_object_code(ir: str) -> bytes:
-    """Machine code of a module with loops: variables in registers, calls inlined, what does not change moved out of loops.
+    """Machine code of a module with loops: functions marked so inlined, variables in registers, what does not change moved out
+    of loops.
 
-    Loops are neither unrolled nor vectorised: states are short, and compiling would take twice as long.
+    The passes of level 1 for functions run once over each: its passes for modules run them again and again, for code that is
+    no faster. Loops are neither unrolled nor vectorised: states are short, and compiling would take twice as long.
     """
     binding, target = llvm(), machine()
     parsed = binding.parse_assembly(ir)
     parsed.triple, parsed.data_layout = host().triple, str(target.target_data)
     options = binding.create_pipeline_tuning_options(1)
-    options.inlining_threshold = INLINED
     options.loop_vectorization, options.slp_vectorization, options.loop_unrolling = False, False, False
-    passes = binding.create_pass_builder(target, options)
-    passes.getModulePassManager().run(parsed, passes)
+    builder = binding.create_pass_builder(target, options)
+    whole = binding.create_new_module_pass_manager()
+    whole.add_always_inliner_pass()
+    whole.add_post_order_function_attributes_pass()
+    whole.run(parsed, builder)
+    passes = builder.getFunctionPassManager()
+    for function in parsed.functions:
+        if not function.is_declaration:
+            passes.run(function, builder)
     return bytes(target.emit_object(parsed))
 
 

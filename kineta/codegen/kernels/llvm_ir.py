@@ -46,6 +46,9 @@ from kineta.codegen.kernels.tree import (
 )
 from kineta.memory import BOOLEAN, INTEGER, NOTHING, MemoryType, RecordType, ScalarType
 
+#: Lines of a function, as it is written, up to which it is inlined: wherever it is called, and where it is called once.
+SHORT, ONCE = 40, 300
+
 
 def source(roots: Sequence[KernelTree], width: int = 1, direct: Mapping[str, str] | None = None) -> str:
     """A module with the *roots* as public functions; for more lanes than one they take addresses of numbers and arrays of all
@@ -55,11 +58,19 @@ def source(roots: Sequence[KernelTree], width: int = 1, direct: Mapping[str, str
     entries = [_entry_point(module, kernel) for kernel in roots] if width > 1 else []
     for kernel in roots if width == 1 else ():
         module.names[kernel, (UNIFORM,) * len(kernel.parameters)] = kernel.name
-    functions: list[str] = []
+    functions: dict[str, str] = {}
     while len(functions) < len(module.names):  # those that they call are named as they are written
         (kernel, given), name = [*module.names.items()][len(functions)]
-        functions.append(_function(module, module.divergence(kernel, given), name))
-    return "".join([*module.declared, *functions, *entries, METADATA])
+        functions[name] = _function(module, module.divergence(kernel, given), name)
+    inlined = [_inlined(text, module.calls[name]) for name, text in functions.items()]
+    return "".join([*module.declared, *inlined, *entries, METADATA])
+
+
+def _inlined(function: str, calls: int) -> str:
+    """A *function* that is called so often, marked to be inlined if it is short enough."""
+    if not function.startswith("define internal") or function.count("\n") > (ONCE if calls == 1 else SHORT):
+        return function
+    return function.replace(") nounwind {", ") nounwind alwaysinline {", 1)
 
 
 def _entry_point(module: Module, kernel: KernelTree) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import NamedTuple
@@ -36,14 +37,15 @@ class LoopLabels(NamedTuple):
 @dataclass(slots=True)
 class Module:
     """The functions of a module for so many lanes, each a kernel for certain shapes of its parameters: their divergences and
-    names, and what they declare. *direct* are the functions in the place of compiled ones, by the field that would hold their
-    address; None where addresses are called.
+    names, how often each name is called, and what they declare. *direct* are the functions in the place of compiled ones, by
+    the field that would hold their address; None where addresses are called.
     """
 
     width: int
     direct: Mapping[str, str] | None = None
     found: dict[tuple[KernelTree, tuple[LaneShape, ...]], Divergence] = field(default_factory=dict)
     names: dict[tuple[KernelTree, tuple[LaneShape, ...]], str] = field(default_factory=dict)
+    calls: Counter[str] = field(default_factory=Counter)
     declared: dict[str, None] = field(default_factory=dict)
 
     def divergence(self, kernel: KernelTree, given: tuple[LaneShape, ...]) -> Divergence:
@@ -59,8 +61,10 @@ class Module:
         return self.found[kernel, given]
 
     def function(self, kernel: KernelTree, given: tuple[LaneShape, ...]) -> str:
-        """The name of the function of a *kernel* for the shapes of its parameters."""
-        return self.names.setdefault((kernel, given), f"{kernel.name}.{len(self.names)}")
+        """The name of the function of a *kernel* for the shapes of its parameters, which is called."""
+        name = self.names.setdefault((kernel, given), f"{kernel.name}.{len(self.names)}")
+        self.calls[name] += 1
+        return name
 
 
 @dataclass(slots=True)
