@@ -96,7 +96,10 @@ def live_run(task: SimulationProblem) -> LiveRun:
     if stepped:  # steps have no accelerations without contact forces
         made = compile_system(task.equations, task.made.forces, (), PROJECTED).programs
     numbers = len(task.y0), layout.order, layout.works, layout.levels
-    return LiveRun(run_code(task), run_names(task), task.equations, made, stepped, *numbers)
+    code = run_code(task)
+    if isinstance(code.record, StandaloneFallback):
+        code = replace(code, fields={**code.fields, "hurried": "root.hurried"})
+    return LiveRun(code, run_names(task), task.equations, made, stepped, *numbers)
 
 
 def live_touching(equations: Equations, found: TouchingRun) -> LiveRun:

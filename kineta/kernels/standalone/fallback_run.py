@@ -53,7 +53,8 @@ class StandaloneFallback(Record, partial=True):
 
     given, start, t0, t_end, rtol, atol, max_step, left, rejected, evaluations, t, state, event, values, found, told, made,
     impacts, culprit : as in :class:`StandaloneRun`
-    size : of the steps of time stepping at most; stepping : whether they go on now; passed : evaluations and steps of both so far
+    size : of the steps of time stepping at most; stepping : whether they go on now; hurried : whether they take over when forces
+        change, and go on, as for a hand that waits for no step by events; passed : evaluations and steps of both so far
     watch : whether contacts are quiet; patience, calm : steps without a change that are asked for in a spell, and now
     begun, handed, lasted, spent : time at which events began or went on; number of spells of time stepping, duration of the last
         one, and of all; since : time at which the present one began
@@ -87,6 +88,7 @@ class StandaloneFallback(Record, partial=True):
     culprit: int
     size: float
     stepping: bool
+    hurried: bool
     patience: int
     calm: int
     begun: float
@@ -127,7 +129,7 @@ def begin(method: FallbackMethod, m: StandaloneFallback) -> int:
     e.t0, e.rtol, e.atol, e.run.max_step = m.t0, m.rtol, m.atol, m.max_step
     m.size = min(m.max_step, min(STEP, PART * (m.t_end - m.t0)))
     m.narrow = m.crowded * m.size
-    m.stepping, m.patience, m.handed, m.lasted, m.spent = False, QUIET, 0, 0.0, 0.0
+    m.stepping, m.hurried, m.patience, m.handed, m.lasted, m.spent = False, False, QUIET, 0, 0.0, 0.0
     s.max_step, s.event, s.rejected, s.evaluations, s.culprit = m.size, -1, 0, 0, 0
     clear_contacts(s.run)
     take_given(m)
@@ -328,7 +330,7 @@ def advance_by_steps(method: FallbackMethod, m: StandaloneFallback, t: float) ->
         elif t <= run.time[0] or run.made == run.steps:
             find_state(method.steps, s, t)
             status = REACHED
-        elif m.watch.since >= m.calm:
+        elif m.watch.since >= m.calm and not m.hurried:
             status = go_on_by_events(method, m)
         else:
             status = one_step(method.steps, s)
@@ -373,6 +375,10 @@ def change(method: FallbackMethod, m: StandaloneFallback) -> int:
     take_given(m)
     if m.stepping:
         status = change_steps(method.steps, m.steps)
+    elif m.hurried:
+        hand_over_at(m, e.t, e.state)
+        status = hand_over(method, m)
+        status = REACHED if status == GOES_ON else status
     else:
         status = change_by_events(method.events, e)
         watch_anew(m, e.t)

@@ -201,6 +201,13 @@ export class Engine {
     return { place, mass: mobility > 0 ? 3 / mobility : 1 };
   }
 
+  /** Whether the run may go on by time stepping when forces change; then it does. */
+  hurry() {
+    const { hurried } = this.info.places;
+    if (hurried) this.memory.setBigInt64(hurried, 1n, true);
+    return Boolean(hurried);
+  }
+
   /** Hold forces on the speeds from the present time on; a status. @param {Float64Array} tau */
   hold(tau) {
     new Float64Array(this.memory.buffer, this.info.places.tau, tau.length).set(tau);

@@ -134,7 +134,7 @@ class Page {
     const balance = ` · energy balance ${digits(largest(track.column("balance")) / Math.max(...energies, 1e-300), 3)}`;
     const kept = this.engine.info.residuals ? ` · constraints kept to ${digits(largest(track.column("residual")), 3)}` : "";
     const { spells, seconds } = this.engine.model.stepped;
-    const over = spells ? ` · by time stepping ${spells === 1 ? "once" : `${spells} times`}, for ${digits(seconds, 3)} s in all, where events could not go on` : "";
+    const over = spells ? ` · by time stepping ${spells === 1 ? "once" : `${spells} times`}, for ${digits(seconds, 3)} s in all, where events could not go on${this.run.hurried ? ", or not keep up with the hand" : ""}` : "";
     told.append(el("b", "", `${digits(this.run.milliseconds, 3)} ms`), ` for ${digits(track.last - this.span[0], 3)} s · ${steps} steps${over}${balance}${kept}${this.fitted ?? ""}`);
   }
 

@@ -20,6 +20,9 @@ const GOLDEN = (Math.sqrt(5) - 1) / 2, SECTIONS = 36;
 const KEPT = 32;
 /** Samples between states that are kept while a hand pulls. */
 const HELD = 12;
+/** The pace, in that of time, below which a run under the hand goes on by time stepping; milliseconds of computing by which it is told, and after which
+ * earlier ones count half. */
+const PACE = 0.5, TOLD = 60, LATELY = 400;
 const ENERGIES = ["kinetic_energy", "potential_energy"];
 
 /** Divide a quaternion by its norm. @param {Float64Array} q @param {number[]} places */
@@ -174,7 +177,9 @@ export class LiveRun {
     this.kept = [];
     this.told = false;
     this.milliseconds = 0;
-    this.pulled = false;
+    this.pulled = this.hurried = false;
+    /** Milliseconds of computing, and the seconds of motion that they have brought. */
+    this.lately = { taken: 0, gone: 0 };
     this.steps = this.handed = this.left = 0;
     this.checked = { steps: 0, t: this.span[0] };
     this.pulling = null;
@@ -319,12 +324,26 @@ export class LiveRun {
 
   /** Go on to a time or for some steps, of which the next are as many as the page has time for. @param {number} t */
   advance(t) {
-    const { engine } = this, began = performance.now();
+    const { engine } = this, began = performance.now(), from = engine.model.time;
     while ((this.status = engine.model.advance(t)) === STATUS.CHANGED || this.status === STATUS.EVENT) this.changed();
     const made = engine.steps(this.most), all = Math.round((Math.max(made, 1) * PAUSE) / Math.max(performance.now() - began, 0.01));
     this.steps += made;
+    this.count(performance.now() - began, engine.model.time - from);
     this.most = Math.max(1, Math.min(all, 2 * this.most, STEPS_AT_ONCE));
     engine.steps(this.most);
+  }
+
+  /** Count milliseconds of computing, and the seconds of motion that they have brought. */
+  count(taken, gone) {
+    const { lately } = this, part = lately.taken > LATELY ? 0.5 : 1;
+    lately.taken = part * lately.taken + taken;
+    lately.gone = part * lately.gone + Math.max(gone, 0);
+  }
+
+  /** Let the run go on by time stepping where it cannot keep up with a hand. */
+  hurry() {
+    const { taken, gone } = this.lately;
+    if (!this.hurried && taken > TOLD && gone < (PACE * taken) / 1000) this.hurried = this.engine.hurry();
   }
 
   /** Whether the run has paused between two steps, and its end can be reached. */
@@ -365,6 +384,7 @@ export class LiveRun {
   back(row) {
     const { track, engine } = this, kept = this.kept.findLast((x) => x.rows <= row + 1);
     engine.restore(kept.memory);
+    if (this.hurried) engine.hurry();
     engine.steps(this.most);
     this.handed = kept.handed;
     track.cut(kept.rows);
@@ -384,7 +404,10 @@ export class LiveRun {
       this.engine.extend(this.end);
     }
     if (this.track.rows % HELD === 0 || !this.kept.at(-1).held) this.keep(true);
+    this.hurry();
+    const began = performance.now();
     this.status = this.engine.hold(tau);
+    this.count(performance.now() - began, 0);
     this.pulled = true;
     this.done = false;
     if (this.status === STATUS.REACHED) {
