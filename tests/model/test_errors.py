@@ -384,6 +384,29 @@ SYNTAX = [
         "A | Sx(x) = 1; force f = x² on x;",
         "m.kin:1:27: found the character '²', which has no meaning here; a power is ^, as in x^2.",
     ),
+    *(
+        (
+            f"A | Sx(x) = 1; force f = 3 {sign} 1 on x;",
+            f"m.kin:1:28: found the character '{shown}', which has no meaning here{advice}.",
+        )
+        for sign, shown, advice in (
+            ("−", "−", "; a minus is -"),
+            ("×", "×", "; a product is *"),
+            ("÷", "÷", "; a division is /"),
+            ("\xa0", r"\xa0", "; it looks like a space, which is to stand in its place"),
+            ("\0", r"\x00", ": the file is no text in UTF-8"),
+        )
+    ),
+    (
+        "use “leg.kin” as leg;",
+        "m.kin:1:5: found the character '“', which has no meaning here; "
+        'the name of a file stands in straight quotes, as in "leg.kin".',
+    ),
+    (
+        'use "leg.kin as leg;',
+        "m.kin:1:5: found the character '\"', which has no meaning here; "
+        'the name of a file ends with " on its line, as in "leg.kin".',
+    ),
     ("A | Sx(x) = 1; force f = k½ on x;", "m.kin:1:27: found the character '½', which has no meaning here."),
     (
         "A | Rz(q1) = m(1), Jxx(1);",

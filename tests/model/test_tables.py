@@ -361,7 +361,8 @@ def test_columns_and_grids_that_are_none(tmp_path: Path, table: str, content: st
         ("0, 1\n1, nan\n", "f.csv:2: expected a finite number, found 'nan'."),
         ("0, 1\nx, y\n", "f.csv:2: expected a finite number, found 'x'."),
         ("0, 1, 2\n", "f.csv:1: expected 2 numbers, found '0, 1, 2'."),
-        ("0, 1\n0, 2\n", "the places of a table must rise, found 0 after 0 at point 2."),
+        ("x, y\n0, 1\n2, 2\n\n1, 3\n", "f.csv:5: expected places that rise, found 1 after 2."),
+        ("0, 1\n0, 2\n", "f.csv:2: expected places that rise, found 0 after 0."),
     ],
 )
 def test_files_that_are_no_tables(tmp_path: Path, content: str, said: str) -> None:
@@ -370,6 +371,12 @@ def test_files_that_are_no_tables(tmp_path: Path, content: str, said: str) -> No
     with pytest.raises(kn.ModelError, match=r"m\.kin:1:") as error:
         kn.load(tmp_path / "m.kin")
     assert said in str(error.value)
+
+
+def test_a_folder_is_no_table(tmp_path: Path) -> None:
+    (tmp_path / "m.kin").write_text('coordinates x; A | Sx(x) = 1; force f = table(x; ".") on x;', encoding="utf-8")
+    with pytest.raises(kn.ModelError, match=r"m\.kin:1:41: .*: expected a file of points, found a folder\.$"):
+        kn.load(tmp_path / "m.kin")
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,13 @@ _NO_NUMBER = (
 _OTHER_SIGNS = {
     "!": "; the opposite of a condition is written not, as in not x > 0",
     "&": "; two conditions are joined by and, as in x > 0 and y > 0",
+    '"': '; the name of a file ends with " on its line, as in "leg.kin"',
+    **dict.fromkeys("“”„‘’«»", '; the name of a file stands in straight quotes, as in "leg.kin"'),
+    **dict.fromkeys("−–—", "; a minus is -"),
+    **dict.fromkeys("×∙⋅", "; a product is *"),
+    "÷": "; a division is /",
+    "\x00": ": the file is no text in UTF-8",
+    **dict.fromkeys("\xa0\u2007\u202f", "; it looks like a space, which is to stand in its place"),
 }
 _EITHER = ": one of two conditions is written or, as in x > 0 or y > 0"
 _EQUAL = ": conditions have <, <=, > and >=, since numbers are hardly ever equal; |x - a| < d says that they are near"

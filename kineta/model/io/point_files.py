@@ -46,10 +46,13 @@ def points(path: Path, width: int, columns: Sequence[str]) -> tuple[_Row, ...]:
     chosen = [0, *chosen] if columns and len(columns) == width - 1 else chosen or list(range(width))
     cells = max(len(heads), width) if columns else width
     of = [unit_of(path, heads[k]) if k < len(heads) else None for k in range(cells)]
-    rows = []
+    rows, last = [], -math.inf
     for where, line in lines:
         _counted(where, line, cells)
         numbers = [_number(where, line[k]) for k in chosen]
+        if numbers[0] <= last:
+            raise ModelError(f"{where}: expected places that rise, found {numbers[0]:g} after {last:g}.")
+        last = numbers[0]
         rows.append(tuple(_quantity(n, of[k]) for n, k in zip(numbers, chosen, strict=True)))
     if not rows:
         raise ModelError(f"{path}: the file has no points; expected lines of {width} numbers, as in '0, 1.5'.")
@@ -83,7 +86,7 @@ def _content(path: Path, *, headed: bool = True) -> tuple[list[str], list[_Line]
 
 
 def _lines(path: Path) -> Iterator[_Line]:
-    for number, line in enumerate(read_text(path).split("\n"), 1):
+    for number, line in enumerate(read_text(path, "a file of points").split("\n"), 1):
         if line.strip() and not line.lstrip().startswith("#"):
             try:
                 cells = next(csv.reader([line], skipinitialspace=True))

@@ -23,12 +23,12 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def read_bytes(path: Path) -> bytes:
-    """The content of a file. Raises :class:`ModelError` with the reason, and the near name, where there is none."""
+def read_bytes(path: Path, kind: str = "a model file") -> bytes:
+    """The content of a file of a *kind*. Raises :class:`ModelError` with the reason, and the near name, where there is none."""
     try:
         return path.read_bytes()
     except IsADirectoryError:
-        raise ModelError(f"{path}: expected a model file, found a folder.") from None
+        raise ModelError(f"{path}: expected {kind}, found a folder.") from None
     except FileNotFoundError:
         if path.is_symlink():
             raise ModelError(f"{path}: the link leads to '{path.readlink()}', where there is no file.") from None
@@ -38,9 +38,9 @@ def read_bytes(path: Path) -> bytes:
         raise ModelError(f"{path}: the file cannot be read ({error.strerror}).") from None
 
 
-def read_text(path: Path) -> str:
-    """The text of a file. Raises :class:`ModelError` as :func:`read_bytes` and :func:`decoded` do."""
-    return decoded(read_bytes(path), str(path))
+def read_text(path: Path, kind: str = "a model file") -> str:
+    """The text of a file of a *kind*. Raises :class:`ModelError` as :func:`read_bytes` and :func:`decoded` do."""
+    return decoded(read_bytes(path, kind), str(path))
 
 
 def decoded(content: bytes, file: str) -> str:
