@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from itertools import islice
 from types import MappingProxyType
 
@@ -22,6 +23,9 @@ _LEAST_INVERSE = 1e-4
 #: Pieces of an expression shown in a message.
 _BRIEF = 60
 
+#: What is written in the place of a reference into a graph: the same with its operands in another order.
+ARRANGED: ContextVar[Callable[[Graph, Ref], tuple[Graph, Ref]] | None] = ContextVar("ARRANGED", default=None)
+
 
 def number(value: float) -> str:
     """The shortest text that reads back as the same float."""
@@ -33,7 +37,13 @@ def text(graph: Graph, ref: Ref, names: Mapping[int, str] = MappingProxyType({})
     """*ref* written with + - * / ^ and functions; nodes (ids) below it with *names* by their names, all others written out
     at each occurrence.
     """
+    graph, ref = (graph, ref) if names else _arranged(graph, ref)
     return "".join(_pieces(graph, ref, names))
+
+
+def _arranged(graph: Graph, ref: Ref) -> tuple[Graph, Ref]:
+    arranged = ARRANGED.get()
+    return (graph, ref) if arranged is None else arranged(graph, ref)
 
 
 def brief(graph: Graph, ref: Ref) -> str:
@@ -44,6 +54,7 @@ def brief(graph: Graph, ref: Ref) -> str:
 
 def condition_text(graph: Graph, ref: Ref, names: Mapping[int, str] = MappingProxyType({})) -> str:
     """The condition that *ref* is positive, for a number made of comparisons: ``a < b and c <= 0``."""
+    graph, ref = (graph, ref) if names else _arranged(graph, ref)
     return "".join(p if isinstance(p, str) else text(graph, p[0], names) for p in _condition(graph, ref)[0])
 
 
@@ -70,6 +81,7 @@ def comparison(graph: Graph, ref: Ref) -> tuple[str, tuple[Ref, ...]]:
 
 def inequality_text(graph: Graph, ref: Ref) -> str:
     """The condition that *ref* is zero or positive, with a difference as its two sides: ``a >= b`` for a - b."""
+    graph, ref = _arranged(graph, ref)
     return "".join(p if isinstance(p, str) else text(graph, p[0]) for p in _against_zero(graph, ref, ">="))
 
 

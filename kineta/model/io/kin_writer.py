@@ -10,6 +10,7 @@ from typing import Any
 
 from kineta.algebra.expression import Expr
 from kineta.algebra.infix import number
+from kineta.algebra.written_order import operands_in_order
 from kineta.model.body import GROUND, Body, Inertia, Station
 from kineta.model.coercion import ModelRecord, Vector3
 from kineta.model.description import Description
@@ -24,6 +25,13 @@ _KEYS = ("m", "Jx", "Jy", "Jz", "Jxy", "Jxz", "Jyz")
 
 def write(system: Description) -> str:
     """*system* as text, with units where its parameters or states have some."""
+    with operands_in_order([*(p.name for p in system.parameters), *(let.name for let in system.lets)]):
+        text = _text(system)
+    known = {p.name: p.dimension for p in system.parameters if p.dimension is not None}
+    return with_units(text, known, everywhere=bool(known) or any(s.unit for s in system.states))
+
+
+def _text(system: Description) -> str:
     named = partial(_with_points, {(p.body, p.position): p.name for p in reversed(system.points)})
     blocks = [
         _head(system),
@@ -39,9 +47,7 @@ def write(system: Description) -> str:
         list(_runs(system)),
         list(map(_statement, system.appearance)),
     ]
-    text = "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
-    known = {p.name: p.dimension for p in system.parameters if p.dimension is not None}
-    return with_units(text, known, everywhere=bool(known) or any(s.unit for s in system.states))
+    return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
 
 
 def _head(system: Description) -> list[str]:
