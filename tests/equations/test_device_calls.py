@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,7 +16,7 @@ from kineta.codegen.cuda import device_arrays
 from kineta.codegen.cuda.device_arrays import DeviceArray
 from kineta.errors import DeviceError, MissingPackageError
 from tests.codegen.simulated_driver import CUresult, SimulatedDriver, installed
-from tests.support import EXAMPLES, PILES, examples
+from tests.support import EXAMPLES, PILES, ROOT, examples
 
 ARM = kn.derive(kn.load(EXAMPLES / "puma560.kin"))
 TOP = kn.derive(kn.load(EXAMPLES / "spinning_top.kin"))
@@ -144,6 +146,29 @@ def test_numpy_takes_an_array_as_another_library_would(
     gc.collect()
     assert not driver.live
     assert not device_arrays._held
+
+
+AT_THE_END = """
+import atexit
+import numpy as np
+
+@atexit.register
+def last():
+    del held["array"]
+    print(len(device_arrays._held))
+
+from kineta.codegen.cuda import device_arrays
+from tests.codegen.simulated_driver import SimulatedDriver, installed
+device_arrays._CUDA = 1
+with installed(SimulatedDriver()):
+    held = {"array": np.from_dlpack(device_arrays.DeviceArray.of(np.ones(3)))}
+"""
+
+
+def test_who_holds_an_array_longer_than_python_calls_nothing_of_it() -> None:
+    """What is registered first runs last, as the ends of other libraries do."""
+    done = subprocess.run([sys.executable, "-c", AT_THE_END], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
 
 
 def test_memory_is_given_back(driver: SimulatedDriver) -> None:

@@ -5,6 +5,7 @@ No copy is made in either direction. Whoever reads an own array waits for the wo
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
@@ -244,6 +245,14 @@ def _discard(capsule: int) -> None:
             ("PyCapsule_GetPointer", ctypes.pythonapi)
         )
         _held.pop(pointer(capsule, _NAME), None)
+
+
+@atexit.register
+def _leave() -> None:
+    """Before Python ends: who holds an array longer finds it as it is, and calls nothing of Python's."""
+    for held in _held.values():
+        held[1].deleter = None
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
 
 
 #: Both for C, as long as the process.
