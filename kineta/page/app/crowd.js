@@ -17,7 +17,7 @@ class Instances {
     const [{ mesh }] = list;
     this.list = list;
     this.whole = mesh.geometry;
-    this.material = new THREE.MeshLambertMaterial({ side: mesh.material.side });
+    this.material = new THREE.MeshLambertMaterial({ side: mesh.material.side, vertexColors: "color" in mesh.geometry.attributes });
     this.mesh = new THREE.InstancedMesh(mesh.geometry, this.material, list.length);
     this.mesh.frustumCulled = false;
     list.forEach((x, k) => this.mesh.setColorAt(k, x.mesh.material.color));
@@ -100,13 +100,10 @@ class Gathered {
     let w = 0;
     this.parts.forEach((part, k) => {
       if (!part) return;
-      const { mesh } = this.list[k], { elements: m } = placed(this.list[k], frames, this.matrix), { color: own } = mesh.material;
-      const { array: p } = part.getAttribute("position"), { array: n } = part.getAttribute("normal");
+      const { mesh, between } = this.list[k], { elements: m } = placed(this.list[k], frames, this.matrix), { array: p } = part.getAttribute("position");
+      shine(m, Boolean(between), part, mesh.material.color, colour, w);
       for (let i = 0; i < p.length; i += 3, w += 3) {
         for (let j = 0; j < 3; j++) place[w + j] = m[j] * p[i] + m[4 + j] * p[i + 1] + m[8 + j] * p[i + 2] + m[12 + j];
-        // Of what is stretched along its length the sides keep their normals.
-        const x = m[0] * n[i] + m[4] * n[i + 1] + m[8] * n[i + 2], y = m[1] * n[i] + m[5] * n[i + 1] + m[9] * n[i + 2], z = m[2] * n[i] + m[6] * n[i + 1] + m[10] * n[i + 2];
-        shine(x, y, z, own, colour, w);
       }
     });
     for (const name of ["position", "color"]) geometry.getAttribute(name).needsUpdate = true;
@@ -130,31 +127,38 @@ class Gathered {
   }
 }
 
-/** A function that writes the colour of a dull surface with a normal in the light of the scene, as Lambert's law and the renderer have it. @param {THREE.Light[]} lights */
+/** A function that writes the colours of a dull solid in the light of the scene, as Lambert's law and the renderer have it, from its matrix, whether that
+ * stretches it, its geometry, whose vertices may have shades of their own, and its colour. @param {THREE.Light[]} lights */
 function lit(lights) {
-  const sky = lights.find((x) => x.isHemisphereLight), up = sky?.position.clone().normalize();
-  const suns = lights.filter((x) => x.isDirectionalLight).map((x) => ({ d: x.position.clone().sub(x.target.position).normalize(), c: x.color.clone().multiplyScalar(x.intensity / Math.PI) }));
-  const above = sky?.color.clone().multiplyScalar(sky.intensity / Math.PI), below = sky?.groundColor.clone().multiplyScalar(sky.intensity / Math.PI);
-  return (x, y, z, own, to, at) => {
-    const size = Math.hypot(x, y, z) || 1;
-    let [r, g, b] = sky ? [0, 0, 0] : [1, 1, 1];
-    if (sky) {
-      const part = 0.5 + (0.5 * (up.x * x + up.y * y + up.z * z)) / size;
-      r = below.r + part * (above.r - below.r);
-      g = below.g + part * (above.g - below.g);
-      b = below.b + part * (above.b - below.b);
-    }
-    for (const { d, c } of suns) {
-      const part = (d.x * x + d.y * y + d.z * z) / size;
-      if (part > 0) {
-        r += part * c.r;
-        g += part * c.g;
-        b += part * c.b;
+  const sky = lights.find((x) => x.isHemisphereLight), half = sky ? sky.intensity / (2 * Math.PI) : 0, white = new THREE.Color(1, 1, 1), black = new THREE.Color(0, 0, 0);
+  const above = sky ? sky.color.clone().multiplyScalar(half) : white.clone().multiplyScalar(0.5), below = sky ? sky.groundColor.clone().multiplyScalar(half) : above;
+  // The sky is the mean of its two colours and half their difference along its axis; a sun gives nothing from behind.
+  const mean = above.clone().add(below), sides = above.clone().sub(below);
+  const from = [{ d: sky ? sky.position.clone().normalize() : new THREE.Vector3(), c: sky ? sides : black, least: -1 }];
+  for (const x of lights.filter((x) => x.isDirectionalLight)) from.push({ d: x.position.clone().sub(x.target.position).normalize(), c: x.color.clone().multiplyScalar(x.intensity / Math.PI), least: 0 });
+  /** Directions to the lights in axes of the solid. */
+  const own = new Float64Array(3 * from.length);
+  return (m, stretched, part, tint, to, at) => {
+    const { array: n } = part.getAttribute("normal"), shades = part.getAttribute("color")?.array;
+    from.forEach(({ d }, l) => { for (let j = 0; j < 3; j++) own[3 * l + j] = m[4 * j] * d.x + m[4 * j + 1] * d.y + m[4 * j + 2] * d.z; });
+    for (let i = 0; i < n.length; i += 3) {
+      const x = n[i], y = n[i + 1], z = n[i + 2];
+      // Of what is stretched along its length the sides keep their normals.
+      const size = stretched ? Math.hypot(m[0] * x + m[4] * y + m[8] * z, m[1] * x + m[5] * y + m[9] * z, m[2] * x + m[6] * y + m[10] * z) || 1 : 1;
+      let { r, g, b } = mean;
+      for (let l = 0; l < from.length; l++) {
+        const { c, least } = from[l], along = (own[3 * l] * x + own[3 * l + 1] * y + own[3 * l + 2] * z) / size;
+        if (along > least) {
+          r += along * c.r;
+          g += along * c.g;
+          b += along * c.b;
+        }
       }
+      const shade = shades ? shades[i] : 1;
+      to[at + i] = r * tint.r * shade;
+      to[at + i + 1] = g * tint.g * shade;
+      to[at + i + 2] = b * tint.b * shade;
     }
-    to[at] = r * own.r;
-    to[at + 1] = g * own.g;
-    to[at + 2] = b * own.b;
   };
 }
 

@@ -337,6 +337,10 @@ export class Machine {
       return;
     }
     const at = this.value(s, "at");
+    if (shapes.crowded && s.kind === "sphere") {
+      this.add(s, shapes.marked(...sizes), this.colour(s), at, turn);
+      return;
+    }
     this.add(s, shapes.SOLIDS[s.kind](...sizes), this.colour(s), at, turn);
     if ((s.kind === "disk" && sizes.length === 1) || s.kind === "sphere") this.spot(s, sizes[0], at, turn);
   }

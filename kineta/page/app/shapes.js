@@ -30,6 +30,14 @@ function plainer(geometry, plain) {
 export const sphere = shared(function sphere(r) {
   return plainer(new THREE.SphereGeometry(r, AROUND, OVER), () => new THREE.SphereGeometry(r, 5, 3));
 });
+/** A ball of a crowd with two dark meridians, by which one sees it turn. */
+export const marked = shared(function marked(r) {
+  const shaded = (around, over) => {
+    const made = new THREE.SphereGeometry(r, around, over), { array: p } = made.getAttribute("position");
+    return made.setAttribute("color", new THREE.BufferAttribute(Float32Array.from(p, (_, k) => (p[k - (k % 3)] * p[k - (k % 3) + 2] < -0.1 * r * r ? 0.4 : 1)), 3));
+  };
+  return plainer(shaded(AROUND, OVER), () => shaded(6, 4));
+});
 export const cylinder = shared(function cylinder(r, length, tip = r, around = AROUND) {
   const long = length > 4 * Math.max(r, tip); // whose ends are not missed
   return plainer(new THREE.CylinderGeometry(tip, r, length, crowded ? AROUND : around).rotateX(Math.PI / 2), () => new THREE.CylinderGeometry(tip, r, length, long ? 3 : 6, 1, long).rotateX(Math.PI / 2));
