@@ -36,7 +36,7 @@ from kineta.expr.program import StraightLineProgram
 from kineta.model.io import urdf
 
 QUANTITIES = ("forward", "inverse", "mass_matrix")
-#: And of arms: those of a humanoid take the assembler minutes.
+#: And of arms.
 OF_ARMS = ("forward_derivatives",)
 #: Bytes of a launch, which is several times what the caches hold, and states at most.
 SIZE, MOST = 1 << 30, 1 << 22
