@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Hashable, Sequence
+from itertools import chain
 from typing import Any
 
 from kineta.codegen.kernels.tree import (
@@ -87,10 +88,11 @@ def _name(scope: KernelScope, x: ast.Name) -> Found:
             raise scope.error(x, f"'{x.id}' has no value on some way to here. Give it one before the 'if' or the loop.")
         return Variable(scope.types[x.id], x.id)
     outer = scope.outer()
-    if x.id not in outer:
-        near = did_you_mean(x.id, [*scope.types, *scope.static, *outer])
-        raise scope.error(x, f"the name '{x.id}' is not known.{near or ' Set it before.'}")
-    return Known(outer[x.id])
+    for names in outer:
+        if x.id in names:
+            return Known(names[x.id])
+    near = did_you_mean(x.id, [*scope.types, *scope.static, *chain(*reversed(outer))])
+    raise scope.error(x, f"the name '{x.id}' is not known.{near or ' Set it before.'}")
 
 
 def _attribute(scope: KernelScope, x: ast.Attribute) -> Found:

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import typing
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from kineta.errors import KinetaError
 from kineta.memory import Integers
+from kineta.threads import once
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,6 +41,11 @@ class Kernel:
     def __call__(self, *arguments: Any) -> Any:
         """Run it as Python."""
         return self.function(*arguments)
+
+    @once
+    def hints(self) -> dict[str, Any]:
+        """The types of its parameters, and that of its result as ``return``."""
+        return typing.get_type_hints(self.function)
 
     def __repr__(self) -> str:
         return f"{self.__module__}.{self.__name__}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import typing
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache, lru_cache, partial, wraps
 from hashlib import sha256
@@ -181,9 +180,8 @@ def _loaded(unit: Sequence[tuple[Any, ...]], lanes: int) -> Any:
 def _signature(kernel: Callable[..., Any]) -> tuple[list[tuple[MemoryType, str]], MemoryType]:
     """The types of the parameters of a *kernel*, static ones left out, with their names in errors, and that of its result."""
     source = cast(Kernel, kernel)
-    hints = typing.get_type_hints(source.function)
-    result = memory_type(hints.pop("return", None)) or NOTHING
-    types = {n: memory_type(hint) for n, hint in hints.items()}
+    result = memory_type(source.hints.get("return")) or NOTHING
+    types = {n: memory_type(hint) for n, hint in source.hints.items() if n != "return"}
     return [(t, f"Argument '{n}' of kernel '{source.__name__}'") for n, t in types.items() if t is not None], result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import field
 from typing import Any, Protocol
 
@@ -67,7 +67,8 @@ class KernelScope:
     written: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.written = frozenset(n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name))
+        code = self.kernel.function.__code__
+        self.written = frozenset([*code.co_varnames, *code.co_names, *code.co_cellvars, *code.co_freevars])
 
     def error(self, at: ast.AST, text: str) -> KernelError:
         """The error of the sentence *text* at a place."""
@@ -99,10 +100,11 @@ class KernelScope:
             )
         self.statements.append(statement)
 
-    def outer(self) -> dict[str, Any]:
-        """The names of the module, and those of functions around the kernel."""
+    def outer(self) -> tuple[Mapping[str, Any], ...]:
+        """The names of functions around the kernel, those of the module, and Python's own; the first has precedence."""
         function = self.kernel.function
-        return {**vars(builtins), **function.__globals__, **inspect.getclosurevars(function).nonlocals}
+        around = inspect.getclosurevars(function).nonlocals if function.__closure__ else {}
+        return around, function.__globals__, vars(builtins)
 
 
 Found = Known | Expression

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import typing
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from threading import RLock
 from typing import Any
@@ -78,6 +77,7 @@ class _Unit:
         self.sources: dict[Kernel, tuple[ast.FunctionDef, str, dict[str, MemoryType | None], MemoryType]] = {}
         self.files: dict[str, tuple[list[str], dict[int, ast.FunctionDef]]] = {}
         self.names: set[str] = set()
+        self.texts: dict[int, tuple[Any, str]] = {}
 
     def signature(self, kernel: Kernel) -> tuple[dict[str, MemoryType | None], MemoryType]:
         """Types of the parameters of a *kernel*, None for static ones, and of its result."""
@@ -92,7 +92,7 @@ class _Unit:
                 with _PARSING:
                     known = self.files[file] = lines, dict(_definitions(ast.parse("".join(lines))))
             tree = known[1][kernel.function.__code__.co_firstlineno]
-            hints = typing.get_type_hints(kernel.function)
+            hints = kernel.hints
             for a in tree.args.args:
                 if a.arg not in hints:
                     text = (
@@ -105,7 +105,7 @@ class _Unit:
 
     def function(self, kernel: Kernel, static: tuple[Hashable, ...]) -> KernelTree | None:
         """The tree of a *kernel*; None while it is being made."""
-        key = kernel, static_text(static)
+        key = kernel, ", ".join(map(self._text, static))
         if key not in self.functions:
             self.functions[key] = None
             numbered = (f"kernel_{kernel.__name__}{f'_{k}' if k else ''}" for k in range(len(self.names) + 1))
@@ -113,6 +113,12 @@ class _Unit:
             self.names.add(name)
             self.functions[key] = self._translated(kernel, static, name)
         return self.functions[key]
+
+    def _text(self, static: Any) -> str:
+        """The text of a *static* value, made once for each object, which is kept: that of a tableau is long."""
+        if id(static) not in self.texts:
+            self.texts[id(static)] = static, static_text(static)
+        return self.texts[id(static)][1]
 
     def _translated(self, kernel: Kernel, static: tuple[Hashable, ...], name: str) -> KernelTree:
         tree, file, types, result = self.source(kernel)
