@@ -16,7 +16,7 @@ from kineta.expr.lowering import replaced_tables
 from kineta.expr.op import LIBM, UNARY, Op
 from kineta.expr.tables import in_pieces
 from kineta.expr.walk import reachable
-from kineta.notation.typesetting import printed_number
+from kineta.notation.printed_numbers import printed_number
 from kineta.passes.remove_guards import remove_guards
 
 _NAMES: dict[Op, str] = {

@@ -12,6 +12,7 @@ from kineta.errors import ArgumentError
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import LEAVES, Op
 from kineta.expr.walk import operands, reachable
+from kineta.notation.printed_numbers import NumberStyle, in_one_style
 from kineta.notation.printed_tables import grid_rows
 from kineta.notation.text import TEXT
 from kineta.notation.typesetting import LAST, Kinds, Notation, factor_kinds, typeset
@@ -61,14 +62,20 @@ class CommonSubexpressions:
 
     def _written(self, notation: Notation) -> tuple[list[tuple[str, str]], list[str]]:
         """The named parts with their right sides, and the right sides of the entries."""
+        rows = in_one_style(lambda numbers: self._lines(notation, numbers))
+        named = len(rows) - len(self.entries)
+        return rows[:named], [right for _, right in rows[named:]]
+
+    def _lines(self, notation: Notation, numbers: NumberStyle) -> Iterator[tuple[str, str]]:
         known = factor_kinds(self.graph, [*(2 * i for i in self.named), *self.entries], self.kinds)
         shown = {i: notation.name(name) for i, name in self.named.items()}
         kinds = {**self.kinds, **{name: (known[i], LAST) for i, name in shown.items()}}
         first = {name: i for i, name in reversed([*shown.items()])}
-        named = [
-            (name, typeset(self.graph, 2 * i, notation, shown, kinds)) for i, name in shown.items() if first[name] == i
-        ]
-        return named, [typeset(self.graph, ref, notation, shown, kinds, whole=False) for ref in self.entries]
+        for i, name in shown.items():
+            if first[name] == i:
+                yield name, typeset(self.graph, 2 * i, notation, shown, kinds, numbers=numbers)
+        for ref in self.entries:
+            yield "", typeset(self.graph, ref, notation, shown, kinds, whole=False, numbers=numbers)
 
 
 def common_subexpressions(

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from kineta.expr.op import Op
+from kineta.notation.printed_numbers import short_decimal
 from kineta.notation.text import few
-from kineta.notation.typesetting import short_decimal
 from kineta.records import dataclass
 
 _GREEK = (

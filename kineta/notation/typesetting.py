@@ -9,7 +9,6 @@ A notation defines the look of the pieces.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
@@ -22,21 +21,10 @@ from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.op import Op
 from kineta.expr.tables import of_two, table_of
 from kineta.expr.walk import operands, reachable, reachable_below
-from kineta.records import dataclass
+from kineta.notation.printed_numbers import NumberStyle, PrintedNumber, printed_number, short_decimal
 
-#: Largest denominator of a number written as a fraction whatever it is, larger ones of few numerators, and the largest of a
-#: fraction that is no decimal number.
-DENOMINATOR, HALVES, THIRDS = 12, (16, 24, 32, 48, 64), 1000
-#: Largest numerator of a fraction with such a denominator that is written in the place of a short decimal, and before a root.
-NUMERATOR = 24
-#: Largest denominator of a multiple of pi: a degree.
-DEGREES = 180
 #: Trigonometric functions, which stand behind coordinates even of parameters.
 WAVES = (Op.SIN, Op.COS, Op.TAN)
-#: Most characters of a decimal that somebody typed; longer ones were computed.
-LONG = 14
-#: Sizes of numbers whose squares are no longer exact, and whole numbers whose square factors are not sought.
-UNDERFLOW, MOST = 1e-6, 100_000
 
 
 class FactorKind(IntEnum):
@@ -115,12 +103,14 @@ def typeset(
     *,
     whole: bool = True,
     turned: Mapping[int, bool | None] = MappingProxyType({}),
+    numbers: NumberStyle | None = None,
 ) -> str:
     """*ref* in *notation*; nodes (ids) below it with *names* by their names (a name with a minus is that of the negative),
     and *ref* itself by its name unless shown as a *whole*. Sums in *turned* are written as they
-    are, or (True) as their negatives, or (None) so that they begin with their first name.
+    are, or (True) as their negatives, or (None) so that they begin with their first name. *numbers* is the style of all lines
+    that are read together.
     """
-    page = _Typesetter(graph, notation, names, kinds, ref >> 1 if whole else -1)
+    page = _Typesetter(graph, notation, names, kinds, ref >> 1 if whole else -1, numbers or NumberStyle())
     page.turned = turned
     page.read(reachable_below(graph, ref, names) if whole else reachable(graph, [ref], names), ref >> 1)
     return page.signed(ref)
@@ -156,94 +146,24 @@ def composed_kind(op: int, below: FactorKind) -> FactorKind:
     return below if plain or below <= FactorKind.PARAMETER else FactorKind.FUNCTION
 
 
-def short_decimal(value: float) -> float:
-    """The decimal number of fewest digits within rounding error of *value*, or *value* itself."""
-    for digits in range(1, 13):
-        short = float(f"{value:.{digits}g}")
-        if abs(short - value) <= 4 * math.ulp(value):
-            return short
-    return value
-
-
-def is_fraction(f: Fraction) -> bool:
-    """Whether a number is written as a fraction, and not as the decimal number that it is."""
-    q = f.denominator
-    if q == 1 or ((q <= DENOMINATOR or q in HALVES) and abs(f.numerator) <= NUMERATOR):
-        return True
-    while q % 2 == 0:
-        q //= 2
-    while q % 5 == 0:
-        q //= 5
-    return q > 1 and f.denominator <= THIRDS
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedNumber:
-    """A number as printed: *number*, a fraction or a decimal, times the root of *radicand*, times a power of pi, 1 or -1 or 0."""
-
-    number: Fraction | float
-    radicand: int = 1
-    circle: int = 0
-
-
-def multiple_of_pi(value: float) -> tuple[Fraction, int] | None:
-    """The fraction of *value* and pi to a power, 1 or -1: 2/3 and 1 of 2.0943951023931953; None where there is no small one."""
-    for power in (1, -1):
-        turns = Fraction(value / math.pi**power).limit_denominator(DEGREES)
-        if turns and abs(float(turns) * math.pi**power - value) <= 4 * math.ulp(value):
-            return turns, power
-    return None
-
-
-def exact_root(value: float) -> tuple[Fraction, int] | None:
-    """The fraction and the whole number under a root whose product *value* is: sqrt(3)/2 of 0.8660254037844386; None where
-    there are no small ones.
-    """
-    if len(repr(short_decimal(value))) <= LONG or not UNDERFLOW < abs(value) < 1 / UNDERFLOW:
-        return None
-    square = Fraction(value * value).limit_denominator(DENOMINATOR * DENOMINATOR)
-    n, q = square.numerator * square.denominator, square.denominator  # value = sqrt(n)/q
-    outside = next((k for k in range(math.isqrt(n), 1, -1) if n % (k * k) == 0), 1) if 0 < n < MOST else 0
-    found = Fraction(outside, q)
-    if (
-        not found
-        or found.numerator > NUMERATOR
-        or abs(float(found) * math.sqrt(n // outside**2) - abs(value)) > 4 * math.ulp(value)
-    ):
-        return None
-    return (found if value > 0 else -found), n // outside**2
-
-
-def printed_number(value: float, *, of_letters: bool = False, measured: bool = False) -> PrintedNumber:
-    """*value* as printed: a fraction if this is shorter than its digits, and in an equation *of letters* wherever a book has one,
-    though tenths that are *measured*, as in 0.1 q', as decimals; roots of small numbers and multiples of pi as such.
-    """
-    value = short_decimal(value)
-    long = len(repr(value)) > LONG
-    for most in (DENOMINATOR, THIRDS if long else max(HALVES)):
-        fraction = Fraction(value).limit_denominator(most)
-        if near := (abs(float(fraction) - value) <= 4 * math.ulp(value) and is_fraction(fraction)):
-            break
-    small = near and fraction.numerator <= NUMERATOR and not (measured and fraction.denominator % 5 == 0)
-    if value == 0.5 or (of_letters and small and fraction.denominator > 1) or (long and near):
-        return PrintedNumber(fraction)
-    if long and (root := exact_root(value)) is not None:
-        return PrintedNumber(*root)
-    if long and (found := multiple_of_pi(value)) is not None:
-        turns, power = found
-        return PrintedNumber(turns, circle=power)
-    return PrintedNumber(value)
-
-
 class _Typesetter:
     """The terms of the nodes below one expression, their kinds, and their strings."""
 
-    def __init__(self, graph: Graph, notation: Notation, names: Mapping[int, str], kinds: Kinds, opened: int) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        notation: Notation,
+        names: Mapping[int, str],
+        kinds: Kinds,
+        opened: int,
+        numbers: NumberStyle,
+    ) -> None:
         self.graph = graph
         self.notation = notation
         self.names = names
         self.kinds = kinds
         self.opened = opened
+        self.numbers = numbers
         self.terms: dict[int, list[_Term]] = {}
         self.keys: dict[int, _Key] = {}
         self.strings: dict[int, str] = {}
@@ -259,7 +179,7 @@ class _Typesetter:
             for i in order
             if self.graph.op[i] == Op.SYMBOL
         )
-        self.of_letters = any(of_parameter)
+        self.of_letters = self.numbers.read(of_letters=any(of_parameter))
         for i in order:
             self.terms[i] = self._terms(i)
             self.keys[i] = self._key(i)
@@ -415,7 +335,7 @@ class _Typesetter:
         if not factors and not self.of_letters and short_decimal(abs(number)) == 0.5:
             return minus, self.notation.number(0.5)
         measured = all(self._kind(x) != FactorKind.PARAMETER for x in factors)
-        printed = printed_number(abs(number), of_letters=self.of_letters, measured=measured)
+        printed = self.numbers.printed(abs(number), of_letters=self.of_letters, measured=measured)
         return minus, self._times(printed, strings, under)
 
     def _times(self, number: PrintedNumber, above: Sequence[str], below: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import combinations, product
 
 from kineta.expr.op import Op
+from kineta.notation.printed_numbers import exact_root, multiple_of_pi, short_decimal
 from kineta.notation.readable.polynomials import (
     UNITY,
     Monomial,
@@ -24,7 +25,7 @@ from kineta.notation.readable.polynomials import (
     scaled,
 )
 from kineta.notation.readable.ring import PI, Angle, Ring
-from kineta.notation.typesetting import FactorKind, exact_root, multiple_of_pi, short_decimal
+from kineta.notation.typesetting import FactorKind
 
 #: Terms of products of sines and cosines at most that are written as sums of them.
 WAVES = 64

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from kineta.notation.printed_numbers import is_fraction
 from kineta.notation.readable.divisors import step
 from kineta.notation.readable.entries import gathered
 from kineta.notation.readable.factoring import TRIED, Factoring
@@ -21,7 +22,7 @@ from kineta.notation.readable.polynomials import (
     scaled,
 )
 from kineta.notation.readable.trees import EMPTY, Tree, product, tree
-from kineta.notation.typesetting import FactorKind, is_fraction
+from kineta.notation.typesetting import FactorKind
 
 #: Terms of an entry at most that is tried over common denominators.
 BARS = 40

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from kineta.expr.op import Op
+from kineta.notation.printed_numbers import is_fraction
 from kineta.notation.readable import polynomials
 from kineta.notation.readable.angles import forms
 from kineta.notation.readable.polynomials import Monomial, Sum, added, content, inverse, power, scaled, weak_quotient
 from kineta.notation.readable.reading_cost import TreeCost
 from kineta.notation.readable.ring import Ring
 from kineta.notation.readable.trees import EMPTY, Tree, product, raised, single, tree
-from kineta.notation.typesetting import is_fraction
 
 #: Terms of a sum up to which several common factors are tried, how many of them, and terms up to which all are.
 TRIED, WAYS, FEW = 14, 4, 6

@@ -7,6 +7,7 @@ from contextlib import suppress
 from itertools import count
 
 from kineta.expr.graph import Graph, Ref
+from kineta.notation.printed_numbers import NumberStyle, in_one_style
 from kineta.notation.readable.angles import with_numbers, with_sums_of_angles
 from kineta.notation.readable.brackets import with_short_brackets
 from kineta.notation.readable.common_denominators import apart, over_common_denominators
@@ -50,9 +51,12 @@ class ReadableForm:
 
     def lines(self, notation: Notation, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Names and right sides: the parts, then the entries by their *labels*."""
+        yield from in_one_style(lambda numbers: self._lines(notation, labels, numbers))
+
+    def _lines(self, notation: Notation, labels: Sequence[str], numbers: NumberStyle) -> Iterator[tuple[str, str]]:
         names = map(notation.name, self.named)
         for label, ref in zip((*names, *labels), (*self.named.values(), *self.entries), strict=True):
-            yield label, typeset(self.graph, ref, notation, kinds=self.kinds, turned=self.turned)
+            yield label, typeset(self.graph, ref, notation, kinds=self.kinds, turned=self.turned, numbers=numbers)
 
 
 def readable_form(

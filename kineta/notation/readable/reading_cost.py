@@ -11,10 +11,11 @@ from fractions import Fraction
 from typing import Any
 
 from kineta.expr.op import Op
+from kineta.notation.printed_numbers import is_fraction
 from kineta.notation.readable.polynomials import Sum
 from kineta.notation.readable.ring import PI, Ring
 from kineta.notation.readable.trees import Factors, Tree
-from kineta.notation.typesetting import FORCES, FactorKind, Kinds, is_fraction
+from kineta.notation.typesetting import FORCES, FactorKind, Kinds
 
 NAME, NUMBER, EXPONENT, CALL, ROOT = 1.0, 1.0, 0.25, 1.0, 2.0
 PLUS, MINUS, TIMES, OVER, POWER = 1.0, 1.25, 0.25, 1.5, 0.25
