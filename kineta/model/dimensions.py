@@ -77,7 +77,7 @@ def acceleration_units(system: System) -> dict[str, str]:
 def unit_of(system: System, value: Expr) -> str:
     """The unit of an expression of coordinates, speeds, parameters and points of *system*; ``''`` where none follows."""
     (plain,) = system.expand(value)
-    kind = _kind(plain, _symbols(system))
+    kind = _kind_in(system, plain, _symbols(system))
     return "" if kind is None else _written(kind, False)
 
 
@@ -152,10 +152,7 @@ def _symbols(system: System) -> dict[str, QuantityKind]:
 
 def _of_motion(system: System, names: set[str], known: Mapping[str, QuantityKind]) -> dict[str, QuantityKind]:
     """Kinds of derivatives of speeds and of added forces, where the kinds of the speeds are known, and of parts of vectors."""
-    found = {
-        n: QuantityKind(x.dimension, KINDS[x.vector.kind].turns)
-        for n, x in name_inference.vector_parts(system, names).items()
-    }
+    found = _parts_of_vectors(system, names)
     for name in names:
         if (kind := known.get(forced(name))) is not None:
             found[name] = QuantityKind(times(units.POWER, kind.dimension, -1))
@@ -168,23 +165,23 @@ def _of_motion(system: System, names: set[str], known: Mapping[str, QuantityKind
 def _multipliers(system: System, names: Iterable[str], known: Mapping[str, QuantityKind]) -> dict[str, QuantityKind]:
     """Kinds of multipliers, where they follow: multiplier times residual, or times its integral over the time, is an energy."""
     conditions = {c.name: c for c in system.expanded.constraints}
-    along = {c.name: c.along for c in system.expanded.contacts}
+    contacts = {c.name: c for c in system.expanded.contacts}
     names, found = tuple(names), dict[str, QuantityKind]()
     for full, (element, part) in name_inference.element_forces(system.expanded, names).items():
         kind = _element_force(system, element, part, known)
         found |= {} if kind is None else {full: kind}
     for full in names:
-        name, component = owner(full.removeprefix(MULTIPLIER), conditions.keys() | along.keys())
-        if name in along:
-            kind = _along(along[name], known)
+        name, component = owner(full.removeprefix(MULTIPLIER), conditions.keys() | contacts.keys())
+        if (contact := contacts.get(name)) is not None:
+            kinds = (_along(system, x, known) for x in (contact.along, *contact.gaps))
+            kind = next((k for k in kinds if k is not None), None)
             found |= {} if kind is None else {full: QuantityKind(times(units.ENERGY, kind.dimension, -1))}
             continue
         if (condition := conditions.get(name)) is None:
             continue
         dimension = condition.kind.reaction(condition, component)
-        if isinstance(condition, Constraint) and (kind := _kind(condition.value, known)) and not kind.weak:
-            moves = any(n in system.speeds or n.rpartition(".")[2] in _VELOCITY for n in condition.value.symbols())
-            dimension = times(units.POWER if moves else units.ENERGY, kind.dimension, -1)
+        if isinstance(condition, Constraint) and (kind := _kind_in(system, condition.value, known)) and not kind.weak:
+            dimension = times(_work(system, condition.value), kind.dimension, -1)
         if dimension is not None:
             found[full] = QuantityKind(dimension)
     return found
@@ -197,17 +194,35 @@ def _element_force(system: System, element: Element, part: str, known: Mapping[s
     coordinate = getattr(element, "coordinate", None)
     if part or not isinstance(coordinate, Expr):
         return QuantityKind(units.FORCE)
-    kind = _along(coordinate, known)
-    moves = any(n in system.speeds or n.rpartition(".")[2] in _VELOCITY for n in coordinate.symbols())
-    return None if kind is None else QuantityKind(times(units.POWER if moves else units.ENERGY, kind.dimension, -1))
+    kind = _along(system, coordinate, known)
+    return None if kind is None else QuantityKind(times(_work(system, coordinate), kind.dimension, -1))
 
 
-def _along(value: Expr | None, known: Mapping[str, QuantityKind]) -> Known:
+def _work(system: System, value: Expr) -> Dimension:
+    """Dimension of a force on *value* times this: a power where it moves, else an energy."""
+    names = value.symbols()
+    moves = any(n in system.speeds or n.rpartition(".")[2] in _VELOCITY for n in names)
+    moves |= any(x.order for x in name_inference.vector_parts(system, names).values())
+    return units.POWER if moves else units.ENERGY
+
+
+def _along(system: System, value: Expr | None, known: Mapping[str, QuantityKind]) -> Known:
     """Kind of the displacement that the force of a contact, a limit or friction works on: of an expression, or a distance."""
     if value is None:
         return QuantityKind(units.LENGTH)
-    kind = _kind(value, known)
+    kind = _kind_in(system, value, known)
     return None if kind is None or kind.weak else kind
+
+
+def _kind_in(system: System, value: Expr, known: Mapping[str, QuantityKind]) -> Known:
+    """Kind of *value*, which may have parts of vectors."""
+    return _kind(value, {**known, **_parts_of_vectors(system, value.symbols())})
+
+
+def _parts_of_vectors(system: System, names: Iterable[str]) -> dict[str, QuantityKind]:
+    """Kinds of the parts of vectors among *names*."""
+    parts = name_inference.vector_parts(system, names)
+    return {n: QuantityKind(x.dimension, KINDS[x.vector.kind].turns) for n, x in parts.items()}
 
 
 def _kind(value: Expr, known: Mapping[str, QuantityKind]) -> Known:

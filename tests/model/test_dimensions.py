@@ -6,7 +6,7 @@ import pytest
 
 import kineta as kn
 from kineta.expr.op import LEAVES, Op
-from kineta.model.dimensions import _RULES
+from kineta.model.dimensions import _RULES, multiplier_units
 
 MODEL = """
 parameters m = 1 kg, l = 50 cm, c = 2 N/m, k = 3 N*m, d = 2 N*s/m, n = 0.1;
@@ -70,3 +70,29 @@ def test_units_follow_through_named_expressions_and_quasi_velocities() -> None:
 
 def test_every_operation_has_a_rule() -> None:
     assert _RULES.keys() == set(Op) - LEAVES - {Op.POW, Op.TABLE}  # which need more than the kinds of their operands
+
+
+@pytest.mark.parametrize(
+    ("limited", "unit"),
+    [
+        ("|r(Bob) - r(Hook)| <= L", "N"),
+        ("sling >= -4", "N"),
+        ("2*x <= L", "N"),
+        ("dot(r(Bob), r(Hook)) <= 9", "N/m"),
+        ("atan2(x, z) <= 4", "N*m"),
+        ("2*x <= 9", ""),
+    ],
+)
+def test_the_force_at_a_limit_has_a_unit_where_its_expression_or_a_bound_has_one(limited: str, unit: str) -> None:
+    system = kn.loads(f"""
+        parameters m = 2 kg, L = 5 m; coordinates x, z; Bob | Sx(x), Sz(z) = m;
+        point Hook on ground = (0, 0, 1); let sling = L - |r(Bob) - r(Hook)|; limit stop : {limited};""")
+    (row,) = system.contacts[0].rows(system)
+    assert multiplier_units(system, [f"lambda.{row}"]) == ({f"lambda.{row}": unit} if unit else {})
+
+
+def test_the_force_of_a_constraint_on_a_velocity_has_a_unit() -> None:
+    system = kn.loads(
+        "coordinates x, y, phi; S | Sx(x), Sy(y), Rz(phi) = 2, 1, 1, 1; constraint edge : v(S in S).y = 0;"
+    )
+    assert multiplier_units(system, ["lambda.edge"]) == {"lambda.edge": "N"}
