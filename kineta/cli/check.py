@@ -120,9 +120,9 @@ def freedom(system: System) -> int:
 
 
 def notes(system: System) -> list[str]:
-    """Return remarks: unused names, limits that look like degrees, and redundant constraints of a consistent start."""
+    """Return remarks: unused names, angles that look like degrees, and redundant constraints of a consistent start."""
+    from kineta.model.checks.degree_hint import degrees
     from kineta.model.checks.unused_names import unused_declarations
-    from kineta.model.contacts.degree_hint import degrees
 
     doubtful = [*unused_declarations(system), *without_effect(system), *degrees(system)]
     if not system.constraints or any(p.value is None for p in system.parameters):

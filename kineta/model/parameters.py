@@ -91,7 +91,10 @@ COERCIONS["Dimension | None"] = lambda value, *_: value
 
 
 class ByName(tuple[T, ...]):
-    """Records, or pairs of names and values, in order, and their values by name: ``{**system.parameters, "m": 2.0}``."""
+    """Records, or pairs of names and values, in order, and their values by name: ``{**system.parameters, "m": 2.0}``.
+
+    Iterating gives the records; ``keys``, ``values``, ``items``, ``get`` and ``in`` with a name are those of a mapping to values.
+    """
 
     what = "value"
 
@@ -109,6 +112,22 @@ class ByName(tuple[T, ...]):
     def keys(self) -> list[str]:
         """The names."""
         return list(self._values)
+
+    def values(self) -> list[Any]:
+        """The values, in the order of the names."""
+        return list(self._values.values())
+
+    def items(self) -> list[tuple[str, Any]]:
+        """Names and values."""
+        return list(self._values.items())
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value by name, or *default* where there is no such name."""
+        return self._values.get(name, default)
+
+    def __contains__(self, key: object) -> bool:
+        """Whether there is a value of this name, or this record."""
+        return key in self._values if isinstance(key, str) else super().__contains__(key)
 
     def __getitem__(self, key: Any) -> Any:
         """The value by name, None of a parameter that has none; a record by its place."""

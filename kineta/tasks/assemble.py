@@ -20,6 +20,7 @@ from kineta.equations.equations import equations_of
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError, did_you_mean
 from kineta.model.coercion import records
+from kineta.model.dimensions import variable_units
 from kineta.model.name_inference import speed_derivatives
 from kineta.model.system import System, a_system
 from kineta.records import dataclass
@@ -31,6 +32,9 @@ from kineta.values import finite
 #: Ratio of speeds to the given state beyond which constraints count as tangent.
 TOUCHING = 1e5
 
+#: Changes of coordinates that are none, and coordinates at most whose changes are shown.
+STAYS, MOST_SHOWN = 1e-12, 6
+
 
 #: Speeds that do not move coordinates, speeds that stay, and coordinates that stay, by their numbers.
 Held = tuple[list[int], list[int], list[int]]
@@ -41,7 +45,8 @@ class Assembly:
     """A consistent state, or one for each of several cases.
 
     q, v : coordinates (nq,) and speeds (nv,), or (cases, nq) and (cases, nv); ``initial`` has both by name
-    moved : largest change of a coordinate from the guess
+    moved : largest change of a coordinate from the guess; ``moves`` are the changes by name, the largest first, of those that
+        moved, of the first of several cases
     residual : largest constraint residual
     notes : remarks, as on a guess from which Newton's method fails
     conditioning : distance from a singular position, in which the mobility of unpinned coordinates rises; one for each case, none
@@ -56,6 +61,7 @@ class Assembly:
     residual: float
     notes: tuple[str, ...] = ()
     conditioning: tuple[Conditioning, ...] = ()
+    moves: dict[str, float] = field(default_factory=dict)
     system: System = field(kw_only=True, repr=False, compare=False)
     t: float = field(kw_only=True, repr=False, compare=False)
     p: FloatArray = field(kw_only=True, repr=False, compare=False)
@@ -65,7 +71,11 @@ class Assembly:
     def lines(self) -> list[str]:
         """Return what was found as text; the last line is a statement of the language with the state."""
         lines = [f"{note[0].upper()}{note[1:]}." for note in self.notes]
-        lines.append(f"Coordinates moved by at most {self.moved:.3g}; constraints are met to {self.residual:.0e}.")
+        units = variable_units(self.system)
+        shown = [f"{n} by {x:.3g} {units.get(n, '')}".rstrip() for n, x in [*self.moves.items()][:MOST_SHOWN]]
+        shown += [f"{len(self.moves) - MOST_SHOWN} more by less"] * (len(self.moves) > MOST_SHOWN)
+        moved = f"Moved to meet the constraints: {', '.join(shown)}" if shown else "No coordinate moved"
+        lines.append(f"{moved}; constraints are met to {self.residual:.0e}.")
         lines += [f"How near it is to a singular position: {measured}." for measured in self.conditioning]
         values = {name: number(x) for name, x in self.initial.items() if x}
         values |= {n: str(x) for n, x in self.system.initial if n in speed_derivatives(self.system, [n])}
@@ -75,7 +85,7 @@ class Assembly:
         """Return the state by name and its measures as plain data."""
         near = self.conditioning[0].as_dict() if self.conditioning else None
         state = {"model": self.system.name, **self.initial}
-        return {**state, "moved": self.moved, "residual": self.residual, "conditioning": near}
+        return {**state, "moved": self.moved, "moves": self.moves, "residual": self.residual, "conditioning": near}
 
     def picture(self, *, towards: Any = None, ax: Any = None) -> Any:
         """Draw the machine as it was assembled, of several cases the first; returns the Matplotlib axes."""
@@ -118,6 +128,7 @@ def assemble(
         max(x.residual for x in found),
         tuple(f"case {i}: {note}" for i, x in enumerate(found) for note in x.notes),
         tuple(one for x in found for one in x.conditioning),
+        found[0].moves,
         system=system,
         t=t,
         p=values,
@@ -148,7 +159,9 @@ def _assembled(constraints: NumericConstraints, t: float, q0: FloatArray, v0: Fl
     measured = of_constraints(constraints, t, q, speeds, held[0], held[2])
     moved = float(np.abs(q - q0).max(initial=0.0))
     near = () if measured is None else (measured,)
-    return Assembly(q, v, initial, moved, found.violation, notes, near, system=system, t=t, p=constraints.p)
+    changes = sorted(zip(system.q_names, (q - q0).tolist(), strict=True), key=lambda row: -abs(row[1]))
+    moves = {n: x for n, x in changes if abs(x) > STAYS}
+    return Assembly(q, v, initial, moved, found.violation, notes, near, moves, system=system, t=t, p=constraints.p)
 
 
 def _unmet(

@@ -2,7 +2,7 @@
 
 A file holds a kind: its record, its words, its reading, writing and checking. Gaps, directions and bounds, as expressions, stand
 in ``kineta.mechanics.contact.unilateral_rows``. Reading order: ``restitution``, ``parameter_condition``, ``limit``,
-``joint_friction``, ``contact``, ``mutual_contact``, ``degree_hint``.
+``joint_friction``, ``contact``, ``mutual_contact``.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from kineta.errors import ArgumentError, ExpressionError, did_you_mean, shown
 from kineta.expr.graph import ONE, Graph
 from kineta.model.joints.joint import Joint
 from kineta.model.parameters import named_values
-from kineta.model.reserved_symbols import TIME
+from kineta.model.reserved_symbols import POINT_COMPONENTS, TIME
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm, solve
 from kineta.passes.differentiate import forward, forwards
@@ -154,14 +154,26 @@ def _seen(q: FloatArray, x: FloatArray) -> FloatArray:
 # -- from what users give ----------------------------------------------------------------------------------------------
 
 
+def _place_hint(system: System, name: str) -> str:
+    """Advice on a motion of the point or body *name*, or of a component of it; "" where it is none."""
+    places = [*(b.name for b in system.bodies), *(p.name for p in system.points)]
+    found = next(
+        (n for n in places if name == n or (name.startswith(f"{n}.") and name[len(n) + 1 :] in POINT_COMPONENTS)), ""
+    )
+    return found and (
+        f" '{found}' is a place. Find the coordinates that bring it where it shall be, at each time, by kn.inverse_kinematics "
+        "(kineta place), and give these; or let a constraint of the model, with the time in it, lead the place."
+    )
+
+
 def course(system: System, motion: Mapping[str, Any], t: FloatArray, p: FloatArray) -> Course:
     """Return the course of *motion* at the times *t*, with the parameters *p*. Raises :class:`ArgumentError` for no course."""
     own = {n: n for n in system.q_names} | {n: n for n in system.base_speeds}
     marked = {f"{n}{mark}": n for n in own for mark in ("'", "''") if f"{n}{mark}" not in own}
     for name in motion:
         if name not in own and name not in marked:
-            known = (*own, *marked)
-            raise ArgumentError(f"Model '{system.name}' has no coordinate {shown(name)}.{did_you_mean(name, known)}")
+            hint = _place_hint(system, name) or did_you_mean(name, (*own, *marked))
+            raise ArgumentError(f"Model '{system.name}' has no coordinate {shown(name)}.{hint}")
     coordinates = {n: _given(system, n, ("", "'", "''"), motion, t, p) for n in system.q_names if n in motion}
     _whole(system, coordinates)
     _turned(system, coordinates, t)

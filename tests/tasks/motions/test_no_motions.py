@@ -24,6 +24,7 @@ from tests.support import EXAMPLES
         ({"theta": "0.8, 2"}, "motion of theta:1:4: expected the end of the text, found ','."),
         ({"theta": np.zeros(3)}, "one value for every time, found shape"),
         ({"thetta": 0.0}, "no coordinate 'thetta'. Did you mean 'theta'?"),
+        ({"Crank.x": 0.0}, "no coordinate 'Crank.x'. 'Crank' is a place."),
         ({"theta": "1/t"}, "expected finite numbers, found inf at t = 0 s"),
         ({}, "leaves 1 more open at t = 0 s; give that of one of theta, beta, gamma too"),
         ({"beta": "0.5 + 9*t"}, "no motion of this kind meets the constraint 'pin"),

@@ -1,4 +1,4 @@
-"""Limits of angles that look like degrees without their unit."""
+"""Limits and initial values of angles that look like degrees without their unit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from kineta.model.constraints import placement
 from kineta.model.contacts.limit import Limit
-from kineta.model.dimensions import unit_of
+from kineta.model.dimensions import unit_of, variable_units
 from kineta.model.system import System
 
 #: Bounds of this size, in radians, are few; in degrees they are usual.
@@ -15,15 +15,31 @@ _TURN, _DEGREES = 2 * math.pi, 360
 
 
 def degrees(system: System) -> Iterator[str]:
-    """Sentences on the limits of angles with a bound that is a whole number, of more than a turn in radians."""
+    """Sentences on the limits and initial values of angles that are whole numbers, of more than a turn in radians."""
+    yield from _limits(system)
+    units = variable_units(system)
+    for name, value in system.initial:
+        found = placement.numeric_value(system, value)
+        if units.get(name) == "rad" and not value.symbols() and found is not None and _suspect(found):
+            yield (
+                f"Initial '{name}': {found:g} rad = {math.degrees(found):.1f} deg; write {found:g} deg if degrees are meant."
+            )
+
+
+def _limits(system: System) -> Iterator[str]:
     for record in system.contacts:
         if not isinstance(record, Limit) or unit_of(system, record.value) != "rad":
             continue
         known = [placement.numeric_value(system, bound) for bound in (record.lower, record.upper) if bound is not None]
-        large = [b for b in known if b is not None and _TURN < abs(b) <= _DEGREES and b == round(b)]
+        large = [b for b in known if b is not None and _suspect(b)]
         if large:
             place = f" ({record.location})" if record.location else ""
             yield (
                 f"Limit '{record.name}'{place}: the angle '{record.value}' is in radians, and {large[0]:g} of them are "
                 f"{abs(large[0]) / _TURN:.1f} turns; if degrees are meant, write {large[0]:g} deg."
             )
+
+
+def _suspect(angle: float) -> bool:
+    """Whether *angle* is as those that are written in degrees."""
+    return _TURN < abs(angle) <= _DEGREES and angle == round(angle)
