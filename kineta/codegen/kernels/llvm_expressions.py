@@ -57,8 +57,6 @@ def operand(w: Writer, x: Expression) -> Value:
         case Constant(kind, value):
             text = f"0x{struct.pack('>d', value).hex()}" if kind is REAL else str(value).lower()
             return Value(text, kind, UNIFORM)
-        case Variable(_, name) if name in w.constant:
-            return w.values[name]
         case Variable(kind, name):
             s = w.divergence.shapes[name]
             return Value(w.new(f"load {type_text(w, kind, s)}, ptr %{name}"), kind, s)

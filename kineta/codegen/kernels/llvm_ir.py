@@ -9,7 +9,6 @@ interleaved: number i of all side by side. A compiled function gets addresses of
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -44,12 +43,11 @@ from kineta.codegen.kernels.tree import (
     SetVariable,
     Statement,
     WhileLoop,
-    statements,
 )
 from kineta.memory import BOOLEAN, INTEGER, NOTHING, MemoryType, RecordType, ScalarType
 
 #: Lines of a function, as it is written, up to which it is inlined: wherever it is called, and where it is called once.
-SHORT, ONCE = 24, 200
+SHORT, ONCE = 40, 300
 
 
 def source(roots: Sequence[KernelTree], width: int = 1, direct: Mapping[str, str] | None = None) -> str:
@@ -103,16 +101,15 @@ def _root_shape(kind: MemoryType) -> LaneShape:
 def _function(module: Module, d: Divergence, name: str) -> str:
     w, kernel = Writer(module, d), d.kernel
     M, lanes, linkage = w.vector("i1"), module.width > 1, "" if name == kernel.name else "internal "
-    w.constant = _constant_names(d)
     for n, t in (kernel.parameters | kernel.variables).items():
-        if n not in w.constant:
-            w.places.append(f"  %{n} = alloca {type_text(w, t, d.shapes[n])}\n")
+        w.places.append(f"  %{n} = alloca {type_text(w, t, d.shapes[n])}\n")
     w.places += [f"  %{n} = alloca {M}\n" for n in (".live", ".returned") if lanes]
     result = type_text(w, kernel.result, d.result)
     if kernel.result is not NOTHING:
         w.places.append(f"  %.result = alloca {result}\n")
     for (n, t), s in zip(kernel.parameters.items(), d.given, strict=True):
-        _set(w, n, fit(w, Value(f"%{n}.in", t, s), d.shapes[n]))
+        given = fit(w, Value(f"%{n}.in", t, s), d.shapes[n])
+        w.put(f"store {type_text(w, t, d.shapes[n])} {given.text}, ptr %{n}")
     if lanes:
         w.put(f"store {M} %.mask, ptr %.live")
         w.put(f"store {M} zeroinitializer, ptr %.returned")
@@ -124,22 +121,6 @@ def _function(module: Module, d: Divergence, name: str) -> str:
     parameters += [f"{M} %.mask"] * lanes
     head = f"define {linkage}{result} @{name}({', '.join(parameters)}) nounwind {{\n.entry:\n"
     return "".join([head, *w.places, "  br label %.start\n.start:\n", *w.lines, "}\n"])
-
-
-def _constant_names(d: Divergence) -> set[str]:
-    """Names that are given one value in one place, which all lanes take: they stand for this value, and for no memory."""
-    found = [*statements(d.kernel.body)]
-    counted = {s.counter for s in found if isinstance(s, CountingLoop)}
-    given = Counter([*d.kernel.parameters, *(s.name for s in found if isinstance(s, SetVariable))])
-    return {n for n, times in given.items() if times == 1} - counted - d.blended
-
-
-def _set(w: Writer, name: str, value: Value) -> None:
-    """Give a *name* its *value*."""
-    if name in w.constant:
-        w.values[name] = value
-    else:
-        assign(w, f"%{name}", value, name in w.divergence.blended)
 
 
 # -- statements -----------------------------------------------------------------------------------------------------
@@ -160,7 +141,7 @@ def _statement(w: Writer, s: Statement) -> bool:
     """Whether control never passes the end of *s*."""
     match s:
         case SetVariable(name, value):
-            _set(w, name, fit(w, operand(w, value), w.divergence.shapes[name]))
+            assign(w, f"%{name}", fit(w, operand(w, value), w.divergence.shapes[name]), name in w.divergence.blended)
         case SetEntry(array, index, value):
             given = operand(w, value)
             put_entry(w, operand(w, array), operand(w, index), given)

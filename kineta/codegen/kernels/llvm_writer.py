@@ -69,8 +69,8 @@ class Module:
 
 @dataclass(slots=True)
 class Writer:
-    """A function: its lines, places on the stack, names so far, the loops around, the ends of the regions around in which lanes
-    have parted, and variables that are *constant*, with their values so far.
+    """A function: its lines, places on the stack, names so far, the loops around, and the ends of the regions around in which
+    lanes have parted.
     """
 
     module: Module
@@ -81,8 +81,6 @@ class Writer:
     names: int = 0
     loops: list[LoopLabels] = field(default_factory=list)
     regions: list[str] = field(default_factory=list)
-    constant: set[str] = field(default_factory=set)
-    values: dict[str, Value] = field(default_factory=dict)
 
     def put(self, text: str) -> None:
         """Append an instruction."""
