@@ -383,7 +383,8 @@ class _Typesetter:
             return False, self.strings[x] if power == 1 else n.power(self.strings[x], n.number(float(power)))
         if op == Op.POW:
             base, exponent = (self.signed_below(r) for r in operands(self.graph, x))
-            whole = n.power(base if self._plain(self.graph.lhs[x]) else n.brackets(base), exponent)
+            bare = self._plain(self.graph.lhs[x]) or base.isdecimal()
+            whole = n.power(base if bare else n.brackets(base), exponent)
             return False, whole if power == 1 else n.power(n.brackets(whole), n.number(float(power)))
         if op == Op.TABLE:
             shown = self._table(x)

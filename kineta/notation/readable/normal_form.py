@@ -13,6 +13,7 @@ from kineta.notation.readable.angles import exact_sum, sine_cosine
 from kineta.notation.readable.divisors import cancelled, over, root
 from kineta.notation.readable.polynomials import Sum, added, join, remainder, scaled
 from kineta.notation.readable.ring import Ring
+from kineta.notation.readable.symbolic_powers import Powers, joined_powers, symbolic_power
 from kineta.notation.typesetting import FactorKind, Kinds, composed_kind, kind_of
 
 
@@ -22,6 +23,7 @@ def normal_form(
     """What *distances*, nodes with names, stand for, and *refs* in terms of them. Raises :class:`LongFormError`."""
     value: dict[int, Sum] = {}
     named: dict[str, Sum] = {}
+    powers: Powers = {}
 
     def at(r: Ref) -> Sum:
         return scaled(value[r >> 1], (), Fraction(-1)) if r & 1 else value[r >> 1]
@@ -52,9 +54,16 @@ def normal_form(
             value[i] = s if op == Op.SIN else c if op == Op.COS else ring.product(s, over(ring, c))
         else:
             rows = [datum(a), datum(b)] if op == Op.PAIR else [at(a), at(b)] if op in BINARY else [at(a)]
+            if op == Op.POW and any(rows[1].keys() - {()}) and graph.value(b) is None:
+                x = symbolic_power(ring, *rows)
+                powers[x] = rows[0], rows[1]
+                value[i] = joined_powers(ring, {((x, 1),): Fraction(1)}, powers)
+                continue
             kind = composed_kind(op, ring.fastest(m for row in rows for m in row))
             x = ring.atom(("call", op, tuple(frozenset(row.items()) for row in rows)), kind)
             value[i] = {((x, 1),): Fraction(1)}
+        if powers and op in (Op.MUL, Op.DIV):
+            value[i] = joined_powers(ring, value[i], powers)
         if i in distances:
             named[distances[i]] = cancelled(ring, value[i])
             value[i] = {((ring.symbol(distances[i], ring.fastest(value[i])), 1),): Fraction(1)}
