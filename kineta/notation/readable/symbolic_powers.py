@@ -31,7 +31,7 @@ def joined_powers(ring: Ring, a: Sum, powers: Powers) -> Sum:
 def _joined(ring: Ring, m: Monomial, powers: Powers) -> Monomial:
     """A product with the powers of one base as one."""
     left, exponents = dict(m), dict[frozenset[tuple[Monomial, Fraction]], Sum]()
-    for x, p in m:
+    for x, _ in m:
         if x in powers:
             base, exponent = powers[x]
             key = frozenset(base.items())
