@@ -41,7 +41,7 @@ def _state(shown: kn.Equations, rng: random.Random) -> dict[str, float]:
     orders = (n + "'" * k for n in system.v_names for k in range(3))
     names = {*system.parameter_names, *system.q_names, *orders, *(f"tau[{n}]" for n in system.v_names), "t"}
     names |= set(re.findall(r"\b(?:lambda|control|nu)(?:\.\w+'*(?:\[\d+\])*)+", shown.text()))
-    return {n: rng.uniform(0.3, 0.9) for n in names}
+    return {n: rng.uniform(0.3, 0.9) for n in sorted(names)}
 
 
 @pytest.mark.parametrize(
