@@ -346,7 +346,7 @@ def test_attitudes_are_plotted_as_angles(chromium: Any, tmp_path: Path) -> None:
         tab.computed()
         tab.page.click("#left .tab:has-text('Attitude')")
         (body,) = {n.rpartition(".")[0] for n in tab.do("() => kineta.panes[0].group.of")}
-        units = tab.page.locator("#left .unit button")
+        units = tab.page.locator("#left .unit button[aria-pressed]")
         assert units.all_inner_texts() == ["[rad]", "[1]"]
         last = tab.do(LAST)
         w, x, y, z, angle, *axis = (last[f"{body}.{end}"] for end in ("qw", "qx", "qy", "qz", "angle", *AXIS))
@@ -388,7 +388,7 @@ def test_states_stand_by_themselves_and_series_by_their_units(chromium: Any, tmp
         assert tab.do("() => [kineta.panes[0].lines.map((x) => x.name), kineta.panes[0].unit]") == [["p"], "Pa"]
         assert "p'" in tab.do("() => kineta.panes[0].group.of")
         tab.page.click("#left .tab:has-text('Outputs')")
-        units = tab.page.locator("#left .unit button")
+        units = tab.page.locator("#left .unit button[aria-pressed]")
         shown_units, seen = units.all_inner_texts(), set[str]()
         assert len(set(shown_units)) == len(shown_units) == 2
         for k in range(2):

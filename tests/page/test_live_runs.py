@@ -242,7 +242,7 @@ def test_a_machine_whose_contacts_pile_up_runs_live_by_time_stepping(chromium: A
             assert last[state] == pytest.approx(run[state][-1], rel=1e-9, abs=1e-9), state
         assert tab.do("() => kineta.run.steps") == run.steps
         assert tab.do("() => kineta.track.changes.map((x) => x.text)") == [what for _, what in run.changes]
-        assert "by time stepping once, for 0.005 s in all" in tab.page.inner_text("#told")
+        assert "by time stepping once, for 0.00500 s in all" in tab.page.inner_text("#told")
         assert tab.said == []
 
 
