@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 
 import numpy as np
 
 from kineta.arrays import FloatArray, Mask
 from kineta.integration.contact_records import CLOSED, FLAGS
-from kineta.integration.handover import LEAKS, PART
+from kineta.integration.handover import PART
 from kineta.integration.segment import Segment
 from kineta.integration.time_stepping import STEP
 from kineta.runtime.compiled import NO_FLAGS
@@ -20,9 +19,6 @@ CROWD, CROWDED = 500, 0.5
 #: Closed contacts up to which so many steps are not too many, and the fewest that are: an evaluation by events takes a time that
 #: grows as the cube of the closed contacts, and one step of time stepping does not.
 SPARSE, FEWEST = 8, 10
-#: Operations of steps by events with something closed that are too many, beyond those of LEAKS steps with nothing closed in each
-#: step of time stepping: some tenths of a second. Evaluations in a step.
-MOST_WORK, STAGES = 2e8, 12
 #: Steps, and changes, that may be too many in a motion by events alone: some seconds for a table on sprung feet, or a humanoid.
 MOST_STEPS, MOST_CHANGES = 150_000, 3000
 
@@ -40,49 +36,6 @@ def crowd(flags: FloatArray) -> int:
 def most_steps(closed: int) -> int:
     """The number of steps within a part of one of time stepping that are too many with so many contacts *closed*."""
     return min(CROWD, max(FEWEST, int(CROWD * (SPARSE / max(closed, 1)) ** 3)))
-
-
-def step_work(blocks: Sequence[int], closed: int) -> float:
-    """Operations of a step by events, about, with so many contacts *closed* and an inertia of *blocks* of these sizes: factors of
-    the blocks and their terms, responses along three rows of each contact, and the equations of all rows.
-    """
-    rows, largest = 3 * closed, max(blocks, default=0)
-    inertia = sum(n**3 / 3 + 10 * n**2 for n in blocks)
-    return STAGES * (inertia + 2 * rows * largest**2 + 2 * rows**3 / 3)
-
-
-class WorkWatch:
-    """The work of a motion by events that is too much beside steps of time stepping of the *size* [s]: that of steps with
-    something closed flows in, and flows out as time goes on. *blocks* are the sizes of the blocks of the inertia, *contacts* is
-    the number of contacts.
-
-    weights : (contacts + 1,) operations of a step with so many contacts closed; leak : what flows out in a second
-    """
-
-    def __init__(self, size: float, blocks: Sequence[int], contacts: int) -> None:
-        self.weights = [step_work(blocks, closed) for closed in range(contacts + 1)]
-        self.leak = LEAKS * self.weights[0] / size
-        self._level = 0.0
-
-    def begin(self) -> None:
-        """Begin anew: there is no work so far."""
-        self._level = 0.0
-
-    def first(self, segment: Segment) -> tuple[int, FloatArray] | None:
-        """The first step of a *segment* at which there is too much work, and the flags of its mode; None for none."""
-        if not (self._level or segment.later or segment.mode.flags.any()):
-            return None
-        latest = segment.t0
-        for part, mode in segment.rows(len(segment.t)):
-            flags = mode.flags
-            work = self.weights[int((flags[CLOSED::FLAGS] > 0.0).sum())] if flags.any() else 0.0
-            for row, t in enumerate(segment.t[part].tolist(), part.start):
-                if t > latest:
-                    self._level = max(0.0, self._level - self.leak * (t - latest)) + work
-                    latest = t
-                    if work and self._level > MOST_WORK:
-                        return row, flags
-        return None
 
 
 class ChatterWatch:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.hybrid.automaton import HybridRun
-from kineta.hybrid.chattering import ChatterWatch, WorkWatch, step_size
+from kineta.hybrid.chattering import ChatterWatch, step_size
 from kineta.hybrid.contact_modes import LastSteps, ModeError
 from kineta.hybrid.sampling import SampledRun
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
@@ -58,7 +58,6 @@ class FallbackRun(SampledRun):
         self._watch: QuietWatch | None = None
         self._told: tuple[str, ...] = ()
         self._crowd, self._last = ChatterWatch(self.size), LastSteps()
-        self._work = WorkWatch(self.size, task.made.code.block_sizes, len(task.made.code.layout.touches))
         hybrid.bounded = False
         hybrid.most, hybrid.brief = PILE, self.size
 
@@ -96,7 +95,6 @@ class FallbackRun(SampledRun):
                 return
             (t, y), fault = back, ""
             self._crowd.begin()
-            self._work.begin()
             self._last = LastSteps()
 
     def notes(self) -> tuple[str, ...]:
@@ -128,16 +126,12 @@ class FallbackRun(SampledRun):
             row, at = len(segment.t) - BACK, segment.t[-1] if len(segment.t) else segment.t0
             why = f"at t = {at:g} s {self._last.jam(self.hybrid.task.system) or segment.end}"
             return self.hybrid.until(segment, row) if row > 0 else replace(segment, end=None), why
-        found, dear = self._crowd.first(segment), self._work.first(segment)
-        if dear is not None and (found is None or dear[0] < found[0]):
-            row, flags = dear
-            why = f"steps by events with {self.contacts.closed(flags)} closed are dear beside steps of {self.size:g} s"
-        elif found is not None:
-            row, flags = found
-            why = self._crowd.words(self.contacts.closed(flags))
-        else:
+        found = self._crowd.first(segment)
+        if found is None:
             return segment, ""
-        return self.hybrid.until(segment, row + 1), f"at t = {float(segment.t[row]):g} s {why}"
+        row, flags = found
+        at, closed = float(segment.t[row]), self.contacts.closed(flags)
+        return self.hybrid.until(segment, row + 1), f"at t = {at:g} s {self._crowd.words(closed)}"
 
     # -- by time stepping -------------------------------------------------------------------------------------------------
 

@@ -8,8 +8,6 @@ from kineta.memory import Integers, Reals, Record
 PART = 1e-3
 #: Changes without an impact within one step of time stepping that are too many.
 PILE = 100
-#: Steps by events with nothing closed whose work is not too much in a step of time stepping.
-LEAKS = 4.0
 #: Steps by which to go back from a failure of the method by events.
 BACK = 10
 #: Steps of time stepping without a change after which contacts are quiet.

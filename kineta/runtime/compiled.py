@@ -133,13 +133,6 @@ class CompiledSystem:
         block = self._functions.programs[self._setup].n_outputs
         return CompiledContacts(layout.touches, layout.contact_terms, n, (coordinates, speeds), self._functions, block)
 
-    @once
-    def block_sizes(self) -> Sequence[int]:
-        """Numbers of speeds and multipliers in the blocks of the inertia of a system with contacts."""
-        assert self.contacts is not None
-        sizes: list[int] = np.diff(self.contacts.problem.array("block_start")).tolist()
-        return sizes
-
     def _function(self, name: str, size: int = 0) -> NativeFunction | ContactFunction:
         """The function *name*, in a system with contacts of the mode in the block h, with results of this *size*."""
         if self.contacts is None or self.treatment == STEPPED:

@@ -122,15 +122,6 @@ def test_a_necklace_is_thrown_by_steps_of_a_millisecond() -> None:
     assert min(result[f"K[{i}].z"].min() for i in range(1, 13)) > 0.02 - 1e-4
 
 
-@pytest.mark.slow
-def test_a_necklace_whose_steps_by_events_are_dear_is_handed_over() -> None:
-    """Dozens of contacts and loops make a step by events cost milliseconds, long before steps collapse."""
-    result = kn.simulate(kn.loads(necklace()), 0.5, samples=101)
-    keeps_energy(result)
-    assert any("are dear beside steps of" in note for note in result.notes)
-    assert min(result[f"K[{i}].z"].min() for i in range(1, 13)) > 0.02 - DEPTH
-
-
 def judge(model: Model, result: kn.Result) -> None:
     """Assert that nothing sinks, and that forces are within their cones."""
     assert result.status == 0, result.message

@@ -262,14 +262,6 @@ def test_fewer_steps_are_too_many_where_more_contacts_are_closed() -> None:
     assert most == [500, 500, 500, 62, 10, 10]
 
 
-def test_steps_are_dear_where_their_work_is_more_than_time_stepping_would_take() -> None:
-    """The work of steps with something closed flows in, four steps' flow out in each step of time stepping."""
-    watch = chattering.WorkWatch(1e-3, [30], 4)
-    assert watch.leak == pytest.approx(4000 * chattering.step_work([30], 0))
-    assert chattering.step_work([30], 4) > 1.5 * chattering.step_work([30], 0)
-    assert chattering.step_work([6] * 5, 0) < 0.1 * chattering.step_work([30], 0)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 4, 6, 9, 12, 18])
 def test_tables_that_events_do_not_end_are_ended(seed: int) -> None:

@@ -7,7 +7,7 @@ It gives the states and steps of :func:`~kineta.simulation.simulate.simulate` wi
 from __future__ import annotations
 
 from kineta.integration.contact_records import CLOSED, FLAGS, IMPACT_NUMBERS
-from kineta.integration.handover import BACK, LEAKS, PART, QUIET, QuietWatch
+from kineta.integration.handover import BACK, PART, QUIET, QuietWatch
 from kineta.integration.loop_abi import NOT_FINITE, STEP_TOO_SMALL
 from kineta.integration.time_stepping import STEP
 from kineta.kernels.contact.state_terms import NO_FORCES, NO_IMPULSES, PENETRATES
@@ -61,8 +61,6 @@ class StandaloneFallback(Record, partial=True):
     at, handing, flags : time, state and mode of the run by events at which time stepping is to begin, or has
     crowds, crowd : (contacts + 1,) for each number of closed contacts that of steps that are too many within ``narrow`` [s], and
         the most of these; counted, ends, latest : steps counted, (crowd,) the last of their times, and the last time
-    weights, leak, level, most : (contacts + 1,) for each number of closed contacts the work of a step; what flows out of the
-        ``level`` of work in a second, and the most that is not too much
     kept, rows, marks : number of the last states, (BACK + 1, n), and (BACK + 1,) their times
     """
 
@@ -108,10 +106,6 @@ class StandaloneFallback(Record, partial=True):
     counted: int
     ends: Reals
     latest: float
-    weights: Reals
-    leak: float
-    level: float
-    most: float
     kept: int
     rows: Reals
     marks: Reals
@@ -135,7 +129,6 @@ def begin(method: FallbackMethod, m: StandaloneFallback) -> int:
     e.t0, e.rtol, e.atol, e.run.max_step = m.t0, m.rtol, m.atol, m.max_step
     m.size = min(m.max_step, min(STEP, PART * (m.t_end - m.t0)))
     m.narrow = m.crowded * m.size
-    m.leak = LEAKS * m.weights[0] / m.size
     m.stepping, m.hurried, m.patience, m.handed, m.lasted, m.spent = False, False, QUIET, 0, 0.0, 0.0
     s.max_step, s.event, s.rejected, s.evaluations, s.culprit = m.size, -1, 0, 0, 0
     clear_contacts(s.run)
@@ -270,17 +263,13 @@ def look_at_row(m: StandaloneFallback, t: float, state: Reals, flags: Reals) -> 
     copy(state, m.rows[place * e.run.n :], e.run.n)
     m.kept += 1
     if t > m.latest:
-        m.level = max(0.0, m.level - m.leak * (t - m.latest))
         m.latest = t
         for k in range(e.run.contacts.n_flags):
             closed = closed or flags[k] != 0.0
             if k % FLAGS == CLOSED and flags[k] > 0.0:
                 count += 1
         many = m.crowds[count]
-        if closed:
-            m.level += m.weights[count]
-        crowded = m.counted >= many and t - m.ends[(m.counted - many) % m.crowd] < m.narrow
-        if closed and x.ahead != TOO_MANY and (crowded or m.level > m.most):
+        if closed and x.ahead != TOO_MANY and m.counted >= many and t - m.ends[(m.counted - many) % m.crowd] < m.narrow:
             x.ahead, x.at = TOO_MANY, t
             hand_over_at(m, t, state)
         m.ends[m.counted % m.crowd] = t
@@ -300,7 +289,7 @@ def go_back(m: StandaloneFallback) -> None:
 @kernel
 def watch_anew(m: StandaloneFallback, t: float) -> None:
     """Begin to count steps by events from the time t on."""
-    m.begun, m.latest, m.counted, m.kept, m.level = t, t, 0, 0, 0.0
+    m.begun, m.latest, m.counted, m.kept = t, t, 0, 0
 
 
 # -- from one to the other --------------------------------------------------------------------------------------------

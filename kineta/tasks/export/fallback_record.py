@@ -94,8 +94,6 @@ def fallback_record(
         crowd=chattering.CROWD,
         crowded=chattering.CROWDED,
         ends=np.zeros(chattering.CROWD),
-        weights=np.array([chattering.step_work(task.made.code.block_sizes, k) for k in range(m + 1)]),
-        most=chattering.MOST_WORK,
         rows=np.zeros((BACK + 1) * n),
         marks=np.zeros(BACK + 1),
     )
