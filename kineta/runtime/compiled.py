@@ -121,8 +121,7 @@ class CompiledSystem:
         """
         assert self.contacts is not None
         work = sum(self.layout.sizes[1:]) if self.layout.works else -1
-        observed = self.observed_size if self.layout.checked else 0
-        return stepping_data(self.contacts, h, quaternions, work, self.layout.placed, observed, **given)
+        return stepping_data(self.contacts, h, quaternions, work, self.layout.placed, self.observed_size, **given)
 
     @once
     def contacts(self) -> CompiledContacts | None:

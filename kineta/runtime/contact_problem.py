@@ -265,9 +265,8 @@ def stepping_data(
     rows: tuple[int, int] = (CHUNK, IMPACTS),
 ) -> SteppingData:
     """Memory of steps with *contacts* and the block h; *work* is the offset of the work in the state, -1 for none; *placed*
-    is the number of quantities that place a mass and jump, *observed* that of what is observed where steps are checked, else 0.
-    Functions are at their addresses, or have *numbers* as in :meth:`CompiledContacts.motion`; there is room for *rows* of steps
-    and impacts.
+    is the number of quantities that place a mass and jump, *observed* that of what is observed. Functions are at their addresses,
+    or have *numbers* as in :meth:`CompiledContacts.motion`; there is room for *rows* of steps and impacts.
     """
     motion, problem = contacts.motion(h, numbers), contacts.problem
     n, m, (steps, impacts) = motion.n_extended, problem.contacts, rows

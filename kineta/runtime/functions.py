@@ -90,8 +90,7 @@ class StateLayout:
     slides : number of each switching function on which a motion may slide, among the guards; for each of these the state has
         its side behind the work, as in :mod:`kineta.mechanics.sliding_modes`
     carried : of time stepping, number of quantities of the last step behind all of these: accelerations, multipliers, contact
-        forces, flags; placed : of time stepping, number of those that place a mass and jump; checked : whether the energy
-        of its steps is, since no force jumps with the state
+        forces, flags; placed : of time stepping, number of those that place a mass and jump
     touches : all contacts; contact_terms : the terms of their contact problem, None without contacts
     sizes : numbers of states with quadratures, of coordinates, of speeds
     """
@@ -114,7 +113,6 @@ class StateLayout:
     slides: tuple[int, ...] = ()
     carried: int = 0
     placed: int = 0
-    checked: bool = False
     touches: tuple[UnilateralConstraint, ...] = ()
     contact_terms: ContactTermsArrays | None = None
     sizes: tuple[int, int, int] = (0, 0, 0)
@@ -211,7 +209,6 @@ def run_functions(
         touches=d.contacts,
         carried=carried,
         placed=len(jumping),
-        checked=stepped and not _forces_leap(d),
         contact_terms=terms,
         sizes=(len(rate), len(d.symbols.q), len(d.symbols.v)),
     )
@@ -328,13 +325,6 @@ def _jumping_places(d: Derivation) -> list[Ref]:
     placing = d.expression(*_placing(s.system.expanded))
     leaping = leaps_in_time(g, placing, s.t, constant) or _leaping(d, placing)
     return [x for x in placing if leaping and (leaps_in_time(g, [x], s.t, constant) or _leaping(d, [x]))]
-
-
-def _forces_leap(d: Derivation) -> bool:
-    """Whether forces of elements jump with the state, as those of a relay: what a step then misses of energy is not its error."""
-    s = d.symbols
-    constant = [d.graph.symbol(n) for n in s.system.parameter_names]
-    return bool(leaps_with_state(d.graph, d.elements.forces, s.t, [*s.q, *s.v], constant))
 
 
 def _leaping(d: Derivation, placing: Sequence[Ref]) -> list[Ref]:
