@@ -8,10 +8,6 @@ from kineta.memory import Integers, Reals, Record
 #: Numbers of an impact that goes on through steps: impulse along n, u and w, velocity along the normal before, energy lost, and
 #: the number by which it is known.
 IMPACT_SUMS = 6
-#: Parts at most in which a step is made that gains energy, a power of two.
-PARTS = 64
-#: Impacts at most of each contact in one step that are told.
-TOLD_IN_STEP = 4
 
 
 class ComponentTable(Record):
@@ -133,44 +129,6 @@ class NearPairs(Record):
     full: bool
 
 
-class StepCheck(Record, partial=True):
-    """The energy of a run by time stepping, and the start of a step, or of a part of it, to which to go back.
-
-    size : of what is observed, whose first two numbers are kinetic and potential energy; 0 where steps are not checked
-    values : (size,); energy, kinetic : both without the work done, and the first, after the last step; least : gains that do
-        not matter; gained : by contacts in the last step
-    refined : number of steps made in parts; means : averages over the parts of a step of all that is given; half, start : (n,)
-        state amidst it, and at its start
-    time, state, impulse, sums, depths, pressed, stuck, struck, told, bounded, plainly, unsolved, kept_energy, kept_kinetic : at
-        the start to go back to
-    """
-
-    size: int
-    values: Reals
-    energy: float
-    kinetic: float
-    least: float
-    gained: float
-    refined: int
-    means: Reals
-    half: Reals
-    start: Reals
-    time: float
-    state: Reals
-    impulse: Reals
-    sums: Reals
-    depths: Reals
-    pressed: Integers
-    stuck: Integers
-    struck: int
-    told: int
-    bounded: int
-    plainly: int
-    unsolved: int
-    kept_energy: float
-    kept_kinetic: float
-
-
 class SteppingData(Record):
     """Time stepping of a motion, whose states have all that is given behind them.
 
@@ -179,8 +137,7 @@ class SteppingData(Record):
     placed, n_placed : what places a mass and jumps, and its number; sides : (3 n_placed,) at both ends of a part of a step, and
         amidst; origin : (n_extended,) state before the step; torn : whether a place has jumped in the last step
     n_quaternions, quaternions : offsets of the unit quaternions; work, works : offset and number of works done
-    check : of the energy of steps; pairs : of shapes that may touch each other, if there are any; largest : speeds of the largest
-        island for Newton's method
+    pairs : of shapes that may touch each other, if there are any; largest : speeds of the largest island for Newton's method
     begin, end, size : start, end and size of the steps [s]; steps : their number, of which ``made`` are made; allowed : number at
         which to pause
     time : (1,); y, middle, rate : (n_extended,) state after the last step, amidst a step, and a rate
@@ -195,8 +152,8 @@ class SteppingData(Record):
     depths : (contacts,) largest penetrations; bounded, plainly, unsolved : numbers of islands solved with less restitution,
         without any only, and not at all; resting, pause : steps that leave Newton's method out of large islands, still and in all
     culprit : contact whose law is none, plus 1; 0 where there is none
-    impacts : (room, IMPACT_NUMBERS) impacts since the last pause, ``struck`` of them, each with the number of its step; of one
-        step ``told_at_once`` at most, ``early`` before it; hears : whether each is a pause
+    impacts : (room, IMPACT_NUMBERS) impacts since the last pause, ``struck`` of them, each with the number of its step; hears :
+        whether each is a pause
     events, n_events : functions whose zeros are looked for, and their number; values : (2 n_events,) after the last step, and a
         step before; crossed : whether one of them has changed its sign, which is a pause
     """
@@ -213,7 +170,6 @@ class SteppingData(Record):
     quaternions: Integers
     work: int
     works: int
-    check: StepCheck
     pairs: NearPairs
     largest: int
     begin: float
@@ -254,8 +210,6 @@ class SteppingData(Record):
     culprit: int
     room: int
     struck: int
-    told_at_once: int
-    early: int
     impacts: Reals
     hears: bool
     events: Function

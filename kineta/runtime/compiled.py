@@ -121,7 +121,7 @@ class CompiledSystem:
         """
         assert self.contacts is not None
         work = sum(self.layout.sizes[1:]) if self.layout.works else -1
-        return stepping_data(self.contacts, h, quaternions, work, self.layout.placed, self.observed_size, **given)
+        return stepping_data(self.contacts, h, quaternions, work, self.layout.placed, **given)
 
     @once
     def contacts(self) -> CompiledContacts | None:

@@ -28,7 +28,7 @@ from kineta.integration.contact_records import (
     TransitionWork,
 )
 from kineta.integration.problem import perturbation_signs
-from kineta.integration.stepping_records import IMPACT_SUMS, TOLD_IN_STEP, NearPairs, StepCheck, SteppingData
+from kineta.integration.stepping_records import IMPACT_SUMS, NearPairs, SteppingData
 from kineta.integration.time_stepping import CHUNK
 from kineta.kernels.contact.motion import (
     contact_events,
@@ -44,8 +44,8 @@ from kineta.kernels.contact.transition import transit
 from kineta.kernels.machine_code import CompiledKernel, machine_unit
 from kineta.kernels.time_stepping.ensemble import march_case
 from kineta.kernels.time_stepping.handover import begin_quiet, count_quiet, take_back
-from kineta.kernels.time_stepping.march import march
 from kineta.kernels.time_stepping.near_pairs import list_features, size_shapes
+from kineta.kernels.time_stepping.time_step import march
 from kineta.mechanics.contact.contact_terms import TERMS, ContactTermsArrays
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.memory import REALS, ArrayType, CompiledFunction, Record
@@ -260,13 +260,12 @@ def stepping_data(
     quaternions: Sequence[int],
     work: int,
     placed: int,
-    observed: int,
     numbers: Mapping[str, int] | None = None,
     rows: tuple[int, int] = (CHUNK, IMPACTS),
 ) -> SteppingData:
     """Memory of steps with *contacts* and the block h; *work* is the offset of the work in the state, -1 for none; *placed*
-    is the number of quantities that place a mass and jump, *observed* that of what is observed. Functions are at their addresses,
-    or have *numbers* as in :meth:`CompiledContacts.motion`; there is room for *rows* of steps and impacts.
+    is the number of quantities that place a mass and jump. Functions are at their addresses, or have *numbers* as in
+    :meth:`CompiledContacts.motion`; there is room for *rows* of steps and impacts.
     """
     motion, problem = contacts.motion(h, numbers), contacts.problem
     n, m, (steps, impacts) = motion.n_extended, problem.contacts, rows
@@ -281,7 +280,6 @@ def stepping_data(
         quaternions=np.array([*quaternions], dtype=np.int64),
         work=max(work, 0),
         works=int(work >= 0),
-        check=step_check(motion, observed if work >= 0 else 0),
         pairs=no_pairs(m),
         largest=problem.speeds,
         time=np.zeros(1),
@@ -294,42 +292,20 @@ def stepping_data(
         times=np.zeros(steps),
         states=np.zeros(steps * n),
         middles=np.zeros(steps * motion.n),
-        room=impacts + TOLD_IN_STEP * m,
-        told_at_once=TOLD_IN_STEP * m,
-        impacts=np.zeros(IMPACT_NUMBERS * (impacts + TOLD_IN_STEP * m)),
+        room=impacts + m,
+        impacts=np.zeros(IMPACT_NUMBERS * (impacts + m)),
         events=CompiledFunction(0),
         n_events=0,
         values=np.zeros(0),
     )
 
 
-def step_check(motion: ContactMotion, observed: int) -> StepCheck:
-    """Memory of steps that are checked, in which so many numbers are *observed*; 0 where they are not."""
-    if not observed:
-        return StepCheck(size=0, **_empty(StepCheck))
-    n, m = motion.n_extended, motion.problem.contacts
-    return StepCheck(
-        size=observed,
-        values=np.zeros(observed),
-        means=np.zeros(n - motion.n),
-        **{name: np.zeros(motion.n) for name in ("half", "start")},
-        state=np.zeros(n),
-        impulse=np.zeros(3 * m),
-        sums=np.zeros(IMPACT_SUMS * m),
-        depths=np.zeros(m),
-        **{name: np.zeros(m, dtype=np.int64) for name in ("pressed", "stuck")},
-    )
-
-
 def no_pairs(fixed: int) -> NearPairs:
     """Memory of pairs of shapes where there are none, beside *fixed* contacts."""
-    return NearPairs(**_empty(NearPairs), places_of=CompiledFunction(0), fixed=fixed)
-
-
-def _empty(record: type[Record]) -> dict[str, FloatArray | IntArray]:
-    """Empty memory for all arrays of a *record*."""
-    kinds = record.layout.fields.items()
-    return {name: np.zeros(0) if kind is REALS else _zeros(0) for name, kind in kinds if isinstance(kind, ArrayType)}
+    reals, integers = np.zeros(0), _zeros(0)
+    kinds = NearPairs.layout.fields.items()
+    memory = {name: reals if kind is REALS else integers for name, kind in kinds if isinstance(kind, ArrayType)}
+    return NearPairs(**memory, places_of=CompiledFunction(0), fixed=fixed)
 
 
 def contact_memory(

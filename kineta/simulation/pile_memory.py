@@ -29,7 +29,7 @@ from kineta.mechanics.contact.contact_terms import TERMS
 from kineta.memory import CompiledFunction
 from kineta.numerics.linear_algebra import norm
 from kineta.records import dataclass
-from kineta.runtime.contact_problem import IMPACTS, STEP_FUNCTIONS, contact_kernel, contact_memory, step_check
+from kineta.runtime.contact_problem import IMPACTS, STEP_FUNCTIONS, contact_kernel, contact_memory
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.touching_shapes import AXES, KINDS, ShapeFunction, TouchingShape, TouchLaw, shape_function
 from kineta.spatial.rotation import ASIDE
@@ -476,7 +476,6 @@ class PileMemory:
             quaternions=np.array(quaternions, dtype=np.int64),
             work=nq + nv,
             works=self.works,
-            check=step_check(motion, 0),
             pairs=pairs,
             largest=LARGEST_ISLAND,
             time=np.zeros(1),
@@ -491,7 +490,6 @@ class PileMemory:
             states=np.zeros(chunk * extended),
             middles=np.zeros(chunk * n),
             room=impacts + contacts,
-            told_at_once=contacts,
             impacts=np.zeros(IMPACT_NUMBERS * (impacts + contacts)),
             events=CompiledFunction(0),
             n_events=0,

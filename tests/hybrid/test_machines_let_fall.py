@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sysconfig
 from functools import cache
-from math import cos, pi, sin
+from math import cos, sin
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,6 @@ from tests.support import quick_but
 #: Growth of energy in parts of its range, and depth below planes [m], of steps of 1 ms; a wheel of radius r that rolls over an
 #: edge at v turns its row by h v/r in a step, and leaves the arc by a part of h^2 v^2/r, 2e-4 m at 8 m/s.
 GROWTH, DEPTH, OVER_EDGES = 1e-4, 1e-5, 1e-4
-
-#: Length of a link of a necklace [m].
-LINK = 0.1
 
 KERB = """
 gravity 9.81;
@@ -95,31 +92,6 @@ def test_talos_falls_on_his_hands(seed: int) -> None:
     assert result["gripper_left_base_link.z"].min() > 0.05 - DEPTH
     assert result["torso_2_link.z"].min() > 0.15 - DEPTH
     assert any(impact.contact.startswith(("hands", "body")) for impact in result.impacts)
-
-
-def necklace(links: int = 12) -> str:
-    """A closed chain of capsules on ball joints, which is thrown."""
-    first, half = f"m(0.1), Jx(1e-5), Jy(1e-4), Jz(1e-4), com = ({LINK / 2}, 0, 0)", pi / links
-    joints, places = range(2, links + 1), ", ".join(f"K[{i}] at ({LINK / 2}, 0, 0)" for i in range(1, links + 1))
-    turned = "".join(f", j[{i}].qw = {cos(half)}, j[{i}].qz = {sin(half)}" for i in joints)
-    return f"""gravity 9.81; K[1] | Free(b) = {first};
-    for i in 2..{links} : K[i] ~ K[i-1] | Sx({LINK}), Ball(j[i]) = {first};
-    coordinates b{"".join(f", j[{i}]" for i in joints)}; loop close : ball between K[{links}] at ({LINK}, 0, 0) and K[1];
-    contact g : capsule = 2 cm, {LINK} between {places} axis (1, 0, 0) and ground axis (0, 0, 1), friction = 0.5,
-      restitution = 0.2;
-    initial b.z = 0.3, b.vx = 0.5, b.wx = 1, b.qw = {cos(0.3)}, b.qx = {sin(0.3)}{turned};
-    output {", ".join(f"K[{i}].z" for i in range(1, links + 1))};"""
-
-
-@pytest.mark.slow
-def test_a_necklace_is_thrown_by_steps_of_a_millisecond() -> None:
-    """Links spin at 150 rad/s beside each other; steps of which one gained 1e4 times all energy are made in parts."""
-    result = kn.simulate(kn.loads(necklace()), 0.7, method="moreau", max_step=1e-3)
-    assert result.success, result.message
-    energy = result.energy
-    assert (energy - np.minimum.accumulate(energy)).max() < 1e-3 * np.ptp(energy)
-    assert result.energy_balance < 5e-3
-    assert min(result[f"K[{i}].z"].min() for i in range(1, 13)) > 0.02 - 1e-4
 
 
 def judge(model: Model, result: kn.Result) -> None:

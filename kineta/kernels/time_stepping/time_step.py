@@ -8,6 +8,7 @@ Restitution is Newton's or Poisson's, where the free motion would close the cont
 
 from __future__ import annotations
 
+from kineta import tolerances
 from kineta.integration.contact_records import GOES_ON, HIT, IMPACT_NUMBERS, ContactMotion
 from kineta.integration.stepping_records import IMPACT_SUMS, SteppingData
 from kineta.kernels.contact.block_inertia import (
@@ -25,7 +26,7 @@ from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.time_stepping.near_pairs import find_pairs, keep_last, note_depth
 from kineta.kernels.time_stepping.pair_rows import fill_pairs, note_forces
 from kineta.kernels.time_stepping.step_impulses import FOUND, LEAST, REACH, aim, solve_contacts, turned
-from kineta.kernels.vectors import copy, maximum, normalise
+from kineta.kernels.vectors import copy, largest, largest_change, maximum, normalise
 from kineta.memory import Reals
 
 #: Part of the impulses of the last step with which those of contacts whose rows are one freedom begin: what is undetermined
@@ -38,6 +39,8 @@ DRAWN = 5
 PRESSED, CLOSING, STOPPED = 1, 2, 1e-2
 #: Role of a contact in an impact, beside HIT and GOES_ON: none, or an impulse transmitted by other contacts.
 CALM, PASSED = 0, -1
+#: Halvings of a step, down to the next number, in search of a jump.
+HALVINGS = 60
 #: Slip below which a contact sticks, relative to the largest velocity.
 STUCK = 1e-6
 
@@ -294,7 +297,7 @@ def first_block(run: SteppingData, c: int) -> int:
 
 @kernel
 def note_impacts(run: SteppingData) -> None:
-    """The impacts of a step, or of a part of it, in the order of the contacts near; those that go on as a whole."""
+    """The impacts of a step, in the order of the contacts near; those that go on as a whole."""
     for a in range(run.count):
         c = run.near[a]
         v, x, whole = (
@@ -302,7 +305,7 @@ def note_impacts(run: SteppingData) -> None:
             run.motion.solution.impulse[3 * c :],
             run.sums[IMPACT_SUMS * c :],
         )
-        if run.blow[c] != CALM and run.struck - run.early < run.told_at_once:
+        if run.blow[c] != CALM:
             one, lost = run.impacts[IMPACT_NUMBERS * run.struck :], 0.0
             if run.blow[c] != GOES_ON:
                 for i in range(IMPACT_SUMS):
@@ -320,18 +323,6 @@ def note_impacts(run: SteppingData) -> None:
             one[4], one[6], one[7] = whole[3], whole[4], float(max(run.blow[c], 0))
             one[8], one[9] = whole[5], float(run.made + 1)
             run.struck += 1
-
-
-@kernel
-def work_of_contacts(run: SteppingData) -> float:
-    """The work of the impulses of a step on the relative velocities, at their means; laws of contact gain none."""
-    work = 0.0
-    for a in range(run.count):
-        c = run.near[a]
-        for i in range(3):
-            before, impulse = run.motion.terms.velocity[3 * c + i], run.motion.solution.impulse[3 * c + i]
-            work += 0.5 * impulse * (before + leaves(run, c, i))
-    return work
 
 
 @kernel
@@ -440,7 +431,6 @@ def time_step(run: SteppingData, end: float) -> None:
         solve_step(run, h, True)
     find_impacts(run, h)
     note_impacts(run)
-    run.check.gained = work_of_contacts(run)
     if run.pairs.keeps:
         note_forces(run, h)
     note_state(run, h)
@@ -462,3 +452,144 @@ def time_step(run: SteppingData, end: float) -> None:
         for c in range(run.pairs.fixed):
             if motion.problem.has_normal[c] != 0:
                 run.depths[c] = max(run.depths[c], -run.gaps[c])
+
+
+@kernel
+def is_finite(x: Reals, n: int) -> bool:
+    """Whether n numbers are finite."""
+    total = 0.0
+    for k in range(n):
+        total += 0.0 * x[k]
+    return total == 0.0
+
+
+@kernel
+def look_at_events(run: SteppingData) -> None:
+    """Note whether an event has another sign after a step than before it, or is no number."""
+    n, now = run.n_events, run.values
+    for i in range(n):
+        now[n + i] = now[i]
+    run.events(run.time, run.y, run.motion.block, now)
+    for i in range(n):
+        same = (now[i] > 0.0 and now[n + i] > 0.0) or (now[i] < 0.0 and now[n + i] < 0.0)
+        run.crossed = run.crossed or not same
+
+
+@kernel
+def is_pause(run: SteppingData, row: int) -> bool:
+    """Whether to pause after *row* steps: an event was crossed, a switch reacts to impacts, or impacts or forces have no room."""
+    full = row > 0 and run.struck + run.motion.problem.contacts > run.room
+    full = full or (row > 0 and run.pairs.keeps and run.pairs.noted + run.pairs.room > run.pairs.kept)
+    return full or run.crossed or (run.hears and run.struck > 0)
+
+
+@kernel
+def place_along(run: SteppingData, begin: float, part: float, values: Reals) -> None:
+    """What places a mass and jumps, at a *part* of the way of the last step, which begins at the time *begin*."""
+    end = run.time[0]
+    for k in range(run.motion.n_extended):
+        run.rate[k] = run.origin[k] + part * (run.y[k] - run.origin[k])
+    run.time[0] = begin + part * (end - begin)
+    run.placed(run.time, run.rate, run.motion.block, values)
+    run.time[0] = end
+
+
+@kernel
+def tears(run: SteppingData, begin: float) -> bool:
+    """Whether a place jumps in the last step, which begins at the time *begin*: a mass would need an infinite acceleration. The
+    step then ends at the last number before it.
+
+    The part of the way in which places change more is halved down to the next number; what is continuous does not change in it.
+    """
+    n, end, a, b, turn = run.n_placed, run.time[0], 0.0, 1.0, 0
+    first, last, middle = run.sides, run.sides[n:], run.sides[2 * n :]
+    place_along(run, begin, a, first)
+    place_along(run, begin, b, last)
+    size = max(largest(run.origin, run.motion.coordinates), largest(run.y, run.motion.coordinates))
+    still = tolerances.STATE_TOLERANCE * max(size, max(largest(first, n), largest(last, n)))
+    while turn < HALVINGS and largest_change(first, last, n) > still:
+        part = a + 0.5 * (b - a)
+        place_along(run, begin, part, middle)
+        if largest_change(first, middle, n) > largest_change(middle, last, n):
+            b = part
+            copy(middle, last, n)
+        else:
+            a = part
+            copy(middle, first, n)
+        turn += 1
+    run.torn = largest_change(first, last, n) > still
+    if run.torn:
+        for k in range(run.motion.n_extended):
+            run.y[k] = run.origin[k] + a * (run.y[k] - run.origin[k])
+        normalise_all(run, run.y)
+        for k in range(run.motion.n):
+            run.middle[k] = run.origin[k] + 0.5 * (run.y[k] - run.origin[k])
+        run.time[0] = begin + a * (end - begin)
+    return run.torn
+
+
+@kernel
+def march(run: SteppingData) -> int:
+    """Steps up to the next pause: k, or -1 - k where the next is not finite, has an inadmissible law or too many pairs, or where
+    the last ends in front of a jump of a place.
+    """
+    motion, row, finite = run.motion, 0, True
+    run.struck, run.crossed, run.pairs.noted = 0, False, 0
+    while run.made < run.allowed and finite and not is_pause(run, row):
+        last = run.made + 1 == run.steps
+        end, begin, struck = run.end if last else run.begin + (run.made + 1) * run.size, run.time[0], run.struck
+        if run.n_placed > 0:
+            copy(run.y, run.origin, motion.n_extended)
+        time_step(run, end)
+        finite = run.culprit == 0 and not run.pairs.full and is_finite(run.y, motion.n_extended)
+        if finite and run.n_placed > 0:
+            torn = tears(run, begin)
+            run.struck = struck if torn else run.struck
+        if finite:
+            run.made += 1
+            run.times[row] = run.time[0]
+            copy(run.y, run.states[row * motion.n_extended :], motion.n_extended)
+            copy(run.middle, run.middles[row * motion.n :], motion.n)
+            row += 1
+            if run.n_events > 0:
+                look_at_events(run)
+            finite = not run.torn
+    return row if finite else -1 - row
+
+
+@kernel
+def release_contacts(run: SteppingData) -> None:
+    """Let no contact be pressed or stick, and none have an impulse."""
+    m = run.motion.problem.contacts
+    for k in range(m):
+        run.pressed[k], run.stuck[k] = 0, 0
+    for k in range(3 * m):
+        run.motion.solution.impulse[k] = 0.0
+
+
+@kernel
+def clear_contacts(run: SteppingData) -> None:
+    """Let no contact be pressed, and none have an impulse, and count no steps whose impulses do not obey all laws."""
+    run.bounded, run.plainly, run.unsolved, run.culprit = 0, 0, 0, 0
+    run.resting, run.pause, run.torn = 0, 0, False
+    for k in range(run.motion.problem.contacts):
+        run.depths[k] = 0.0
+    release_contacts(run)
+
+
+@kernel
+def interpolate_step(run: SteppingData, row: int, before: Reals, begin: float, t: float, found: Reals) -> None:
+    """The state *found* at a time t of the step of a *row* since the last pause, which begins at the time *begin* in the state
+    *before*: on its parabola; speeds are linear, and what is behind the states is that of the step.
+    """
+    motion = run.motion
+    first, last = motion.coordinates, motion.coordinates + motion.speeds
+    after, middle = run.states[row * motion.n_extended :], run.middles[row * motion.n :]
+    copy(after, found, motion.n_extended)
+    x = (t - begin) / (run.times[row] - begin)
+    if t != run.times[row]:
+        for k in range(motion.n):
+            slope = 2.0 * (middle[k] - before[k])
+            if first <= k and k < last:
+                slope = after[k] - before[k]
+            found[k] = before[k] + x * (slope + x * (after[k] - before[k] - slope))
