@@ -154,8 +154,10 @@ def _seen(q: FloatArray, x: FloatArray) -> FloatArray:
 # -- from what users give ----------------------------------------------------------------------------------------------
 
 
-def _place_hint(system: System, name: str) -> str:
+def _place_hint(system: System, name: object) -> str:
     """Advice on a motion of the point or body *name*, or of a component of it; "" where it is none."""
+    if not isinstance(name, str):
+        return ""
     places = [*(b.name for b in system.bodies), *(p.name for p in system.points)]
     found = next(
         (n for n in places if name == n or (name.startswith(f"{n}.") and name[len(n) + 1 :] in POINT_COMPONENTS)), ""
