@@ -17,8 +17,9 @@ from kineta.codegen.numpy import FUNCTIONS
 from kineta.errors import ArgumentError, ExpressionError, did_you_mean, shown
 from kineta.expr.graph import ONE, Graph
 from kineta.model.joints.joint import Joint
+from kineta.model.name_inference import point_components
 from kineta.model.parameters import named_values
-from kineta.model.reserved_symbols import POINT_COMPONENTS, TIME
+from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm, solve
 from kineta.passes.differentiate import forward, forwards
@@ -156,13 +157,11 @@ def _seen(q: FloatArray, x: FloatArray) -> FloatArray:
 
 def _place_hint(system: System, name: object) -> str:
     """Advice on a motion of the point or body *name*, or of a component of it; "" where it is none."""
-    if not isinstance(name, str):
+    places = {*(b.name for b in system.bodies), *(p.name for p in system.points)}
+    if name not in places | point_components(system):
         return ""
-    places = [*(b.name for b in system.bodies), *(p.name for p in system.points)]
-    found = next(
-        (n for n in places if name == n or (name.startswith(f"{n}.") and name[len(n) + 1 :] in POINT_COMPONENTS)), ""
-    )
-    return found and (
+    found = name if name in places else str(name).rpartition(".")[0]
+    return (
         f" '{found}' is a place. Find the coordinates that bring it where it shall be, at each time, by kn.inverse_kinematics "
         "(kineta place), and give these; or let a constraint of the model, with the time in it, lead the place."
     )

@@ -51,6 +51,8 @@ PATIENCE = 2.5
 SHIFT = 1.0
 #: Finest part of a turn after which equations are looked at for being the same again, as those of a universal joint after half.
 FINEST = 36
+#: Numbers by which a turn is divided, one after the other.
+PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,8 @@ class Shooting:
             events=events,
         )
         self._check_moves(motion, at)
-        S = self._variations(motion, at)
+        allowed = self._on_constraints(motion, at)
+        S = self._variations(motion, allowed)
         X = np.zeros((motion.tangent.states + len(motion.tangent.varied), S.shape[1] + len(self.varied)))
         n, k = S.shape
         X[:n, :k] = S
@@ -174,7 +177,7 @@ class Shooting:
             X[n + i, k + i] = 1.0
         begin = end_of(motion.tangent, motion.pieces[0].mode, self.t0, motion.pieces[0].y[0])
         if isinstance(section, str):
-            return self._to_change(motion, section, S, X, begin.f, at)
+            return self._to_change(motion, section, (allowed, S), X, begin.f)
         X, salt = motion.through(X, len(motion.pieces))
         last = end_of(motion.tangent, motion.end.mode, float(motion.end.t[-1]), motion.end.y[-1])
         delays, fixed = np.zeros(X.shape[1]), False
@@ -183,7 +186,7 @@ class Shooting:
                 raise SimulationError(self._never(f"'{section}' does not rise through zero"))
             _, slopes = motion.tangent.shown_values(motion.end.mode, np.array([last.t]), last.y[None], last.rates)
             guards = [Guard(f"'{section}'", slopes[0, 0])]
-            delays, fixed = salt.delay(last, guards, X), not self._drifts_to(guards, motion, at)
+            delays, fixed = salt.delay(last, guards, X), not self._drifts_to(guards, allowed)
         elif self.law is not None:
             delays[-1] = T_by_parameter
         M = X[:n] + np.outer(last.f, delays)
@@ -198,9 +201,12 @@ class Shooting:
             )
 
     def _to_change(
-        self, motion: LinearisedMotion, section: str, S: FloatArray, X: FloatArray, f: FloatArray, at: Orbit
+        self, motion: LinearisedMotion, section: str, start: tuple[FloatArray, FloatArray], X: FloatArray, f: FloatArray
     ) -> Passage:
-        """The motion from *at* up to the change that is the *section*, with what it does."""
+        """The motion up to the change that is the *section*, with what it does; *start* are all variations that the constraints
+        allow there, and those that are independent.
+        """
+        allowed, S = start
         names = [w.name for w in self.equations.system.switches]
         heard = self.equations.system.impacts.get(section, (section,))
         for k, piece in enumerate(motion.pieces):
@@ -213,7 +219,7 @@ class Shooting:
                     end = end_of(motion.tangent, piece.mode, float(piece.t[0]), piece.y[0])
                     M = X[: len(S)] + np.outer(end.f, salt.delays)
                     cut = replace(motion, pieces=motion.pieces[:k])
-                    fixed = not self._drifts_to(salt.guards, motion, at)
+                    fixed = not self._drifts_to(salt.guards, allowed)
                     return Passage(end.y, S, M, f, end.f, end.t - self.t0, salt.delays, cut, fixed)
         raise SimulationError(self._never(f"'{section}' does not come"))
 
@@ -223,9 +229,8 @@ class Shooting:
             "elsewhere, or give a longer period as the guess."
         )
 
-    def _variations(self, motion: LinearisedMotion, at: Orbit) -> FloatArray:
-        """Independent variations (n, k) of the start: on the constraints, and at contacts that are closed."""
-        S = self._on_constraints(motion, at)
+    def _variations(self, motion: LinearisedMotion, S: FloatArray) -> FloatArray:
+        """Independent variations (n, k) of the start, of those S that the constraints allow: at contacts that are closed."""
         rows = [slopes[: len(S)] for _, slopes in motion.held()]
         for i in self.free:  # a coordinate of its own, so that the others keep their places
             S = S[:, S[i] == 0] if np.count_nonzero(S[i]) == 1 else S @ null_space(S[i : i + 1], what=WAY)
@@ -238,11 +243,12 @@ class Shooting:
         first, nq = motion.pieces[0].y[0, : len(at.z)], self.equations.system.nq
         return independent_variations(smooth_part(self.equations).equations, self.t0, first[:nq], first[nq:], at.p)
 
-    def _drifts_to(self, guards: Sequence[Guard], motion: LinearisedMotion, at: Orbit) -> bool:
-        """Whether a shift of what may have moved on leads to other values of *guards*: the section has all variations then."""
+    def _drifts_to(self, guards: Sequence[Guard], S: FloatArray) -> bool:
+        """Whether a shift of what may have moved on, among the variations S that the constraints allow, leads to other values of
+        *guards*: the section has all variations then.
+        """
         if not self.free:
             return False
-        S = self._on_constraints(motion, at)
         shifts = S @ pinv(S[self.free], what=WAY)
         return any(
             np.abs(g.slopes[: len(S)] @ shifts).max() > tolerances.WRITTEN_TOLERANCE * np.abs(g.slopes[: len(S)]).max()
@@ -409,8 +415,11 @@ class Shooting:
 
     def _part_of_turn(self, at: Orbit, shift: FloatArray) -> float:
         """The least part of a turn [rad] along a unit *shift* (n,) after which the equations are the same."""
-        parts = (2 * np.pi / k for k in range(FINEST, 1, -1))
-        return next((part for part in parts if self._repeats(at, 0.0, part * shift)), 2 * np.pi)
+        parts = 1
+        for prime in PRIMES:
+            while parts * prime <= FINEST and self._repeats(at, 0.0, 2 * np.pi / (parts * prime) * shift):
+                parts *= prime
+        return 2 * np.pi / parts
 
     def drifts_change_nothing(self, at: Orbit) -> bool:
         """Return whether the equations are the same where coordinates have drifted as in a period."""
