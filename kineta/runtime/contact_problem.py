@@ -44,8 +44,8 @@ from kineta.kernels.contact.transition import transit
 from kineta.kernels.machine_code import CompiledKernel, machine_unit
 from kineta.kernels.time_stepping.ensemble import march_case
 from kineta.kernels.time_stepping.handover import begin_quiet, count_quiet, take_back
+from kineta.kernels.time_stepping.march import march
 from kineta.kernels.time_stepping.near_pairs import list_features, size_shapes
-from kineta.kernels.time_stepping.time_step import march
 from kineta.mechanics.contact.contact_terms import TERMS, ContactTermsArrays
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.memory import REALS, ArrayType, CompiledFunction, Record

@@ -181,16 +181,16 @@ def simulate_pile(
     dense_output: bool,
 ) -> Result:
     """The motion of components whose bodies may touch each other; arguments as for :func:`_problem`."""
-    from kineta.simulation.pair_forces import with_pair_forces
+    from kineta.simulation.piles.pair_forces import with_pair_forces
 
     system = equations.system
     parts, tasks = pile_tasks(equations, given, settings, dense_output=dense_output)
     if tasks[0].cases is None:
-        from kineta.simulation.pile import step_pile
+        from kineta.simulation.piles.pile import step_pile
 
         stepped = step_pile(system, given, parts, tasks, bar)
     else:
-        from kineta.simulation.pile_ensemble import step_pile_cases
+        from kineta.simulation.piles.pile_ensemble import step_pile_cases
 
         stepped = step_pile_cases(system, given, parts, tasks, bar)
     solved = stepped.solved
@@ -215,7 +215,7 @@ def pile_tasks(
     dense_output: bool,
 ) -> tuple[Parts, list[SimulationProblem]]:
     """The components of a model without contacts of many bodies, and their problems; arguments as for :func:`_problem`."""
-    from kineta.simulation.pile import without
+    from kineta.simulation.piles.pile import without
 
     parts = split(without(equations), given, together=True)
     each = zip(parts.equations, parts.inputs, strict=True)

@@ -239,7 +239,7 @@ def test_forces_of_pairs_change_momentum() -> None:
 
 
 def test_of_many_pairs_the_forces_of_those_that_press_most_are_series(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kineta.simulation.pair_forces.MOST_SERIES", 2)
+    monkeypatch.setattr("kineta.simulation.piles.pair_forces.MOST_SERIES", 2)
     run = kn.simulate(kn.loads(STACK), 0.05, samples=2)
     assert {n.rpartition(".")[0] for n in run.outputs} == {"lambda.heap.A.B", "lambda.heap.A.ground"}
     assert run.notes[-1] == "Of 3 pairs that press each other, the forces of the 2 that press most are series."

@@ -39,7 +39,7 @@ from kineta.kernels.standalone.stepping_run import (
 from kineta.kernels.standalone.stepping_run import change as change_steps
 from kineta.kernels.standalone.stepping_run import observe as observe_steps
 from kineta.kernels.time_stepping.handover import begin_quiet, count_quiet, take_back
-from kineta.kernels.time_stepping.time_step import clear_contacts
+from kineta.kernels.time_stepping.march import clear_contacts
 from kineta.kernels.vectors import copy
 from kineta.memory import Integers, Reals, Record
 from kineta.records import dataclass

@@ -25,16 +25,9 @@ from kineta.kernels.standalone.touching_bodies import (
     set_bodies,
     show_states,
 )
+from kineta.kernels.time_stepping.displacements import least_change, normalise_all, retract
+from kineta.kernels.time_stepping.march import clear_contacts, interpolate_step, is_finite, march
 from kineta.kernels.time_stepping.near_pairs import begin_pairs
-from kineta.kernels.time_stepping.time_step import (
-    clear_contacts,
-    interpolate_step,
-    is_finite,
-    least_change,
-    march,
-    normalise_all,
-    retract,
-)
 from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals, Record
 from kineta.records import dataclass

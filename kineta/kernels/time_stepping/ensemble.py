@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kineta.integration.stepping_records import CaseStepping
 from kineta.kernels.language import kernel, take
+from kineta.kernels.time_stepping.march import clear_contacts, interpolate_step, march
 from kineta.kernels.time_stepping.near_pairs import begin_pairs, size_shapes
-from kineta.kernels.time_stepping.time_step import clear_contacts, interpolate_step, march
 from kineta.kernels.vectors import copy
 
 #: Status of a case: not at its end; at its end; left to a run of its own, which says why it fails.

@@ -10,7 +10,7 @@ from kineta.kernels.contact.motion import contact_position, contact_velocity
 from kineta.kernels.contact.state_terms import CHANGED
 from kineta.kernels.language import kernel
 from kineta.kernels.switching import energy
-from kineta.kernels.time_stepping.time_step import release_contacts
+from kineta.kernels.time_stepping.march import release_contacts
 from kineta.kernels.vectors import copy
 from kineta.memory import Reals
 

@@ -25,7 +25,7 @@ from kineta.runtime.applied_forces import AppliedForces
 from kineta.runtime.events import Event
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.inputs import run_inputs
-from kineta.simulation.pile import without
+from kineta.simulation.piles.pile import without
 from kineta.simulation.run import check_steps
 from kineta.simulation.simulate import RunSettings, pile_tasks, piles, simulation_problem
 from kineta.tasks.export.c_source import c_sources

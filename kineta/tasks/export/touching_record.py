@@ -38,9 +38,10 @@ from kineta.runtime.contact_problem import FUNCTIONS, STEP_FUNCTIONS
 from kineta.runtime.functions import SETUP
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.independent_components import Parts
-from kineta.simulation.pile import PairNames, check_apart, core, shapes_of, without
-from kineta.simulation.pile_memory import PileMemory, TableFunctions
-from kineta.simulation.touching_shapes import ShapeFunction
+from kineta.simulation.piles.function_tables import TableFunctions
+from kineta.simulation.piles.pile import PairNames, check_apart, core, shapes_of, without
+from kineta.simulation.piles.pile_memory import PileMemory
+from kineta.simulation.piles.touching_shapes import ShapeFunction
 from kineta.tasks.export.stepping_record import steps_record
 
 #: The most shapes of exported code: pairs have names.

@@ -15,8 +15,8 @@ from kineta.kernels.machine_code import machine_code
 from kineta.kernels.time_stepping.near_pairs import find_pairs
 from kineta.kernels.time_stepping.pair_rows import fill_pairs
 from kineta.simulation.inputs import run_inputs
-from kineta.simulation.pile import pile_memory
-from kineta.simulation.pile_memory import PileMemory
+from kineta.simulation.piles.pile import pile_memory
+from kineta.simulation.piles.pile_memory import PileMemory
 from kineta.simulation.simulate import RunSettings, pile_tasks
 
 ROWS, ACROSS = 4, 5

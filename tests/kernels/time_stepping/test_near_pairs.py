@@ -14,8 +14,8 @@ from kineta.kernels.time_stepping import near_pairs
 from kineta.kernels.time_stepping.near_pairs import find_pairs, keep_last
 from kineta.kernels.time_stepping.step_impulses import REACH
 from kineta.simulation.inputs import run_inputs
-from kineta.simulation.pile import pile_memory
-from kineta.simulation.pile_memory import PileMemory
+from kineta.simulation.piles.pile import pile_memory
+from kineta.simulation.piles.pile_memory import PileMemory
 from kineta.simulation.simulate import RunSettings, pile_tasks
 
 N, STEP = 40, 1e-3

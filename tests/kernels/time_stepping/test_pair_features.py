@@ -17,8 +17,8 @@ from kineta.kernels.time_stepping.near_pairs import find_pairs, list_features
 from kineta.kernels.time_stepping.pair_features import AXES, BALL, CAPSULE, CENTRE, FEATURE_NUMBERS, NORMAL, RADIUS
 from kineta.kernels.time_stepping.pair_rows import fill_pairs
 from kineta.simulation.inputs import run_inputs
-from kineta.simulation.pile import pile_memory
-from kineta.simulation.pile_memory import PileMemory
+from kineta.simulation.piles.pile import pile_memory
+from kineta.simulation.piles.pile_memory import PileMemory
 from kineta.simulation.simulate import RunSettings, pile_tasks
 
 SHAPES = {

@@ -20,9 +20,9 @@ from kineta.results.outcomes import FAILED, INTERRUPTED
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.independent_components import Parts
 from kineta.simulation.inputs import RunInputs
-from kineta.simulation.pair_forces import PairForces
-from kineta.simulation.pile import PairNames, SteppedPile, check_apart, impacts_of, shapes_of, step_pile
-from kineta.simulation.pile_memory import PileMemory
+from kineta.simulation.piles.pair_forces import PairForces
+from kineta.simulation.piles.pile import PairNames, SteppedPile, check_apart, impacts_of, shapes_of, step_pile
+from kineta.simulation.piles.pile_memory import PileMemory
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import check_steps
 from kineta.simulation.solution import Solution, unmoved

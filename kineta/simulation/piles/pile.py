@@ -37,12 +37,12 @@ from kineta.runtime.projection import Projection
 from kineta.runtime.recorder import Recorder
 from kineta.simulation.independent_components import Parts
 from kineta.simulation.inputs import RunInputs
-from kineta.simulation.pair_forces import PairForces
-from kineta.simulation.pile_memory import PileMemory
+from kineta.simulation.piles.pair_forces import PairForces
+from kineta.simulation.piles.pile_memory import PileMemory
+from kineta.simulation.piles.touching_shapes import TouchingShape, TouchLaw
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import ALLOWED, check_steps, start_refusal
 from kineta.simulation.solution import Solution, one_motion
-from kineta.simulation.touching_shapes import TouchingShape, TouchLaw
 
 
 def without(equations: Equations) -> Equations:
