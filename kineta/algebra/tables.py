@@ -364,21 +364,25 @@ def _combined(rows: Sequence[_Combination], y: Sequence[Expr]) -> list[Expr]:
 
 def _eliminated(work: list[tuple[_Combination, _Combination]], size: int) -> list[_Combination]:
     """Gauss's elimination with rows sought for the largest pivot; the rows are sparse."""
+    starts: dict[int, list[int]] = {}  # rows that are not yet used, by their first unknown
+    for i, (left, _) in enumerate(work):
+        starts.setdefault(min(left), []).append(i)
+    order = []
     for k in range(size):
-        best = max((i for i in range(k, size)), key=lambda i: abs(work[i][0].get(k, 0.0)))
-        work[k], work[best] = work[best], work[k]
-        pivot, right = work[k]
-        for i in range(k + 1, size):
+        best, *others = sorted(starts.pop(k), key=lambda i: (-abs(work[i][0][k]), i))
+        order.append(best)
+        pivot, right = work[best]
+        for i in others:
             left, other = work[i]
-            if (own := left.pop(k, 0.0)) != 0.0:
-                factor = own / pivot[k]
-                for row, source in ((left, pivot), (other, right)):
-                    for j, v in source.items():
-                        if row is not left or j != k:
-                            row[j] = row.get(j, 0.0) - factor * v
+            factor = left.pop(k) / pivot[k]
+            for row, source in ((left, pivot), (other, right)):
+                for j, v in source.items():
+                    if row is not left or j != k:
+                        row[j] = row.get(j, 0.0) - factor * v
+            starts.setdefault(min(left), []).append(i)
     solution: list[_Combination] = [{}] * size
     for k in range(size - 1, -1, -1):
-        left, right = work[k]
+        left, right = work[order[k]]
         total = dict(right)
         for j, v in left.items():
             if j != k:
