@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from contextlib import suppress
+from functools import lru_cache, partial
 
 import numpy as np
 
 import kineta as kn
+from kineta.equations.formulas import Formulas, simplified
+from kineta.equations.function import Function
 from kineta.equations.initial_values import initial_state
 from kineta.expr.graph import ZERO, Ref
 from kineta.mechanics.constraints.rows import Row
+from kineta.mechanics.derivation import Array
+from kineta.mechanics.quantities import quantity
 from kineta.passes.evaluate import evaluate
 
 #: Quantities of a state, of every system, and of one with constraints.
@@ -39,37 +44,55 @@ def derived(system: kn.System, formalism: str = "newton_euler") -> kn.Equations:
     return kn.derive(system, formalism=formalism)
 
 
+def names_of(system: kn.System) -> list[str]:
+    """Names of the quantities that are compared."""
+    more = [*HELD * bool(system.constraints), *["zdot"] * bool(system.states)]
+    return [*PLAIN, "forward", "inverse", "reactions", *more]
+
+
+@lru_cache(maxsize=4)
+def functions(system: kn.System, formalism: str) -> dict[str, Function]:
+    """The quantities that *system* has, as functions: derived and simplified together, which takes a part of the time."""
+    equations, found = derived(system, formalism), dict[str, Function]()
+    for solved in (True, False):
+        try:
+            own = equations.settled() if solved else equations
+        except kn.KinetaError:
+            continue
+        d, arrays = own.alone(), dict[str, Array]()
+        for name in names_of(system):
+            if quantity(name).solved == solved and not own.method.loops_suit(own.system, name):
+                with suppress(kn.KinetaError):
+                    arrays[name] = d[name]
+        refs = [r for array in arrays.values() for r in array.refs]
+        shown, together = simplified(d, {"all": refs}, own.system.parameter_names)
+        rest = iter(together["all"])
+        for name, array in arrays.items():
+            made = Formulas(shown, name, array.of([next(rest) for _ in array.refs]))
+            own.memo((Formulas, name), partial(lambda x: x, made))
+    for name in names_of(system):
+        with suppress(kn.KinetaError):
+            found[name] = equations.function(name, "numpy")
+    return found
+
+
 def numbers(
     system: kn.System,
     at: Iterable[State],
     p: Mapping[str, float] | None = None,
     formalism: str = "newton_euler",
 ) -> dict[str, np.ndarray]:
-    """Quantities of the system by name, a row for each of the states *at*."""
-    equations = derived(system, formalism)
-    names = [
-        *PLAIN,
-        "forward",
-        "inverse",
-        "reactions",
-        *HELD * bool(system.constraints),
-        *["zdot"] * bool(system.states),
-    ]
-    found: dict[str, list[np.ndarray]] = {}
-    for name in names:
-        try:
-            f = equations.function(name, "numpy")
-        except kn.KinetaError:
-            continue
-        for t, q, v in at:
-            more = {"forward": [np.linspace(-1, 1, system.nv)], "inverse": [np.linspace(1, -1, system.nv)]}.get(
-                name, []
-            )
-            with np.errstate(all="ignore"):
-                value = f(t, q, v, *more, p=p)
-            parts = value if isinstance(value, tuple) else (value,)
-            found.setdefault(name, []).extend(np.ravel(x) for x in parts)
-    return {name: np.concatenate(rows) for name, rows in found.items() if rows}
+    """Quantities of the system by name, entry by entry, at the states *at*."""
+    t, q, v = (np.array(column) for column in zip(*at, strict=True))
+    tau = np.linspace(-1, 1, system.nv)
+    found: dict[str, np.ndarray] = {}
+    for name, f in functions(system, formalism).items():
+        more = {"forward": [tau], "inverse": [-tau]}.get(name, [])
+        with np.errstate(all="ignore"):
+            value = f(t, q, v, *more, p=p)
+        parts = value if isinstance(value, tuple) else (value,)
+        found[name] = np.concatenate([np.ravel(x) for x in parts])
+    return found
 
 
 def touching(system: kn.System, at: Iterable[State], p: Mapping[str, float] = {}) -> np.ndarray:
