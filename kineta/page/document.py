@@ -17,7 +17,7 @@ from typing import Any
 
 from kineta.equations.equations import Equations, equations_of
 from kineta.equations.function import parameter_values
-from kineta.errors import ArgumentError, KinetaError, SimulationError
+from kineta.errors import ArgumentError, KinetaError, SimulationError, warn
 from kineta.hybrid.automaton import check_first_mode
 from kineta.integration.solver import AUTO
 from kineta.integration.time_stepping import MOREAU, STEP
@@ -40,6 +40,7 @@ from kineta.scene.system_scene import scene
 from kineta.simulation.simulate import simulate
 from kineta.tasks.export.exported_run import exported_problem, touching_run
 from kineta.tasks.export.touching_record import MOST_SHAPES, over
+from kineta.tasks.moving_machine import tell_failure
 from kineta.tasks.posture import Posture, posture
 
 #: Files of the page beside this one.
@@ -57,6 +58,8 @@ HELD = (
 )
 #: The note of a page whose machine moves by time stepping.
 STEPPED = f"Here all of the motion is found by time stepping, in steps of {STEP:g} s."
+#: Steps in which the motion of a page is tried for a failure, that is told where the page is made.
+TRIED = 3000
 #: Samples in a second of a run that is replayed.
 RATE = 120
 #: What a page may do: show itself, and run its own scripts and its module of WebAssembly. It loads nothing.
@@ -80,13 +83,17 @@ def posture_page(found: Posture) -> str:
             return _page(equations, replace(found, notes=(*found.notes, STEPPED)), span, None, "", live=touching)
         if why:
             run = simulate(equations, span, q=found.q, v=found.v, p=found.p, samples=samples)
+            tell_failure(run, "page")
             return _page(equations, found, span, recorded_run(run), why)
-        return _page(equations, found, span, None, "")
+        page = _page(equations, found, span, None, "")
+        tell_failure(simulate(equations, span, q=found.q, v=found.v, p=found.p, samples=2, max_steps=TRIED), "page")
+        return page
     except KinetaError as error:
         if held := _held(equations, found, span, samples):
             return _page(equations, found, span, held, HELD)
         if not isinstance(error, SimulationError):
             raise
+        warn(f"{str(error).rstrip('.')}. The page shows the machine at rest where it is.")
         return _page(equations, found, span, still(found, str(error)), str(error))
 
 

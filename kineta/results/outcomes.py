@@ -9,6 +9,8 @@ from kineta.errors import SimulationError
 FAILED, DONE, EVENT, INTERRUPTED, UNBALANCED, OUT_OF_STEPS = range(-1, 5)
 #: Runs that end before their time.
 EARLY = (FAILED, EVENT, INTERRUPTED, OUT_OF_STEPS)
+#: The end of the messages of runs that end before their time for a fault.
+KEPT = "What was computed before is kept"
 
 
 def check_complete(model: str, status: int, message: str) -> None:
@@ -36,20 +38,20 @@ def failed(t: float, why: str, edge: str) -> str:
     edge = edge or (
         "the mass matrix may be singular there, an expression outside its domain, or the motion without bound"
     )
-    return f"failed at t = {t:.9g} s: {why}; {edge}. What was computed before is kept"
+    return f"failed at t = {t:.9g} s: {why}; {edge}. {KEPT}"
 
 
 def unguided(t: float, why: str) -> str:
     """Return the message of a run that ends before a loss of controllability; *why* names programs and time."""
     return (
         f"failed at t = {t:.9g} s: {why}, where no control can hold what is asked for; another law, other weights or actuators, "
-        "or another start may pass. What was computed before is kept"
+        f"or another start may pass. {KEPT}"
     )
 
 
 def refused(t: float, why: str) -> str:
     """Return the message of a run whose sampled control has failed."""
-    return f"failed at t = {t:.9g} s: {why}. What was computed before is kept"
+    return f"failed at t = {t:.9g} s: {why}. {KEPT}"
 
 
 def interrupted(t: float) -> str:
@@ -80,10 +82,7 @@ def out_of_steps(t: float, steps: int, size: float, edge: str, left: float = 0.0
         "allows more"
     )
     more = f", and the rest would take {left:.0e} more" if left else ""
-    return (
-        f"out of steps at t = {t:.9g} s: {steps} were made, the last of {size:.1e} s{more}; {edge}. "
-        "What was computed before is kept"
-    )
+    return f"out of steps at t = {t:.9g} s: {steps} were made, the last of {size:.1e} s{more}; {edge}. {KEPT}"
 
 
 def balanced(message: str, balance: float) -> str:

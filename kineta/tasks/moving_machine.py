@@ -9,8 +9,9 @@ import numpy as np
 from kineta.arrays import FloatArray
 from kineta.equations.equations import equations_of
 from kineta.equations.function import parameter_values
-from kineta.errors import ArgumentError
+from kineta.errors import ArgumentError, warn
 from kineta.model.system import System
+from kineta.results.outcomes import FAILED, KEPT, balanced
 from kineta.results.result import Result
 from kineta.scene.gltf import gltf
 from kineta.scene.machine import Machine
@@ -40,12 +41,19 @@ def posture_file(found: Posture) -> bytes:
     """A file of glTF 2.0 (``.glb``) of a machine that moves from a posture, for ten seconds unless it says for how many."""
     system, seconds = found.system, SECONDS if found.to is None else found.to
     if system.nv:
-        return moving_file(
-            simulate(equations_of(system), (found.t, found.t + seconds), q=found.q, v=found.v, p=found.p), 0, 1.0
-        )
+        run = simulate(equations_of(system), (found.t, found.t + seconds), q=found.q, v=found.v, p=found.p)
+        tell_failure(run, "file")
+        return moving_file(run, 0, 1.0)
     machine = Machine(scene(system), found.p, found.t, found.q, found.v)
     t = _times(found.t, found.t + seconds, 1.0)
     return gltf(machine, t - t[0], list(machine.poses(t, np.tile(found.q, (len(t), 1)), np.tile(found.v, (len(t), 1)))))
+
+
+def tell_failure(run: Result, drawn: str) -> None:
+    """Warn of a run that fails before its end: what has stopped it and when, and that what is *drawn* shows it up to there."""
+    if run.status == FAILED:
+        why = run.message.removesuffix(balanced("", run.energy_balance))
+        warn(f"Model '{run.model}': {why.removesuffix(KEPT)}The {drawn} shows it up to there.")
 
 
 def _times(first: float, last: float, speed: float) -> FloatArray:

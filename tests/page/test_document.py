@@ -76,12 +76,28 @@ def test_a_machine_whose_run_cannot_be_computed_stands_at_its_start() -> None:
         (uncontrolled, "no control on x1' changes it"),
         (torn, "the start misses the constraint 'pin.x'"),
     ):
-        told = data(found.page())
+        with pytest.warns(kn.KinetaWarning, match=f"{re.escape(why)}.*The page shows the machine at rest"):
+            told = data(found.page())
         assert why in told["why"] == told["recorded"]["message"]
         assert set(told["recorded"]["samples"]["columns"]) == {"t", *told["q"], *told["v"]}
 
 
 @pytest.mark.slow
+def test_a_run_that_fails_is_told_where_its_page_or_file_is_made() -> None:
+    exploding = kn.loads("""
+        coordinates x;
+        Ball | Sx(x) = 1;
+        force push = 3*x^2 on x;
+        initial x = 1, x' = 1;
+    """)
+    sentence = r"failed at t = 1\.4793\d* s: the step size became too small .*\. The {} shows it up to there\.$"
+    for _ in "made", "kept":
+        with pytest.warns(kn.KinetaWarning, match=sentence.format("page")):
+            kn.posture(exploding).page()
+    with pytest.warns(kn.KinetaWarning, match=sentence.format("file")):
+        kn.posture(exploding).gltf()
+
+
 def test_programs_that_are_held_through_the_rest_of_the_system_are_replayed() -> None:
     told = data(kn.posture(kn.load(EXAMPLES / "car_chain.kin")).page())
     assert "kineta servo" in told["why"]
