@@ -14,46 +14,94 @@ from kineta.passes.differentiate import forward
 from kineta.passes.substitute import substitute
 from kineta.records import dataclass
 
+#: Slope of the line, in the half plane where no cut is, along which the switching function of a branch cut vanishes, too.
+_STEEP = 4.0
+
+
+def _cut(g: Graph, y: Ref, x: Ref) -> Ref | None:
+    """What changes its sign where atan2(y, x) jumps, at y = 0 with x < 0; None where it never does.
+
+    No function that is continuous changes its sign there alone, as a way round the origin shows: this one does at y = -4 x with
+    x > 0, too, where nothing happens. With y = 0 for all x the angle jumps with the sign of x.
+    """
+    if _is_never_negative(g, x) or g.value(y) not in (None, 0.0):
+        return None
+    if y & -2 == ZERO:
+        return x
+    if _is_never_negative(g, neg(x)):
+        return y
+    return g.add(y, g.mul(g.const(_STEEP), g.call(Op.MAX, x, ZERO)))
+
+
+def _is_never_negative(g: Graph, r: Ref) -> bool:
+    """Whether the form of the expression *r* shows that it is never negative."""
+    op, a, b, value = g.op[r >> 1], g.lhs[r >> 1], g.rhs[r >> 1], g.value(r)
+    if value is not None or r & 1:
+        return value is not None and value >= 0
+    if op in (Op.ADD, Op.MUL):
+        return (op == Op.MUL and a == b) or (_is_never_negative(g, a) and _is_never_negative(g, b))
+    if op == Op.POW:
+        exponent = g.value(b)
+        return exponent is not None and exponent % 2 != 1
+    return op in (Op.ABS, Op.SQRT, Op.EXP, Op.COSH, Op.STEP) or (
+        op == Op.MAX and (_is_never_negative(g, a) or _is_never_negative(g, b))
+    )
+
+
 _ZEROS: Mapping[int, Callable[[Graph, Ref, Ref], Ref | None]] = {
     **dict.fromkeys((Op.ABS, Op.SIGN, Op.STEP), lambda g, a, b: a),
     **dict.fromkeys((Op.MIN, Op.MAX), lambda g, a, b: g.sub(a, b)),
     Op.TABLE: tables.bend,
     Op.FLOOR: lambda g, a, b: g.sin(g.mul(g.const(math.pi), a)),
+    Op.ATAN2: _cut,
 }
+#: Operations whose switching function depends on both operands.
+_OF_BOTH = frozenset({Op.MIN, Op.MAX, Op.ATAN2})
 
 
-def kinks(g: Graph, refs: Iterable[Ref], *, guarding: bool = True) -> Iterator[tuple[Ref, Ref]]:
+def kinks(g: Graph, refs: Iterable[Ref], *, guarding: bool = True, cuts: bool = True) -> Iterator[tuple[Ref, Ref]]:
     """The nonsmooth operations of *refs*, each with its switching function; with *guarding*, those inside conditions of
-    guards, too.
+    guards, too; without *cuts* those alone whose functions change their sign nowhere else.
     """
     for i in reachable(g, refs, guarding=guarding):
-        if g.op[i] in _ZEROS and (zero := _ZEROS[g.op[i]](g, g.lhs[i], g.rhs[i])) is not None:
+        if (
+            g.op[i] in _ZEROS
+            and (cuts or g.op[i] != Op.ATAN2)
+            and (zero := _ZEROS[g.op[i]](g, g.lhs[i], g.rhs[i])) is not None
+        ):
             yield 2 * i, zero
 
 
 def jumps(g: Graph, i: int) -> bool:
     """Whether the operation *i* jumps where its switching function vanishes, or is a table that bends there."""
-    return g.op[i] in _STEPS or (g.op[i] == Op.TABLE and tables.bends(g, g.rhs[i]))
+    return leaps(g, i) or (g.op[i] == Op.TABLE and tables.bends(g, g.rhs[i]))
 
 
 def leaps(g: Graph, i: int) -> bool:
     """Whether the value of the operation *i* jumps where its switching function vanishes."""
-    return g.op[i] in _STEPS or (g.op[i] == Op.TABLE and tables.table_of(g, g.rhs[i]).continuity < 0)
+    op, a, b = g.op[i], g.lhs[i], g.rhs[i]
+    if op == Op.TABLE:
+        return tables.table_of(g, b).continuity < 0
+    return op in _STEPS or (op == Op.ATAN2 and _cut(g, a, b) is not None)
 
 
 _STEPS = frozenset({Op.SIGN, Op.STEP, Op.FLOOR})
 
 
-def leaps_in_time(g: Graph, refs: Iterable[Ref], time: Ref, constant: Collection[Ref]) -> bool:
-    """Whether *refs* have operations that jump at times which depend on *constant* symbols alone."""
-    return any(_leaping(g, refs, (time,), constant))
+def leaps_in_time(g: Graph, refs: Iterable[Ref], time: Ref, constant: Collection[Ref], *, cuts: bool = False) -> bool:
+    """Whether *refs* have operations that jump at times which depend on *constant* symbols alone; with *cuts*, those of angles,
+    too, which turn nothing as they jump by a whole turn.
+    """
+    return any(cuts or g.op[r >> 1] != Op.ATAN2 for r in _leaping(g, refs, (time,), constant))
 
 
 def leaps_with_state(
     g: Graph, refs: Iterable[Ref], time: Ref, states: Collection[Ref], constant: Collection[Ref]
 ) -> list[Ref]:
-    """The operations of *refs* that jump with what depends on *states*, and otherwise on the *time* and *constant* symbols."""
-    return [*_leaping(g, refs, states, (time, *constant))]
+    """The operations of *refs* but angles that jump with what depends on *states*, and otherwise on the *time* and *constant*
+    symbols.
+    """
+    return [r for r in _leaping(g, refs, states, (time, *constant)) if g.op[r >> 1] != Op.ATAN2]
 
 
 def _leaping(g: Graph, refs: Iterable[Ref], moving: Iterable[Ref], known: Iterable[Ref]) -> Iterator[Ref]:
@@ -66,7 +114,7 @@ def _leaping(g: Graph, refs: Iterable[Ref], moving: Iterable[Ref], known: Iterab
             continue
         parts = (depends[a],) if op in UNARY or op == Op.GUARD else (depends[a], depends[b])
         depends[i] = None if None in parts else any(parts)
-        if parts[0] and leaps(g, i):
+        if (any(parts) if op in _OF_BOTH else parts[0]) and leaps(g, i):
             yield 2 * i
 
 
@@ -132,7 +180,7 @@ def switching_functions(
         depends[i] = own if op in UNARY else own | depends.get(b >> 1, 0)
         if op not in _ZEROS:
             continue
-        on = depends[i] if op in (Op.MIN, Op.MAX) else own
+        on = depends[i] if op in _OF_BOTH else own
         if on == 0 or on & _OTHER:
             continue
         if op == Op.TABLE and i in followed:
@@ -156,9 +204,7 @@ def switching_functions(
                 tell(paces, a, ZERO, g.sub(high, a), g.sub(a, low))
         elif op == Op.FLOOR:
             tell(clocks, a, 2 * i, g.sub(g.add(2 * i, ONE), a), g.sub(a, 2 * i))
-        else:
-            z = _ZEROS[op](g, a, b)
-            assert z is not None
+        elif (z := _ZEROS[op](g, a, b)) is not None:
             far = g.const(UNBOUNDED)
             up, down = (g.choice(g.call(Op.STEP, x), g.pair(x, far)) for x in (neg(z), z))
             tell(clocks, z, g.call(Op.SIGN, z), up, down)
@@ -184,24 +230,51 @@ def _clock(
 # -- operations that are held on a side ------------------------------------------------------------------------------------
 
 #: Operations that can be held.
-_HELD = frozenset({Op.SIGN, Op.STEP})
+_HELD = frozenset({Op.SIGN, Op.STEP, Op.FLOOR, Op.ATAN2})
 
 
 def sides_of(g: Graph, refs: Sequence[Ref]) -> set[Ref]:
     """The switching functions, without their signs, of operations in *refs* that can be held."""
-    return {g.lhs[i] & -2 for i in reachable(g, refs, guarding=False) if g.op[i] in _HELD}
+    found = (_ZEROS[g.op[i]](g, g.lhs[i], g.rhs[i]) for i in reachable(g, refs, guarding=False) if g.op[i] in _HELD)
+    return {zero & -2 for zero in found if zero is not None}
 
 
 def hold_sides(g: Graph, refs: Sequence[Ref], sides: Mapping[Ref, Ref]) -> list[Ref]:
-    """The expressions *refs* with ``step`` and ``sign`` of the switching functions of *sides* replaced: there is 0 where the
-    function is held below zero, and 1 where it is held above.
+    """The expressions *refs* with the operations of the switching functions of *sides* replaced: there is 0 where the function is
+    held below zero, and 1 where it is held above.
     """
     held = dict[int, Ref]()
     for i in reachable(g, refs):
-        function = g.lhs[i]
-        if g.op[i] in _HELD and function & -2 in sides:
-            above = sides[function & -2]
-            if g.op[i] == Op.SIGN:
-                above = g.sub(g.add(above, above), ONE)
-            held[i] = above if not function & 1 else g.sub(ONE, above)
+        op, a, b = g.op[i], g.lhs[i], g.rhs[i]
+        function = _ZEROS[op](g, a, b) if op in _HELD else None
+        if function is None or function & -2 not in sides:
+            continue
+        above = sides[function & -2]
+        above = above if not function & 1 else g.sub(ONE, above)
+        if op in (Op.FLOOR, Op.ATAN2):
+            a, b = substitute(g, [a, b], {}, nodes=held)
+            held[i] = _ON_SIDE[op](g, a, b, above)
+        else:
+            held[i] = g.sub(g.add(above, above), ONE) if op == Op.SIGN else above
     return substitute(g, refs, {}, nodes=held)
+
+
+def _whole(g: Graph, a: Ref, b: Ref, above: Ref) -> Ref:
+    """The even number below *a*, or half above it, for 1 in *above*, and the odd one for 0, as sin(pi a) has its sign."""
+    half = g.const(0.5)
+    even = g.mul(g.const(2.0), g.call(Op.FLOOR, g.mul(half, g.add(a, half))))
+    odd = g.sub(g.mul(g.const(2.0), g.call(Op.FLOOR, g.mul(half, g.add(a, g.const(1.5))))), ONE)
+    return g.choice(above, g.pair(even, odd))
+
+
+def _angle(g: Graph, y: Ref, x: Ref, above: Ref) -> Ref:
+    """The angle atan2(y, x), held across its cut as for y > 0 for 1 in *above*, for y < 0 for 0; as for x, if y is zero."""
+    if y == ZERO:
+        return g.mul(g.const(math.pi), g.sub(ONE, above))
+    own, opposite = g.call(Op.ATAN2, y, x), g.call(Op.ATAN2, neg(y), neg(x))
+    half = g.const(math.pi)
+    left = g.choice(above, g.pair(g.add(opposite, half), g.sub(opposite, half)))
+    return g.choice(g.call(Op.STEP, neg(x)), g.pair(left, own))
+
+
+_ON_SIDE: Mapping[int, Callable[[Graph, Ref, Ref, Ref], Ref]] = {Op.FLOOR: _whole, Op.ATAN2: _angle}

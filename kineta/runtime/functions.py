@@ -311,9 +311,9 @@ def _stored(d: Derivation, kinetic: Ref, potential: Ref) -> list[Ref]:
     g, s = d.graph, d.symbols
     constant = [g.symbol(n) for n in s.system.parameter_names]
     placing = _jumping_places(d)
-    if not (s.q and (placing or leaps_in_time(g, [kinetic, potential], s.t, constant))):
+    if not (s.q and (placing or leaps_in_time(g, [kinetic, potential], s.t, constant, cuts=True))):
         return []
-    moving = leaps_in_time(g, [kinetic], s.t, constant)
+    moving = leaps_in_time(g, [kinetic], s.t, constant, cuts=True)
     momenta = gradient(g, kinetic, s.v) if moving else {}
     return [g.add(kinetic, potential), *(momenta.get(v, ZERO) for v in s.v if moving), *placing]
 

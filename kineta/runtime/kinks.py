@@ -148,11 +148,15 @@ def _zeros(system: System, more: Sequence[Expr]) -> tuple[tuple[Expr, ...], tupl
     return tuple(zero for e in every for _, zero in _nonsmooth_operations((e,), system)), tuple(steep)
 
 
-def _nonsmooth_operations(expressions: Iterable[Expr], system: System) -> Iterator[tuple[Expr, Expr]]:
-    """Nonsmooth operations in *expressions* of the state, and the expressions that vanish at their kinks."""
+def _nonsmooth_operations(
+    expressions: Iterable[Expr], system: System, *, cuts: bool = True
+) -> Iterator[tuple[Expr, Expr]]:
+    """Nonsmooth operations in *expressions* of the state, and the expressions that vanish at their kinks; *cuts* as in
+    :func:`kinks`.
+    """
     g, fixed = DESCRIPTIONS, {p.name for p in system.parameters}
     with LOCK:
-        found = list(kinks(g, [e.ref for e in expressions]))
+        found = list(kinks(g, [e.ref for e in expressions], cuts=cuts))
     for operation, ref in found:
         zero = Expr(g, ref)
         names = zero.symbols()
@@ -166,10 +170,10 @@ def _nonsmooth_operations(expressions: Iterable[Expr], system: System) -> Iterat
 
 
 def _placement_kinks(system: System) -> Iterator[tuple[str, Expr, Expr]]:
-    """Kinks of places of bodies: name, operation, and the expression that vanishes at the kink."""
+    """Kinks of places of bodies: name, operation, and the expression that vanishes at the kink. Angles jump by a whole turn."""
     for body in system.bodies:
         given = [x for motion in body.motions for x in motion.arguments]
-        yield from ((body.name, *found) for found in _nonsmooth_operations(given, system))
+        yield from ((body.name, *found) for found in _nonsmooth_operations(given, system, cuts=False))
 
 
 def _jumps(system: System) -> list[tuple[str, Expr, Expr]]:
@@ -182,4 +186,4 @@ def _jumps(system: System) -> list[tuple[str, Expr, Expr]]:
 def _contact_kinks(system: System) -> Iterator[tuple[str, Expr, Expr]]:
     """Kinks of contacts and limits: name, operation, and the expression that vanishes at the kink."""
     for record in system.contacts:
-        yield from ((record.name, *found) for found in _nonsmooth_operations(record.gaps, system))
+        yield from ((record.name, *found) for found in _nonsmooth_operations(record.gaps, system, cuts=False))

@@ -31,6 +31,8 @@ FORCES_OF_TIME = [
     ("table(t; monotone; (0, 0), (4, 0), (5, 0), (5.001, 100), (5.002, 0), (6, 0), (9, 0))", 10.0, 0.1),
     ("table(t; periodic; (0, 0), (0.25, 1), (0.5, 0), (0.75, -1), (1, 0))", 10.5, 0.25),
     ("step(t*(t - 1)*(t - 1.00001))", 2.0, 1.99999),
+    ("atan2(sin(2*t), cos(2*t))", 5.0, (10 - 4 * np.pi) ** 2 / 4),
+    ("atan2(0, cos(3*t))", 5.0, np.pi * (5 - 5 * np.pi / 6)),
 ]
 
 
@@ -152,6 +154,15 @@ def test_pulses_of_a_place_within_one_step(rate: str, end: float, impulse: float
         half = np.arccos(0.999)
         impulse = (2 * np.sin(half) - 2 * 0.999 * half) / 7 * (np.floor((7 * end - np.pi / 2) / (2 * np.pi)) + 1)
     assert found["z"][-1] == pytest.approx(impulse, rel=1e-6)
+
+
+def test_an_angle_jumps_by_a_turn() -> None:
+    """Twenty turns of a unit vector; steps end at each jump, and at most at one more place of a turn."""
+    text, end, fine = f"{CAR}state c : c' = cos(7*x); initial x' = 1;", 18.0, {"rtol": 1e-10, "atol": 1e-12}
+    found = kn.simulate(kn.loads(f"{text} state z : z' = atan2(sin(7*x), cos(7*x));"), end, **fine)
+    rest = np.remainder(7 * end + np.pi, 2 * np.pi) - np.pi
+    assert found["z"][-1] == pytest.approx(rest**2 / 14, abs=1e-8)
+    assert found.steps < kn.simulate(kn.loads(text), end, **fine).steps + 20 * 12
 
 
 def test_many_pulses_of_a_place_in_cases_of_an_ensemble() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 
 import kineta as kn
 from kineta.integration.external import IDA
@@ -53,6 +54,35 @@ def test_a_choice_by_a_speed() -> None:
     assert found["x"][-1] == pytest.approx(14.625, abs=1e-12)
     assert found["f1"][-1] == pytest.approx(0.0, abs=1e-12)
     assert found.steps < 30
+
+
+@pytest.mark.parametrize(
+    ("force", "met"),
+    [  # from x' = 1: the times between steps of the force, and the integral of 1/(pi - atan(v)) by two others
+        ("-floor(3*x') - 0.5", 1 / 7.5 + 1 / 4.5 + 2 / 3),
+        ("floor(1 - 2*x') - 0.25", 0.5 / 1.25 + 0.5 / 0.25),
+        ("atan2(-x', -1)", quad(lambda v: 1 / (np.pi - np.arctan(v)), 0.0, 1.0)[0]),
+        ("atan2(-x', x - 9)", None),
+        ("atan2(0, x') - 1", 1.0),
+    ],
+)
+def test_whole_numbers_and_angles_jump(force: str, met: float | None) -> None:
+    """It comes to rest where both sides of floor or of the branch cut of atan2 drive it to."""
+    found = kn.simulate(kn.loads(f"{CAR}force f = {force} on x; initial x' = 1; output f1 = {force};"), 4.0)
+    ((began, _),) = found.changes
+    assert found.success
+    assert found.steps < 40
+    assert met is None or began == pytest.approx(met, abs=1e-9)
+    assert found["x'"][-1] == pytest.approx(0.0, abs=1e-12)
+    assert found["f1"][-1] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_an_angle_has_no_cut_to_the_right() -> None:
+    """The speed comes to y = 0 with x > 0, through the line where the switching function vanishes, too: nothing jumps."""
+    text = f"{CAR}force f = -atan2(x' - 1, {{}}) on x; initial x' = -9;"
+    found, plain = (kn.simulate(kn.loads(text.format(x)), 9.0, **FINE) for x in ("2 + sin(x)", "abs(2 + sin(x))"))
+    assert not found.changes
+    np.testing.assert_allclose(found.y[:, -1], plain.y[:, -1], atol=1e-9)
 
 
 def test_sliding_mode_control() -> None:

@@ -114,7 +114,7 @@ class ServoEquations:
     def branches(self) -> StraightLineProgram:
         """Arguments of nonsmooth operations, which change sign between branches, of variables of order up to 2."""
         g = self.d.graph
-        refs = [zero for _, zero in kinks(g, [f for _, _, f in self.equations])]
+        refs = [zero for _, zero in kinks(g, [f for _, _, f in self.equations], cuts=False)]
         return program(g, self._inputs(2), {"branches": ((len(refs),), refs)}, "branches")
 
     def moved(self) -> StraightLineProgram:

@@ -158,7 +158,7 @@ def edges(d: Derivation) -> list[tuple[int, Ref]]:
 def kinks(d: Derivation) -> list[Ref]:
     """Arguments that change sign where a program, as written, has a kink or a jump."""
     levels = [row.levels[0] for row in d.programs.rows if row.levels]
-    return list(dict.fromkeys(zero for _, zero in kinks_of(d.graph, levels, guarding=False)))
+    return list(dict.fromkeys(zero for _, zero in kinks_of(d.graph, levels, guarding=False, cuts=False)))
 
 
 # -- derived quantities -----------------------------------------------------------------------------------------------

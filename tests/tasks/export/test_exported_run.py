@@ -163,13 +163,15 @@ def test_kinks_in_c_are_those_of_simulate(tmp_path: Path, method: str) -> None:
     same(run, run.simulate(21), result)
 
 
-#: Two relays, each of which feels the other, and a choice by a state: motions slide, let go and hold again.
+#: Two relays, each of which feels the other, a choice by a state, a level and an angle: motions slide, let go and hold again.
 SLIDING = """
 model relays;
 coordinates x, y;
 Car | Sx(x), Sy(y) = 1;
 let a = sign(x'); let b = sign(y');
 state z : z' = if(z < 0.3, 1, -0.5) + 0.2*sin(3*t);
+state n : n' = 2*sin(2*t) - floor(3*n);
+state u : u' = atan2(-u, z - 2) + 2*cos(t);
 force f = -a - 0.3*b + 1.4*sin(t) on x;
 force g = 0.2*a - b + 1.5*cos(1.7*t) on y;
 initial x' = 1, y' = 0.5;

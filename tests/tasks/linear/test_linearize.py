@@ -274,7 +274,9 @@ def test_outputs_beyond_accelerations_are_refused() -> None:
         kn.linearize(shaken, outputs=["jerk"])
 
 
-@pytest.mark.parametrize("force", ["-3*abs(x)", "-3*sign(x')", "-3*step(x)", "max(0, x)", "min(x, 2*x)"])
+@pytest.mark.parametrize(
+    "force", ["-3*abs(x)", "-3*sign(x')", "-3*step(x)", "max(0, x)", "min(x, 2*x)", "atan2(x, x' - 1)"]
+)
 def test_a_corner_or_a_jump_has_no_derivative(force: str) -> None:
     bent = kn.loads(f"coordinates x; C | Sx(x) = 1; force f = {force} on x;")
     for find in (kn.linearize, kn.linear_formulas):

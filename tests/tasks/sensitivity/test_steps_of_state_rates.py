@@ -10,7 +10,17 @@ import kineta as kn
 CAR = "A | Sx(x) = 1; coordinates x; parameters c = 0.5; initial x' = 1; "
 
 
-@pytest.mark.parametrize("rate", ["step(x - c)", "if(x > c, 1, 0)", "(1 + sign(x - c))/2", "floor(1 + x - c)"])
+@pytest.mark.parametrize(
+    "rate",
+    [
+        "step(x - c)",
+        "if(x > c, 1, 0)",
+        "(1 + sign(x - c))/2",
+        "floor(1 + x - c)",
+        "0.5 + (atan2(x - c, -1) + atan(x - c))/(2*pi)",
+        "0.5 + (atan2(x - c, x - 1.7) + atan((x - c)/(1.7 - x)))/(2*pi)",
+    ],
+)
 def test_a_count_of_time_beyond_a_place(rate: str) -> None:
     """z = T - (c - x0)/v."""
     system = kn.loads(f"{CAR} state z : z' = {rate};")
