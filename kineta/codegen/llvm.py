@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -15,11 +15,13 @@ import numpy as np
 from kineta.arrays import FloatArray, address
 from kineta.cache import stored
 from kineta.codegen import loops as loop_code
-from kineta.codegen.module import module
-from kineta.codegen.target import host, llvm, machine
+from kineta.codegen.module import module, sines_module
+from kineta.codegen.sincos import SINES, WIDTHS
+from kineta.codegen.target import Target, host, llvm, machine
 from kineta.errors import ArgumentError
 from kineta.expr.loop_program import LoopProgram
 from kineta.expr.program import StraightLineProgram
+from kineta.threads import computed_once
 
 
 def compile(programs: Sequence[StraightLineProgram], *, batch: bool = False) -> Library:
@@ -93,14 +95,33 @@ def optimised_object_code(ir: str) -> bytes:
 def load_object(code: bytes, names: Sequence[str]) -> Any:
     """A loaded object file: maps *names* to addresses and keeps the code alive.
 
-    Each object has a linker of its own, freed with it: a common linker would keep every library it ever loaded.
+    Each object has a linker of its own, freed with it: a common linker would keep every library it ever loaded. Sines and
+    cosines are compiled once for all objects, whose tables of symbols name them, and stay loaded.
     """
+    if SINES.encode() not in code:
+        return _linked(code, names, {})
+    sines = computed_once(_LOADED_SINES, host(), _sines)
+    return _linked(code, names, {name: sines[name] for name in _SINES})
+
+
+def _linked(code: bytes, names: Sequence[str], known: Mapping[str, int]) -> Any:
     machine()
     binding = llvm()
     builder = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
+    for name, place in known.items():
+        builder.import_symbol(name, place)
     for name in names:
         builder.export_symbol(name)
     return builder.link(binding.create_lljit_compiler(), "kineta")
+
+
+_SINES = [f"{SINES}{width}" for width in WIDTHS]
+_LOADED_SINES: dict[Target, Any] = {}
+
+
+def _sines() -> Any:
+    key = sha256(" ".join([SINES, generator(), host().signature]).encode()).hexdigest()
+    return _linked(stored(key, lambda: object_code(sines_module(host()))), _SINES, {})
 
 
 class Library:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kineta.codegen.loops import loop_batch, loop_core, pointers
 from kineta.codegen.scalar_ir import LIBRARY, Needs, core
 from kineta.codegen.simd import batch_entry, distinct, lanes_entry
-from kineta.codegen.sincos import lanes, real, sincos, suffix
+from kineta.codegen.sincos import SINES, WIDTHS, lanes, real, sincos, suffix
 from kineta.codegen.spilling import spill_plan
 from kineta.codegen.target import Target
 from kineta.expr.loop_program import LoopProgram
@@ -38,14 +38,17 @@ def module(programs: Sequence[StraightLineProgram], target: Target, *, batch: bo
                 batch_entry(program, width),
                 lanes_entry(program, width),
             ]
-    for w in sorted(needs.sincos):
-        parts.append(sincos(w, fused=target.fuses))
-        needs.lanes |= {("sin", w, 1), ("cos", w, 1)}
+    parts += [f"declare {{{real(w)}, {real(w)}}} @{SINES}{w}({real(w)}) nounwind\n" for w in sorted(needs.sincos)]
     parts += [lanes(name, w, n) for name, w, n in sorted(needs.lanes)]
     if any(isinstance(program, LoopProgram) for program in programs):
         parts.append("declare ptr @malloc(i64)\ndeclare void @free(ptr)\n")
-    parts += [_declarations(width), '!0 = !{!"branch_weights", i32 1, i32 2000}\n']
-    return "".join(parts)
+    return "".join([*parts, _declarations(width)])
+
+
+def sines_module(target: Target) -> str:
+    """LLVM IR of the sines and cosines that all modules for *target* call: of one angle, and of 2, 4, ... in a vector."""
+    parts = [part for w in WIDTHS for part in (sincos(w, fused=target.fuses), lanes("sin", w), lanes("cos", w))]
+    return "".join([*parts, _declarations(target.width), '!0 = !{!"branch_weights", i32 1, i32 2000}\n'])
 
 
 def _declarations(width: int) -> str:
@@ -67,12 +70,9 @@ def _declarations(width: int) -> str:
 
 
 def _scalar(program: StraightLineProgram) -> str:
-    n = len(program.inputs)
-    parameters = ", ".join(f"ptr %in{i}" for i in range(n))
-    return (
-        f"define void @{program.name}({parameters}, ptr %out) nounwind {{\n"
-        f"  call void @{program.name}.core.1({parameters}, ptr %out)\n  ret void\n}}\n"
-    )
+    """``name``: the scalar core."""
+    kinds = ", ".join(["ptr"] * (len(program.inputs) + 1))
+    return f"@{program.name} = alias void ({kinds}), ptr @{program.name}.core.1\n"
 
 
 def _row_parameters(program: StraightLineProgram) -> str:

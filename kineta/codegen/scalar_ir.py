@@ -15,7 +15,7 @@ from dataclasses import field
 from itertools import groupby
 
 from kineta.codegen.schedule import TRIG
-from kineta.codegen.sincos import constant, real, suffix
+from kineta.codegen.sincos import SINES, constant, real, suffix
 from kineta.codegen.spilling import AT_HAND, Bundle, SpillPlan
 from kineta.expr.graph import Ref
 from kineta.expr.op import LIBM, UNARY, Op
@@ -281,7 +281,7 @@ class ScalarWriter:
             for lane, operand in enumerate(operands):
                 self._put(f"{tag}.{lane} = insertelement {W} {packed}, double {operand}, i32 {lane}")
                 packed = f"{tag}.{lane}"
-        self._put(f"{tag} = call {{{W}, {W}}} @sincos.{width}({W} {packed})")
+        self._put(f"{tag} = call {{{W}, {W}}} @{SINES}{width}({W} {packed})")
         for index, op in enumerate((Op.SIN, Op.COS)):
             wanted = {self.program.lhs[k]: k for k in group if self.program.op[k] == op}
             if not any(a in wanted for a in angles):

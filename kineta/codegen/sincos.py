@@ -29,6 +29,9 @@ COS = (
 TWO_PI_INVERSE = 6.36619772367581382433e-01
 ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it leaves the nearest integer in the low bits
 LARGE = 1.0e6
+#: Numbers of angles whose sines and cosines one call computes, and its name before the number.
+WIDTHS = (1, 2, 4, 8)
+SINES = "sincos."
 
 
 def literal(value: float) -> str:
@@ -161,7 +164,7 @@ def sincos(width: int, *, fused: bool) -> str:
     any_large = "%large" if width == 1 else "%any"
     reduce = "" if width == 1 else f"  %any = call i1 @llvm.vector.reduce.or.v{width}i1({B} %large)\n"
     return f"""
-define internal {{{T}, {T}}} @sincos.{width}({T} %a) nounwind noinline {{
+define {{{T}, {T}}} @{SINES}{width}({T} %a) nounwind {{
   %size = call {T} @llvm.fabs.{suffix(width)}({T} %a)
   %large = fcmp ugt {T} %size, {constant(LARGE, width)}
 {reduce}{reduction(width)}{series(width, fused=fused)}  br i1 {any_large}, label %slow, label %fast, !prof !0
