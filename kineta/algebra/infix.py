@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from itertools import islice
-from types import MappingProxyType
 
+from kineta.algebra.signs import Signs, power
 from kineta.expr.graph import ONE, Graph, Ref
 from kineta.expr.op import BINARY, Op
 from kineta.expr.tables import Table, of_two, table_of
@@ -19,6 +19,9 @@ _Piece = str | tuple[Ref, int]
 
 #: Inverses of whole numbers below which numbers are written as decimals.
 _LEAST_INVERSE = 1e-4
+
+#: Places of operations in a product; those of others are between.
+_PLACES: dict[int, int] = {Op.CONST: 0, Op.ADD: 2}
 
 #: Pieces of an expression shown in a message.
 _BRIEF = 60
@@ -33,12 +36,9 @@ def number(value: float) -> str:
     return shown[:-2] if shown.endswith(".0") else shown
 
 
-def text(graph: Graph, ref: Ref, names: Mapping[int, str] = MappingProxyType({})) -> str:
-    """*ref* written with + - * / ^ and functions; nodes (ids) below it with *names* by their names, all others written out
-    at each occurrence.
-    """
-    graph, ref = (graph, ref) if names else _arranged(graph, ref)
-    return "".join(_pieces(graph, ref, names))
+def text(graph: Graph, ref: Ref) -> str:
+    """*ref* written with + - * / ^ and functions; a node with several uses is written out at each occurrence."""
+    return "".join(_pieces(*_arranged(graph, ref)))
 
 
 def _arranged(graph: Graph, ref: Ref) -> tuple[Graph, Ref]:
@@ -48,14 +48,14 @@ def _arranged(graph: Graph, ref: Ref) -> tuple[Graph, Ref]:
 
 def brief(graph: Graph, ref: Ref) -> str:
     """The beginning of :func:`text`, for messages: with repeated parts the whole text may exceed any memory."""
-    pieces = list(islice(_pieces(graph, ref, {}), _BRIEF + 1))
+    pieces = list(islice(_pieces(graph, ref), _BRIEF + 1))
     return "".join(pieces) if len(pieces) <= _BRIEF else "".join(pieces[:_BRIEF]) + " ..."
 
 
-def condition_text(graph: Graph, ref: Ref, names: Mapping[int, str] = MappingProxyType({})) -> str:
+def condition_text(graph: Graph, ref: Ref) -> str:
     """The condition that *ref* is positive, for a number made of comparisons: ``a < b and c <= 0``."""
-    graph, ref = (graph, ref) if names else _arranged(graph, ref)
-    return "".join(p if isinstance(p, str) else text(graph, p[0], names) for p in _condition(graph, ref)[0])
+    graph, ref = _arranged(graph, ref)
+    return "".join(p if isinstance(p, str) else text(graph, p[0]) for p in _condition(graph, ref)[0])
 
 
 def comparison(graph: Graph, ref: Ref) -> tuple[str, tuple[Ref, ...]]:
@@ -119,8 +119,9 @@ def _condition(graph: Graph, ref: Ref) -> tuple[list[_Piece], bool]:
     return [*shown[0], f" {word} ", *shown[1]], False
 
 
-def _pieces(graph: Graph, ref: Ref, names: Mapping[int, str]) -> Iterator[str]:
+def _pieces(graph: Graph, ref: Ref) -> Iterator[str]:
     """The text from left to right, by a stack of pending pieces."""
+    signs = Signs(graph)
     stack: list[_Piece] = [(ref, _SUM)]
     while stack:
         piece = stack.pop()
@@ -128,21 +129,24 @@ def _pieces(graph: Graph, ref: Ref, names: Mapping[int, str]) -> Iterator[str]:
             yield piece
             continue
         r, least = piece
-        i = r >> 1
-        while graph.op[i] == Op.GUARD:  # guards are not shown
-            r = graph.lhs[i] ^ (r & 1)
-            i = r >> 1
-        pieces: Sequence[_Piece]
-        if i in names and i != ref >> 1:
-            pieces, strength = [names[i]], _ATOM
-        elif r & graph.rhs[i] & 1 and graph.op[i] == Op.ADD:  # -(a - b) is b - a
-            pieces, strength, r = [(graph.rhs[i] & -2, _SUM), " - ", (graph.lhs[i], _PRODUCT)], _SUM, r ^ 1
-        else:
-            pieces, strength = _node(graph, i)
-        if r & 1:
-            pieces = ["-", *pieces] if strength >= _PRODUCT else ["-(", *pieces, ")"]
-            strength = _SUM
+        while graph.op[r >> 1] == Op.GUARD:  # guards are not shown
+            r = graph.lhs[r >> 1] ^ r & 1
+        pieces, strength = _signed(graph, r, signs)
         stack.extend(reversed(pieces if strength >= least else ["(", *pieces, ")"]))
+
+
+def _signed(graph: Graph, ref: Ref, signs: Signs) -> tuple[Sequence[_Piece], int]:
+    """The pieces of *ref* with its sign, and the binding strength of the whole."""
+    i = ref >> 1
+    if graph.op[i] == Op.ADD:
+        a, b = signs.operands(ref)
+        return [(a, _SUM), " - " if b & 1 else " + ", (b & -2, _PRODUCT)], _SUM
+    if not ref & 1:
+        return _node(graph, i)
+    if signs.free(ref) and (turned := signs.turned(i)):
+        return (_multiplied if graph.op[i] == Op.MUL else _divided)(graph, *turned)
+    pieces, strength = _node(graph, i)
+    return (["-", *pieces] if strength >= _PRODUCT else ["-(", *pieces, ")"]), _SUM
 
 
 def _table(graph: Graph, x: Ref, table: Table) -> list[_Piece]:
@@ -172,6 +176,24 @@ def _divisor(graph: Graph, ref: Ref) -> int:
     return whole if whole and 1 / whole == value else 0
 
 
+def _multiplied(graph: Graph, a: Ref, b: Ref) -> tuple[list[_Piece], int]:
+    """A product of two factors: one that is a product goes first, or else a number, and a sum last."""
+    for part, other in ((a, b), (b, a)):
+        if whole := _divisor(graph, part):
+            return [(other, _PRODUCT), f"/{whole}"], _PRODUCT
+    first, second = ((not _is_product(graph, r), _PLACES.get(graph.op[r >> 1], 1)) for r in (a, b))
+    a, b = (a, b) if first <= second else (b, a)
+    return [(a, _PRODUCT), "*", (b, _POWER)], _PRODUCT
+
+
+def _is_product(graph: Graph, ref: Ref) -> bool:
+    return graph.op[ref >> 1] == Op.MUL and power(graph, ref)[1] == 1
+
+
+def _divided(graph: Graph, a: Ref, b: Ref) -> tuple[list[_Piece], int]:
+    return [(a, _PRODUCT), "/", (b, _POWER)], _PRODUCT
+
+
 def _node(graph: Graph, i: int) -> tuple[list[_Piece], int]:
     """Operands of node *i* and the text between them, with the binding strength of the whole."""
     op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
@@ -179,24 +201,11 @@ def _node(graph: Graph, i: int) -> tuple[list[_Piece], int]:
         return [number(graph.constants[a])], _ATOM
     if op == Op.SYMBOL:
         return [graph.names[a]], _ATOM
-    if op == Op.ADD:
-        # Sums are read from the left: an operand that is a sum goes first.
-        if graph.op[b >> 1] == Op.ADD and graph.op[a >> 1] != Op.ADD and not b & 1:
-            a, b = b, a
-        return [(a, _SUM), " - " if b & 1 else " + ", (b & -2, _PRODUCT)], _SUM
     if op == Op.MUL:
-        if a == b:
-            return [(a, _ATOM), "^2"], _POWER
-        if graph.op[b >> 1] == Op.MUL and graph.op[a >> 1] != Op.MUL:
-            a, b = b, a
-        if graph.op[b >> 1] == Op.CONST and graph.op[a >> 1] != Op.MUL:
-            a, b = b, a
-        for part, other in ((a, b), (b, a)):
-            if whole := _divisor(graph, part):
-                return [(other, _PRODUCT), f"/{whole}"], _PRODUCT
-        return [(a, _PRODUCT), "*", (b, _POWER)], _PRODUCT
+        base, exponent = power(graph, 2 * i)
+        return ([(base, _ATOM), f"^{exponent}"], _POWER) if exponent > 1 else _multiplied(graph, a, b)
     if op == Op.DIV:
-        return [(a, _PRODUCT), "/", (b, _POWER)], _PRODUCT
+        return _divided(graph, a, b)
     if op == Op.POW:
         return [(a, _ATOM), "^", (b, _ATOM)], _POWER
     if op == Op.TABLE:
