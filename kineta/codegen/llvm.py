@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,13 @@ import numpy as np
 from kineta.arrays import FloatArray, address
 from kineta.cache import stored
 from kineta.codegen import loops as loop_code
-from kineta.codegen.module import module, sines_module
+from kineta.codegen.module import module, rows_module, sines_module
 from kineta.codegen.sincos import SINES, WIDTHS
 from kineta.codegen.target import Target, host, llvm, machine
 from kineta.errors import ArgumentError
 from kineta.expr.loop_program import LoopProgram
 from kineta.expr.program import StraightLineProgram
-from kineta.threads import computed_once
+from kineta.threads import computed_once, once
 
 
 def compile(programs: Sequence[StraightLineProgram], *, batch: bool = False) -> Library:
@@ -58,7 +58,7 @@ def generator(*more: str) -> str:
 
 def _symbols(program: StraightLineProgram, batch: bool) -> list[str]:
     loops = loop_code.POINTERS if isinstance(program, LoopProgram) else ()
-    entries = ("each", *(("batch", "lanes") if batch else ()), *loops)
+    entries = (*(("batch", "lanes") if batch else ()), *loops)
     return [program.name, *(f"{program.name}.{entry}" for entry in entries)]
 
 
@@ -124,6 +124,14 @@ def _sines() -> Any:
     return _linked(stored(key, lambda: object_code(sines_module(host()))), _SINES, {})
 
 
+_LOADED_LOOPS: dict[int, Any] = {}
+
+
+def _loop_over_rows(inputs: int) -> Any:
+    key = sha256(" ".join(["rows", str(inputs), generator(), host().signature]).encode()).hexdigest()
+    return load_object(stored(key, lambda: object_code(rows_module(inputs))), ["rows"])
+
+
 class Library:
     """Loaded machine code of some programs."""
 
@@ -149,9 +157,8 @@ class NativeFunction:
     Attributes
     ----------
     address : of ``void f(const double *in_0, ..., double *out)``
-    each_address : of ``void f_each(int64 n, const double *in_0, int64 stride_0, ..., double *out, int64 stride)``, a loop over
-        n rows; strides in doubles, 0 for a row shared by all
-    batch_address : of the same function with one row per SIMD lane; 0 if it was not compiled
+    batch_address : of ``void f_batch(int64 n, const double *in_0, int64 stride_0, ..., double *out, int64 stride)``, a loop over
+        n rows with one row per SIMD lane; strides in doubles, 0 for a row shared by all; 0 if it was not compiled
     lanes_address : of ``void f_lanes(const double *in_0, ..., double *out, int mask)`` for ``lanes`` states with interleaved
         components, which stores the results of the lanes whose bits are set; 0 if it was not compiled
     """
@@ -160,7 +167,6 @@ class NativeFunction:
         self._library = library  # keeps the code alive
         self.program = program
         self.address: int = code[program.name]
-        self.each_address: int = code[f"{program.name}.each"]
         self.batch_address: int = code[f"{program.name}.batch"] if batch else 0
         self.lanes_address: int = code[f"{program.name}.lanes"] if batch else 0
         self.lanes = host().width
@@ -168,8 +174,15 @@ class NativeFunction:
         self._offsets = tuple(8 * sum(self._sizes[:i]) for i in range(len(self._sizes)))
         n = len(self._sizes)
         self._scalar = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (n + 1))(self.address)
-        rows = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * (n + 1))
-        self._rows = rows(self.batch_address or self.each_address)
+
+    @once
+    def _rows(self) -> Callable[..., None]:
+        """The loop over rows, in vectors or one by one."""
+        kinds = [ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * (len(self._sizes) + 1)]
+        if self.batch_address:
+            return ctypes.CFUNCTYPE(None, *kinds)(self.batch_address)
+        loop = computed_once(_LOADED_LOOPS, len(self._sizes), lambda: _loop_over_rows(len(self._sizes)))
+        return partial(ctypes.CFUNCTYPE(None, ctypes.c_void_p, *kinds)(loop["rows"]), self.address)
 
     @property
     def ctypes(self) -> Any:

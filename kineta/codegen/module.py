@@ -17,23 +17,22 @@ _TWO = {"atan2", "pow"}
 
 
 def module(programs: Sequence[StraightLineProgram], target: Target, *, batch: bool) -> str:
-    """LLVM IR of *programs*: for each the symbols ``name`` and ``name.each``; with *batch* also ``name.batch`` and
-    ``name.lanes``.
-    """
+    """LLVM IR of *programs*: for each the symbol ``name``; with *batch* also ``name.batch`` and ``name.lanes``."""
     width = target.width
     needs = Needs()
     parts = []
     for program in programs:
         if isinstance(program, LoopProgram):
             parts += [pointers(program), loop_core(program, 1, target, width, needs)]
-            parts += [_scalar(program), _each(program)]
+            parts.append(_scalar(program))
             if batch:
-                parts += [loop_core(program, width, target, 1, needs), loop_batch(program, width)]
+                parts += [_each(program), loop_core(program, width, target, 1, needs), loop_batch(program, width)]
             continue
         steps = spill_plan(program, target.registers)
-        parts += [core(steps, program.results, 1, width, needs, fused=target.fuses), _scalar(program), _each(program)]
+        parts += [core(steps, program.results, 1, width, needs, fused=target.fuses), _scalar(program)]
         if batch:
             parts += [
+                _each(program),
                 core(steps, distinct(program), width, 1, needs, fused=target.fuses),
                 batch_entry(program, width),
                 lanes_entry(program, width),
@@ -75,20 +74,24 @@ def _scalar(program: StraightLineProgram) -> str:
     return f"@{program.name} = alias void ({kinds}), ptr @{program.name}.core.1\n"
 
 
-def _row_parameters(program: StraightLineProgram) -> str:
-    rows = [f"ptr %in{i}, i64 %stride{i}" for i in range(len(program.inputs))]
-    return ", ".join(["i64 %n", *rows, "ptr %out", "i64 %stride"])
+def rows_module(inputs: int) -> str:
+    """LLVM IR of ``rows(ptr f, int64 n, ...)``: the loop over n rows of any scalar function f of *inputs* blocks."""
+    return _rows("define void @rows(ptr %f, ", "%f", inputs)
 
 
 def _each(program: StraightLineProgram) -> str:
-    """``name.each``: a loop of the scalar core over rows."""
-    n = len(program.inputs)
+    """``name.each``: the loop of the scalar core over rows that fill no vector."""
+    return _rows(f"define internal void @{program.name}.each(", f"@{program.name}.core.1", len(program.inputs))
+
+
+def _rows(head: str, called: str, n: int) -> str:
+    parameters = ", ".join(["i64 %n", *(f"ptr %in{i}, i64 %stride{i}" for i in range(n)), "ptr %out", "i64 %stride"])
     lines = [
         f"  %at{i} = mul i64 %i, %stride{i}\n  %row{i} = getelementptr double, ptr %in{i}, i64 %at{i}\n"
         for i in range(n)
     ]
     arguments = ", ".join([*(f"ptr %row{i}" for i in range(n)), "ptr %result"])
-    return f"""define void @{program.name}.each({_row_parameters(program)}) nounwind {{
+    return f"""{head}{parameters}) nounwind {{
 entry:
   %some = icmp sgt i64 %n, 0
   br i1 %some, label %loop, label %end
@@ -96,7 +99,7 @@ loop:
   %i = phi i64 [0, %entry], [%next, %loop]
 {"".join(lines)}  %at = mul i64 %i, %stride
   %result = getelementptr double, ptr %out, i64 %at
-  call void @{program.name}.core.1({arguments})
+  call void {called}({arguments})
   %next = add i64 %i, 1
   %more = icmp slt i64 %next, %n
   br i1 %more, label %loop, label %end

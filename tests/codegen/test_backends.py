@@ -63,7 +63,7 @@ def native(p: StraightLineProgram, width: int) -> llvm.NativeFunction:
     """*p* compiled for a machine with vectors of that width."""
     batch = width > 1
     pointers = loops.POINTERS if isinstance(p, LoopProgram) else ()
-    names = [p.name, f"{p.name}.each", *(f"{p.name}.{x}" for x in (*(("batch", "lanes") if batch else ()), *pointers))]
+    names = [p.name, *(f"{p.name}.{x}" for x in (*(("batch", "lanes") if batch else ()), *pointers))]
     text = module([p], replace(host(), width=width), batch=batch)
     return llvm.Library([p], llvm.load_object(llvm.object_code(text), names), batch).function(p.name)
 
