@@ -20,7 +20,7 @@ from kineta.notation.common_subexpressions import common_subexpressions
 from kineta.notation.mathml import mathml
 from kineta.notation.typesetting import typeset
 from kineta.passes.evaluate import evaluate
-from tests.cli.conftest import CART, HOPPER, Command
+from tests.cli.conftest import CART, Command
 from tests.cli.latex_reader import value
 from tests.codegen.random_programs import random_program
 from tests.notation.text_reader import computed
@@ -202,10 +202,14 @@ def test_a_short_greek_name_is_one_letter_in_all_that_is_typeset() -> None:
 
 
 @pytest.mark.slow
-def test_outputs_are_printed_by_their_names(kineta: Command) -> None:
-    lines = kineta("derive", HOPPER, "--quantity", "outputs").out.splitlines()
+def test_outputs_are_printed_by_their_names(kineta: Command, here: Path) -> None:
+    (here / "hopper.kin").write_text(
+        "Нога | Ry(q1), Sz(q2) = 2, 0.1, 0.1, 0.1; Корпус ~ Нога | Sz(0.3) = 7; output Корпус.position, energy;",
+        encoding="utf-8",
+    )
+    lines = kineta("derive", "hopper.kin", "--quantity", "outputs").out.splitlines()
     assert [line.split(" = ")[0] for line in lines][-4:] == ["Корпус.x", "Корпус.y", "Корпус.z", "energy"]
-    assert r"z^{\text{Корпус}} &= " in kineta("derive", HOPPER, "--quantity", "outputs", "--latex").out
+    assert r"z^{\text{Корпус}} &= " in kineta("derive", "hopper.kin", "--quantity", "outputs", "--latex").out
 
 
 # -- SymPy -------------------------------------------------------------------------------------------------------------

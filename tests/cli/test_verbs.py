@@ -14,6 +14,7 @@ from kineta.cli.main import app
 from tests.cli.conftest import CART, HOPPER, Command
 from tests.support import EXAMPLES, slow
 
+DOUBLE = EXAMPLES / "double_pendulum.kin"
 MODELS = sorted(EXAMPLES.glob("*.kin"))
 COUNTED = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward")
 
@@ -23,10 +24,10 @@ COUNTED = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward
 
 @pytest.mark.slow
 def test_unforced_equations_have_zeros_in_the_place_of_added_forces(kineta: Command) -> None:
-    assert kineta("derive", CART, "--unforced").out.splitlines()[-1].startswith("0 = ")
-    assert "[ 0 ]" in kineta("derive", CART, "--unforced", "--matrix").out
+    assert kineta("derive", DOUBLE, "--unforced").out.splitlines()[-1].startswith("0 = ")
+    assert "[ 0 ]" in kineta("derive", DOUBLE, "--unforced", "--matrix").out
     for options in (("--quantity", "inverse"), ("--explain",)):
-        found = kineta("derive", CART, "--unforced", *options)
+        found = kineta("derive", DOUBLE, "--unforced", *options)
         assert found.code == 1
         assert "--unforced" in found.err
 
@@ -58,12 +59,11 @@ def test_formulas_need_no_values(kineta: Command, here: Path) -> None:
 
 
 def test_names_and_terms_stand_in_the_order_asked_for(kineta: Command) -> None:
-    pendulum = EXAMPLES / "double_pendulum.kin"
-    assert "l2*l1*m2*cos" in kineta("derive", pendulum, "--order", "l2, l1").out
-    assert kineta("derive", pendulum, "--rising", "--matrix", "--latex").code == 0
-    assert kineta("derive", pendulum, "--rising").out.splitlines()[0].endswith("*q2''")
-    assert "l2^2*m2*q2''" in kineta("derive", pendulum, "--explain", "--order", "l2").out
-    found = kineta("derive", pendulum, "--order", "l2,l7")
+    assert "l2*l1*m2*cos" in kineta("derive", DOUBLE, "--order", "l2, l1").out
+    assert kineta("derive", DOUBLE, "--rising", "--matrix", "--latex").code == 0
+    assert kineta("derive", DOUBLE, "--rising").out.splitlines()[0].endswith("*q2''")
+    assert "l2^2*m2*q2''" in kineta("derive", DOUBLE, "--explain", "--order", "l2").out
+    found = kineta("derive", DOUBLE, "--order", "l2,l7")
     assert (found.code, found.err) == (
         1,
         "kineta: The equations of 'double_pendulum' have no name 'l7' to be put in order.\n",
@@ -111,9 +111,9 @@ def test_derivations_are_told_in_every_form(kineta: Command, here: Path) -> None
 
 @pytest.mark.slow
 def test_the_equations_of_motion_are_printed_as_matrices(kineta: Command) -> None:
-    shown = kn.derive(kn.load(CART)).matrix_form()
-    assert kineta("derive", CART, "--matrix").out == f"{shown}\n"
-    assert kineta("derive", CART, "--matrix", "--latex").out == f"\\[\n{shown.latex()}\n\\]\n"
+    shown = kn.derive(kn.load(DOUBLE)).matrix_form()
+    assert kineta("derive", DOUBLE, "--matrix").out == f"{shown}\n"
+    assert kineta("derive", DOUBLE, "--matrix", "--latex").out == f"\\[\n{shown.latex()}\n\\]\n"
 
 
 @pytest.mark.slow
@@ -185,23 +185,31 @@ def test_inverse_undoes_forward(kineta: Command) -> None:
     np.testing.assert_allclose(back, [1, 2, 3, 4, 5, 6], rtol=1e-10)
 
 
+#: A cart with a pendulum, whose equations are short enough to print the second derivatives of its accelerations.
+SHORT = """gravity 9.81; parameters m = 2, k = 40, L = 0.6, d = 0.8, A = 3, W = 2.5;
+Cart | Sx(q1) = m; Rod ~ Cart | Ry(q2), Sz(-0.5) = 1;
+spring wall = k, L on q1; damper slide = d on q1'; force drive = A*sin(W*t) on q1;
+initial q1 = 0.12, q2 = 0.4, q1' = -0.3, q2' = 0.9; output Rod.position, energy;"""
+
+
 @pytest.mark.slow
-def test_every_quantity_has_equations_and_numbers(kineta: Command) -> None:
-    equations = kn.derive(kn.load(CART))
+def test_every_quantity_has_equations_and_numbers(kineta: Command, here: Path) -> None:
+    (here / "cart.kin").write_text(SHORT)
+    equations = kn.derive(kn.load("cart.kin"))
     without = {"routhian", "effective_potential"}  # no coordinate of a cart on a spring is ignorable
     for quantity in without:
-        refused = kineta("derive", CART, "--quantity", quantity)
+        refused = kineta("derive", "cart.kin", "--quantity", quantity)
         assert refused.code != 0
         assert "no ignorable coordinate" in refused.err
     for quantity in [name for name in equations.quantities if name not in without]:
         size = int(np.prod(equations.expressions(quantity).shape))
-        found = kineta("eval", CART, "--quantity", quantity, "--backend", "numpy", "--json").json
+        found = kineta("eval", "cart.kin", "--quantity", quantity, "--backend", "numpy", "--json").json
         parts = found["value"] if isinstance(found["value"], dict) else {quantity: found["value"]}
         shapes = found["shape"] if isinstance(found["shape"], dict) else {quantity: found["shape"]}
         # A list without rows does not tell how many columns they would have.
         assert {n: list(np.shape(x)) for n, x in parts.items() if x} == {n: s for n, s in shapes.items() if parts[n]}
         assert sum(np.size(x) for x in parts.values()) == size
-        printed = kineta("derive", CART, "--quantity", quantity, "--json").json["equations"]
+        printed = kineta("derive", "cart.kin", "--quantity", quantity, "--json").json["equations"]
         assert len(printed) >= size, quantity  # each entry has a line, after the parts that it names
 
 
