@@ -148,6 +148,7 @@ def test_a_parameter_acts_as_the_number_in_the_text(name: str) -> None:
         assert with_settings(constants, Settings([f"{n}={x!r}" for n, x in values.items()])) == folded
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     quick_but(

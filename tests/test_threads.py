@@ -76,6 +76,7 @@ def together(*calls: Callable[[], T]) -> list[T]:
         return list(pool.map(call, range(len(calls)), timeout=60))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_process_forked_while_threads_derive_derives_and_compiles() -> None:
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKS, str(EXAMPLES / "double_pendulum.kin")]

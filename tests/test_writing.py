@@ -98,6 +98,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_gets_a_sentence_and_leaves_the_old_file(tmp_path: Path) -> None:
     names = ["run.nc", "run.csv"]
     for name in names:

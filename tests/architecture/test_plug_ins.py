@@ -46,6 +46,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(HERE / "broken_plug_in")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 def test_an_element_is_read_written_and_pickled() -> None:
     system = kn.loads(DRAGGED)
@@ -93,6 +94,7 @@ def test_a_formalism_is_found_by_name() -> None:
         kn.derive(kn.loads(DRAGGED), "nielson")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 def test_a_constraint_is_read_verified_and_run() -> None:
     system = kn.loads(HUNG)
@@ -283,6 +285,7 @@ def test_records_of_files_that_postpone_no_annotations() -> None:
         found["Strange"]({})
 
 
+@pytest.mark.slow
 def test_a_section_of_several_motions_is_refused(installed: None) -> None:
     section = importlib.import_module("kineta_plug_in.poincare_section").poincare_section
     ball = kn.loads("A | Sx(x) = 1; coordinates x; spring s = 1 on x; initial x = -1;")

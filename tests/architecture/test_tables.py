@@ -145,6 +145,7 @@ def with_kind(monkeypatch: pytest.MonkeyPatch, argument: str, kind: Kind[Any]) -
     monkeypatch.setattr(kin_reader, "GRAMMAR", kin_grammar.Grammar(kinds))
 
 
+@pytest.mark.slow
 def test_an_element(monkeypatch: pytest.MonkeyPatch) -> None:
     def plain(thrust: Thrust) -> GeneralizedForce:
         return GeneralizedForce(thrust.name, thrust.value, thrust.coordinate)
@@ -167,6 +168,7 @@ def test_an_element(monkeypatch: pytest.MonkeyPatch) -> None:
         kn.loads(text.replace("on x", "on P.x"))
 
 
+@pytest.mark.slow
 def test_a_constraint(monkeypatch: pytest.MonkeyPatch) -> None:
     with_kind(monkeypatch, "constraints", GEAR)
     model = kn.loads("A | Rz(a) = 1, 1, 1, 1; B | Rz(b) = 1, 1, 1, 1; gear G : b = 2 on a; coordinates a, b;")
@@ -176,6 +178,7 @@ def test_a_constraint(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kn.verify(model, states=2, digits=0).holds
 
 
+@pytest.mark.slow
 def test_a_contact_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     def gaps(on: Any, stop: Stop) -> Iterator[Any]:
         yield from unilateral_rows.CONTACT_ROWS[Limit](on, Limit(stop.name, stop.coordinate, expr(0)))
@@ -196,6 +199,7 @@ def test_a_contact_kind(monkeypatch: pytest.MonkeyPatch) -> None:
         assert kn.verify(model, states=2, digits=0).holds
 
 
+@pytest.mark.slow
 def test_a_contact_kind_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     with_kind(monkeypatch, "contacts", CAGE)
     text = "A | Sx(x) = 1; cage C : x within 1, rub 0.5; initial x' = 2; output lambda.C.upper, lambda.C_rub;"

@@ -35,6 +35,7 @@ def test_integrals_are_followed_along_what_they_belong_to(kineta: Command, model
     )
 
 
+@pytest.mark.slow
 def test_pictures_along_motions_have_all_that_moves_by_unit(
     kineta: Command, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

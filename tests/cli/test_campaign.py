@@ -161,6 +161,7 @@ LONGEST = {"ball_tree", "hexapod", "stewart_platform", "trotting_quadruped", "wa
 MODELS = sorted({p.stem for p in EXAMPLES.glob("*.kin")} - PILES - LONGEST)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["rolling_coin", "car_axis", "euler_top"])
 def test_nothing_raw_gets_out(kineta: Command, model: str) -> None:
     assert not campaign(kineta, model, QUICK, 2)

@@ -16,6 +16,7 @@ LARGE = "stewart_platform"
 LONG = ("euler_top", "governor", "thrown_box")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", examples(of=8))
 def test_an_example_is_sound_and_moves(kineta: Command, name: str) -> None:
     model = EXAMPLES / f"{name}.kin"

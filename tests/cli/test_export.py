@@ -109,6 +109,7 @@ def test_the_code_holds_the_values_of_the_model(kineta: Command, here: Path) -> 
         assert list((ctypes.c_double * len(expected)).in_dll(library, f"cart_pendulum_{name}")) == expected
 
 
+@pytest.mark.slow
 def test_runs_are_written_in_two_languages(kineta: Command, here: Path) -> None:
     found = kineta("export", CART, "--run", "--wasm", "--name", "cart", "--event", "q2 - 0.1", "--json").json
     assert found["files"] == ["cart_run.h", "cart_run.c", "cart_main.c", "cart_run.wasm", "cart_run.mjs"]

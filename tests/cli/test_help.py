@@ -124,6 +124,7 @@ def test_bash_takes_the_script(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("simulate\n", "")
 
 
+@pytest.mark.slow
 def test_a_new_model_is_written_and_runs(kineta: Command, here: Path) -> None:
     assert kineta("new", "crane", "--to", "models").out == "written: models/crane.kin\n"
     text = (here / "models" / "crane.kin").read_text(encoding="utf-8")

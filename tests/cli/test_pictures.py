@@ -54,6 +54,7 @@ def test_a_run_that_fails_in_its_first_step_is_said_and_drawn(kineta: Command, h
 FOURBAR = CART.with_name("fourbar.kin")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     quick_but(

@@ -58,6 +58,7 @@ def expected(equations: kn.Equations, quantity: str, known: dict[str, float]) ->
 # -- text --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @without_warnings
 @pytest.mark.parametrize("name", examples(without=PILES, of=12))
 def test_text_can_be_computed_line_by_line(kineta: Command, name: str) -> None:
@@ -71,6 +72,7 @@ def test_text_can_be_computed_line_by_line(kineta: Command, name: str) -> None:
         np.testing.assert_allclose(results[-len(wanted) :], wanted, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_names_of_parts_avoid_those_of_the_model(kineta: Command, here: Path) -> None:
     (here / "taken.kin").write_text(
         "parameters z1 = 2, z_2 = 3;\nA | Rz(q) = z1, z_2, z_2, z_2;\nB~A | Sx(z_2), Rx(q2), Sy(z1) = z1;\n"

@@ -148,6 +148,7 @@ def test_a_reader_that_leaves_ends_the_command_in_silence(arguments: tuple[str, 
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.slow
 def test_a_reader_of_both_streams_may_leave() -> None:
     read, write = os.pipe()
     os.close(read)

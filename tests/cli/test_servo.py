@@ -24,6 +24,7 @@ def test_the_command_says_what_it_found(kineta: Command) -> None:
     assert (wrong.code, wrong.err.count("\n")) == (1, 1)
 
 
+@pytest.mark.slow
 def test_actuators_are_named_by_coordinates_as_in_control(kineta: Command) -> None:
     said = kineta("servo", EXAMPLES / "car_chain.kin", "--to", 0.2, "--actuators", "x1", "--json").json
     assert said["actuators"] == ["x1'"]

@@ -26,6 +26,7 @@ def test_a_linearisation_is_data(kineta: Command) -> None:
     assert "A[q1',q2] = 9.81*m2/(m1*l1)" in written["formulas"]
 
 
+@pytest.mark.slow
 def test_modes_and_responses_are_data_and_pictures(kineta: Command, here: Path) -> None:
     found = kineta("modes", PENDULUM, *REST, "--plot", "modes.png", "--json").json
     assert found["stable"] is True

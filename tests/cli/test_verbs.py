@@ -90,6 +90,7 @@ def test_derive_json_has_all_its_keys(kineta: Command) -> None:
     assert all(s > 0 for s in found["seconds"].values())
 
 
+@pytest.mark.slow
 def test_derive_prints_equations_on_stdout_and_counts_on_stderr(kineta: Command) -> None:
     done, listed = kineta("derive", CART), kineta("derive", CART, "--json").json
     assert done.out.splitlines() == listed["equations"]
@@ -216,6 +217,7 @@ def test_every_quantity_has_equations_and_numbers(kineta: Command, here: Path) -
 # -- simulate ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_simulate_writes_what_it_says(kineta: Command, here: Path) -> None:
     done = kineta("simulate", CART, "--to", "0.5", "--set", "m1=2.5", "--plot", "out.png", "--save", "run.nc", "--json")
     assert (done.code, done.err) == (0, "")
@@ -419,6 +421,7 @@ def test_long_names_are_cut_in_tables(kineta: Command, here: Path, arguments: st
     assert len(done.err) + (len(done.out) if verb != "derive" else 0) < 6000
 
 
+@pytest.mark.slow
 def test_of_large_systems_square_quantities_are_counted_if_asked_for(
     kineta: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

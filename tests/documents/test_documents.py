@@ -35,6 +35,7 @@ def relative(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::kineta.errors.KinetaWarning")
 @pytest.mark.parametrize(
     "document",

@@ -176,6 +176,7 @@ def test_the_matrix_form_of_eulers_equations() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_matrix_form_shows_what_is_computed() -> None:
     equations = kn.derive(kn.load(EXAMPLES / "cart_pendulum.kin"))
     scope = state_of(equations)
@@ -220,6 +221,7 @@ def test_matrices_of_constraints_have_no_empty_rows_and_readable_multipliers() -
     assert form.text().splitlines()[2].endswith("-c*cos(gamma) ]")
 
 
+@pytest.mark.slow
 def test_momenta_are_letters_with_the_coordinate_as_index() -> None:
     pendulum = kn.derive(kn.load("examples/double_pendulum.kin"))
     canonical = pendulum.latex("canonical")
@@ -273,6 +275,7 @@ TYPESET = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "formalism"), TYPESET[:3])
 def test_documents_close_what_they_open(model: str, formalism: str) -> None:
     document = kn.derive(kn.load(EXAMPLES / f"{model}.kin"), formalism).account().latex()

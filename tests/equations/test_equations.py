@@ -102,6 +102,7 @@ def test_parameters_by_model_by_name_by_array(backend: str) -> None:
 WITHOUT_ENTRIES = ("outputs", "forward_by_p", "routhian", "effective_potential")
 
 
+@pytest.mark.slow
 def test_fixed_parameters_are_numbers_of_the_equations() -> None:
     system = double_pendulum()
     assert system.fixed().parameter_names == ()

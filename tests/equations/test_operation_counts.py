@@ -137,6 +137,7 @@ DERIVATIVES: dict[str, tuple[int, int]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", DERIVATIVES)
 def test_counts_of_derivatives(model: str) -> None:
     found = chain_equations(16) if model == "chain" else equations(model)

@@ -150,6 +150,7 @@ def test_reversals_are_those_of_the_closed_form() -> None:
     assert {what for _, what in run.changes} <= {"f reverses", "f sticks", "f slips"}
 
 
+@pytest.mark.slow
 def test_elastic_walls_that_close_on_a_body_are_said_to_squeeze_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its speed grows as the gap shrinks, and infinitely many impacts come before t = 1 s."""
     monkeypatch.setattr(simulation_run, "CHECK_INTERVAL", 5000)

@@ -230,6 +230,7 @@ def test_the_foot_of_a_hopper_is_never_pulled(samples: int | None) -> None:
     assert words(run)[:6] == first
 
 
+@pytest.mark.slow
 def test_closed_loops_touch_too() -> None:
     """A hanging chain of two rods closed to a triangle that falls onto a floor: as the same triangle welded together."""
     text = """

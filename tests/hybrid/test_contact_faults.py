@@ -297,6 +297,7 @@ def body_and_springs(rng: np.random.Generator) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 def test_a_table_on_sprung_feet_is_pushed_aside() -> None:
     result = run(TABLE, 4.0, samples=401)
     judge(TABLE, result)
@@ -304,6 +305,7 @@ def test_a_table_on_sprung_feet_is_pushed_aside() -> None:
     assert np.abs(result["y"]).max() < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", quick_but(range(1, 4), [k for k in (0, *range(4, 20)) if k != 13]))
 def test_tables_at_random(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -311,6 +313,7 @@ def test_tables_at_random(seed: int) -> None:
     judge(TABLE, run(TABLE, 2.0, 30.0, p=p, samples=201, v={"x'": float(rng.choice([0.0, rounded(rng, -1, 1)]))}))
 
 
+@pytest.mark.slow
 def test_feet_that_creep_without_end_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps that a direction of slip makes short are not made for hours."""
     monkeypatch.setattr("kineta.hybrid.automaton.MOST_STEPS", 2000)

@@ -74,6 +74,7 @@ def thrown(seed: int) -> tuple[kn.Result, list[float]]:
         return kn.simulate(system, 2.0, q=start.q, v=v, samples=401), sides
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", quick_but(range(24), range(1, 24)))
 def test_closed_chains_of_four_links_fold_as_they_strike(seed: int) -> None:
     judge(*thrown(seed))

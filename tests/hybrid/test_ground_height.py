@@ -15,6 +15,7 @@ import kineta as kn
 ROLLING = "gravity 9.81; A | Sx(x), Sz(z), Ry(b) = 1, 0.01, 0.016, 0.01; coordinates x, z, b;"
 
 
+@pytest.mark.slow
 def test_a_ball_slides_in_a_paraboloid_as_its_centre_on_a_parallel_curve() -> None:
     r, start, g = 0.2, 0.6, 9.81
 
@@ -49,6 +50,7 @@ def test_a_ball_slides_in_a_paraboloid_as_its_centre_on_a_parallel_curve() -> No
     assert run.v[-1][0] == pytest.approx(-math.sqrt(2 * g * (top - r)), abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["events", "moreau"])
 def test_a_wheel_follows_a_wavy_road(method: str) -> None:
     r, high = 0.3, 0.03
@@ -71,6 +73,7 @@ def test_a_wheel_follows_a_wavy_road(method: str) -> None:
         assert math.sqrt(near.fun) == pytest.approx(r, abs=1e-8 if method == "events" else 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["ball = 0.2 between A and", "wheel = 0.2 between A axis (0, 1, 0) and"])
 def test_rows_on_ground_are_those_of_the_touching_place(shape: str) -> None:
     model = kn.loads(

@@ -95,6 +95,7 @@ def test_sampled_forces_go_on_through_bounces() -> None:
     assert len(within.changes) == len(handed.changes) > 3
 
 
+@pytest.mark.slow
 def test_events_are_found_between_bounces_and_end_runs_there() -> None:
     events = [kn.event(kn.symbol("b.vz")), kn.event(kn.symbol("b.z") - 0.12, direction=-1)]
     within, handed = both_ways(BALL, 1.5, events=events)

@@ -55,6 +55,7 @@ def test_balls_that_strike_obliquely_keep_what_is_along_their_surface() -> None:
     assert found.impacts[0].t == pytest.approx(1 - math.sqrt(4 * r * r - b * b), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", quick_but(METHODS, ["events"]))
 def test_momentum_is_kept_where_bodies_strike_each_other(method: str) -> None:
     found = run(
@@ -149,6 +150,7 @@ def test_a_ball_rolls_off_a_box(method: str) -> None:
     assert found.q[-1][0] > 0.5 + 0.1 * math.sin(leaving)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", quick_but(METHODS, ["events"]))
 def test_logs_lie_in_the_groove_of_two_others(method: str) -> None:
     text = "gravity 9.81; A | Free(a) = 1, 0.1, 0.02, 0.1; initial a.z = sqrt(0.04 - 0.0081);"
@@ -216,6 +218,7 @@ def test_compliant_balls_bounce_off_each_other_in_half_a_period() -> None:
     assert found.q[-1] == pytest.approx([middle + u * (0.1 - lasts), 0.3 + middle + w * (0.1 - lasts)], abs=1e-7)
 
 
+@pytest.mark.slow
 def test_a_compliant_capsule_rests_on_a_box_that_rests() -> None:
     model = kn.loads(
         "gravity 9.81; Log | Sx(x), Sz(z), Ry(b) = 2, 0.1, 0.1, 0.1; Crate | Sz(y) = 5; coordinates x, z, b, y;"

@@ -219,6 +219,7 @@ def written(text: str, name: str) -> Any:
     return kernel(scope[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", some(range(25), 12))
 def test_random_programs(seed: int, tmp_path: Path) -> None:
     writer = Writer(seed)

@@ -124,6 +124,7 @@ def test_charges_under_constraints_and_in_quasi_velocities_are_certified(seed: i
         assert certificate.holds, str(certificate)
 
 
+@pytest.mark.slow
 def test_a_motor_drives_a_four_bar_in_every_task() -> None:
     system = kn.loads(MOTOR)
     started = kn.assemble(system, pinned=["theta", "beta", "gamma", "qa", "qf"])

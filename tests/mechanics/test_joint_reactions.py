@@ -89,6 +89,7 @@ def test_reactions_of_constraints_act_where_they_hold_and_not_through_the_joints
     assert equations.function("reaction(Bob)", "numpy")(*state) == pytest.approx(np.zeros(6), abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", some(range(4), 2))
 def test_three_routes_lead_to_the_same_reactions(seed: int) -> None:
     system = random_system(seed, rheonomic=True, elements=True, n=4)

@@ -192,6 +192,7 @@ def test_the_choice_of_the_ground_frame_does_not_matter(seed: int) -> None:
 QUANTITIES = ("kinetic_energy", "momentum", "mass_matrix", "bias", "inverse", "forward", "jacobian", "power")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["numpy", "llvm"])
 @pytest.mark.parametrize("seed", some(range(8), 4))
 def test_what_is_compiled_has_the_values_of_what_is_derived(seed: int, backend: str) -> None:

@@ -38,6 +38,7 @@ def state(equations: kn.Equations, velocities: np.ndarray) -> tuple[np.ndarray, 
     return q, v
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", some(range(len(KINDS)), 3))
 def test_bodies_accelerate_alike_wherever_their_loop_is_cut(seed: int) -> None:
     velocities, found = start(seed), []

@@ -52,6 +52,7 @@ def system(pair: str, law: str) -> kn.System:
 QUICK = ("ball on box", "capsule on capsule", "disk on a plane")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", [p if p in QUICK else pytest.param(p, marks=pytest.mark.slow) for p in PAIRS | RIMS])
 def test_rows_are_those_of_the_touching_points(pair: str) -> None:
     with pytest.warns(kn.KinetaWarning, match="only runs know contacts"):

@@ -75,6 +75,7 @@ def test_forces_change_accelerations_symmetrically(name: str | int) -> None:
         assert np.allclose(mass @ compliance, np.eye(len(mass)), atol=1e-15 * np.linalg.cond(mass))
 
 
+@pytest.mark.slow
 def test_derivatives_of_several_blocks_come_together() -> None:
     equations = derive(kn.load(EXAMPLES / "puma560.kin"))
     q, v, tau = np.linspace(-1, 1, 6), np.linspace(1, 2, 6), np.linspace(0, 3, 6)

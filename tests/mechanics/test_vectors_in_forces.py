@@ -81,6 +81,7 @@ output slip = v(Mid in Blade).y;
 """
 
 
+@pytest.mark.slow
 def test_a_knife_edge_in_space_holds_and_does_no_work() -> None:
     system = kn.loads(EDGE)
     assert kn.verify(system, states=3, digits=0).holds

@@ -24,6 +24,7 @@ def test_margins_are_zero_or_more_where_there_is_no_fault(seed: int) -> None:
     assert (min(margins) < 0) == bool(inertia_fault(body, None, {})), margins
 
 
+@pytest.mark.slow
 def test_a_switch_that_sets_an_impossible_inertia_is_refused_in_every_run() -> None:
     system = kn.loads("""parameters J = 1, d = 1; B | Free(b) = 1, J, 1, 1; initial b.vx = 1, b.wx = 1; output J;
     when fold : b.x >= 0.5 : J = J + d;""")

@@ -76,6 +76,7 @@ def test_time_of_deriving_grows_with_the_length_of_a_text(text: Callable[[int], 
     assert seconds(work[1]) < 64 * min(seconds(work[0]) for _ in range(3)) + 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formalism", ["lagrange", "dalembert"])
 def test_speeds_that_drive_many_rates_are_taken_by_their_momenta(formalism: str) -> None:
     text = f"coordinates q1, q2; gravity 9.81; A | {', '.join(['Ry(q1), Sx(0.1)'] * 20)}, Rz(q2) = 1, 2, 2.5, 1.5;"

@@ -147,6 +147,7 @@ def test_what_is_no_state_is_refused_with_a_sentence(text: str, message: str) ->
     assert str(raised.value) == message
 
 
+@pytest.mark.slow
 def test_rate_that_a_limit_of_a_state_names_stops_it_at_both_bounds() -> None:
     system = kn.loads(
         "parameters most = 2 L, least = 1 L; A | Sx(x) = 1; coordinates x; let rate = 3 L/s*cos(t/1 s); "

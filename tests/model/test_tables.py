@@ -235,6 +235,7 @@ def test_formulas_show_the_points() -> None:
     assert r"\operatorname{table}\left(x;\ \text{natural};\ \left(0, 0\right)" in " ".join(formulas.latex())
 
 
+@pytest.mark.slow
 def test_grids_are_shown_as_rows_in_formulas_and_derivations() -> None:
     rows = "(0, 1, 2), (0, a*b, 2, 3), (1, a*b, 2, 3), (2, 0, 0, 4)"
     system = kn.loads(f"""
@@ -249,6 +250,7 @@ def test_grids_are_shown_as_rows_in_formulas_and_derivations() -> None:
         assert "table(y; cubic; (0, a*b), (1, 2*a*b), (2, 3*a*b), (3, 4*a*b), ..., (29, 30*a*b))" in text
 
 
+@pytest.mark.slow
 def test_the_values_of_a_table_are_fitted_to_a_motion() -> None:
     text = "coordinates x; A | Sx(x) = 1; parameters a = {}, b = {}; force f = table(x, x'; (0, 4), (0, a, 2), (2, b, 1)) on x;"
     truth = kn.simulate(kn.loads(text.format(3, 1)), 1.0, rtol=1e-11)

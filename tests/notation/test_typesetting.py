@@ -84,6 +84,7 @@ def test_the_double_pendulum_is_as_in_books() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_parts_that_cancel_are_not_shown() -> None:
     furuta = kn.loads(
         "gravity g; parameters J0, m, g, L, l, J; coordinates alpha, theta; Arm | Rz(alpha) = Jz(J0);"

@@ -16,6 +16,7 @@ from kineta.page.report import _events
 from tests.support import EXAMPLES
 
 
+@pytest.mark.slow
 def test_a_report_is_complete_in_itself(tmp_path: Path) -> None:
     run = kn.simulate(kn.load(EXAMPLES / "bouncing_ball.kin"), 1.0)
     page = run.report(tmp_path / "ball.html").read_text()

@@ -98,6 +98,7 @@ def test_a_form_says_where_it_does_not_apply() -> None:
         assert FORMS["RnGL"].applies(damped, 1) == why
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("r", [0, 1, 2])
 def test_true_motions_make_the_compulsion_least_of_all_that_meet_the_program(r: int) -> None:
     """Gauss' principle, for r > 0 generalised: Z_r over all highest derivatives with B z = -W."""
@@ -182,6 +183,7 @@ def test_what_no_form_speaks_of_is_said_once() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_programs_that_leave_nothing_to_a_law_have_one() -> None:
     """Every law gives the motion that complete programs ask for, and with it the same forces."""
     complete = kn.load(EXAMPLES / "tracking_arm.kin")

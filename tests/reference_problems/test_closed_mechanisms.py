@@ -92,6 +92,7 @@ def spheres() -> kn.System:
     return kn.System("fekete", bodies, elements=elements, constraints=rods, initial=initial, coordinates=list(initial))
 
 
+@pytest.mark.slow
 def test_particles_on_a_sphere_come_to_rest_as_feketes() -> None:
     truth = load("ivp_testset/fekete20_s.json")
     run = kn.simulate(spheres(), 10.0, t_eval=[10.0], rtol=1e-11, atol=1e-12)

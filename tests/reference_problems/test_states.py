@@ -213,6 +213,7 @@ def test_time_stepping_and_ensembles_carry_states() -> None:
     assert several.case(1).y[:, -1] == pytest.approx(alone.y[:, -1], rel=1e-8, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_runs_record_the_rates_of_states() -> None:
     run = kn.simulate(kn.loads(MOTOR), 0.5, dense_output=True)
     assert list(run.series)[-3:] == ["power", "rate", "i'"]

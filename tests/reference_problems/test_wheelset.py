@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import pytest
 
 import kineta as kn
 from tests.mechanics.truth import load
@@ -29,6 +30,7 @@ def end(k: float) -> np.ndarray:
     return np.array([run[n][-1] * (-1e-4 if n.startswith("lambda") else 1) for n in NAMES])
 
 
+@pytest.mark.slow
 def test_the_motion_is_that_of_the_problem_the_nearer_the_stiffer_the_rails() -> None:
     """The error goes with 1/k: what two stiffnesses say of rigid rails is nearer by far than either."""
     given = load("ivp_testset/wheelset_published_only_s.json")

@@ -73,6 +73,7 @@ def test_freedom_is_never_less_than_none() -> None:
     assert freedom(derive(kn.loads(unknown))) == 0
 
 
+@pytest.mark.slow
 def test_a_case_that_cannot_start_says_nothing_of_its_energy() -> None:
     run = kn.simulate(kn.load(EXAMPLES / "fourbar.kin"), 0.01, q={"theta": [0.8, 2.0]})
     good, bad = run.cases.messages

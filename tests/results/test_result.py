@@ -318,6 +318,7 @@ def test_a_picture_of_a_run(tmp_path: Path) -> None:
     plt.close(own)
 
 
+@pytest.mark.slow
 def test_a_picture_that_fails_keeps_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(self: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")

@@ -259,6 +259,7 @@ BOUNCE = """gravity 9.81; B | Sx(x), Sz(z) = 2; coordinates x, z; initial z = 1,
 contact floor : point between B and ground axis (0, 0, 1), restitution = 0.8;"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [{}, {"samples": 11}, {"samples": 11, "v": [[0.3, 0.0], [0.3, 0.1]]}])
 def test_a_jump_over_zero_at_an_impact_is_an_event(given: dict[str, Any]) -> None:
     falls, fast = kn.symbol("z'"), kn.event(kn.symbol("z'") + 1, direction=1)

@@ -29,6 +29,7 @@ print(setup.digest, *(p.digest for p in programs.values()))
 """
 
 
+@pytest.mark.slow
 def test_programs_are_the_same_in_every_process() -> None:
     """Machine code of one process is found in the cache by the next: nothing depends on the order of a set."""
     command = [sys.executable, "-c", DIGESTS.format(model=str(MODEL))]

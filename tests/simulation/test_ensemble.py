@@ -57,6 +57,7 @@ def agree(one: kn.Result, other: kn.Result, tolerance: float = 1e-12) -> None:
 # -- each case by itself -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 4, 7])
 def test_every_case_is_a_run_of_its_own(seed: int) -> None:
     system = random_system(seed, rheonomic=True, elements=True, n=3)

@@ -234,6 +234,7 @@ FRICTION_IN_PULSES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("friction", "speed"), FRICTION_IN_PULSES)
 def test_dry_friction_that_jumps(friction: str, speed: float) -> None:
     """Friction takes away its impulse, or its work, however short it acts; in ensembles, too."""
@@ -275,6 +276,7 @@ def test_a_constraint_whose_speed_bends() -> None:
 # -- smooth models, tables ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_smooth_table_costs_few_steps() -> None:
     """Knots at which a spline jumps by less than the tolerance end no steps."""
     t = np.linspace(0.0, 10.0, 100)

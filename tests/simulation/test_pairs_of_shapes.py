@@ -105,6 +105,7 @@ def runs(first: str, second: str, seeds: Iterable[int], *systems: kn.Equations) 
     assert hits > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pair", [p if p in QUICK else pytest.param(p, marks=pytest.mark.slow) for p in PAIRS], ids="-".join
 )

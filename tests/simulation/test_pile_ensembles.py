@@ -30,6 +30,7 @@ def test_cases_are_those_alone() -> None:
     same_as_alone(pile(3), 0.3, 3, q=q, t_eval=np.linspace(0.01, 0.3, 7))
 
 
+@pytest.mark.slow
 def test_sizes_laws_and_masses_differ_between_cases() -> None:
     p = {"m": [1, 2, 0.5], "r": [0.1, 0.08, 0.1], "mu": [0.4, 0, 0.9], "e": [0.3, 0.8, 0], "a": [0.2, 0.25, 0.2]}
     run = same_as_alone(kn.loads(MIXED), 0.6, 3, p={n: np.array(x, dtype=float) for n, x in p.items()}, samples=5)

@@ -59,6 +59,7 @@ def thrown(n: int, seed: int = 2) -> tuple[dict[str, float], dict[str, float]]:
     return q, v
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plane", [True, False])
 def test_a_table_has_the_motion_of_its_pairs(plane: bool) -> None:
     runs = [
@@ -69,6 +70,7 @@ def test_a_table_has_the_motion_of_its_pairs(plane: bool) -> None:
     np.testing.assert_allclose(runs[0].q, runs[1].q, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_motion_of_one_impact_is_that_of_a_pair_to_rounding() -> None:
     q, v = {"x[2]": 0.3, "y[2]": 0.05}, {"x[2]'": -1.0, "b[1].wz": 3.0, "b[1].wx": 1.0}
     table, pair = (

@@ -41,6 +41,7 @@ def model(name: str) -> kn.System:
     return kn.loads(FREE) if name == "free" else kn.load(EXAMPLES / f"{name}.kin")
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize("name", some(MODELS, 2))
 def test_a_case_is_the_same_to_the_bit_alone_and_among_others(name: str, method: str) -> None:
@@ -108,6 +109,7 @@ SEEDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "method"), SEEDS)
 def test_cases_of_systems_that_switch_are_the_same_to_the_bit(seed: int, method: str) -> None:
     """Choices, steps, tables, states, limits, dry friction and switches: ends, times and samples."""

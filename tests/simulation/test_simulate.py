@@ -243,6 +243,7 @@ def test_quaternions_stay_units(method: str) -> None:
 # -- limits ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "end", "most"), [("dop853", 7e-4, 2000), ("RK45", 2e-4, 500), ("CVODE", 2e-5, 500)])
 def test_no_run_goes_on_for_ever(method: str, end: float, most: int) -> None:
     """A load that changes so fast that steps are short without end."""

@@ -182,6 +182,7 @@ def test_limits_and_friction_of_joints_converge() -> None:
     assert fine < 0.7 * middle < 0.5 * coarse < 2e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("growing", [1.0, 3.0])
 def test_stacks_stand(growing: float) -> None:
     run = kn.simulate(kn.loads(stack(5, growing)), (0.0, 1.2), method="moreau", max_step=2e-3, samples=41)

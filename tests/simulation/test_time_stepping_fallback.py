@@ -76,6 +76,7 @@ def rod(**given: Any) -> kn.Result:
     return kn.simulate(painleve(1.1 * (1 + 3 * c * c) / (3 * s * c)), 0.1, **given)
 
 
+@pytest.mark.slow
 def test_a_rod_with_too_much_friction_jumps_and_goes_on() -> None:
     run = rod()
     assert run.status == 0

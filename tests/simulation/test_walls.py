@@ -78,6 +78,7 @@ def pair(shape: str, place: str, table: bool) -> kn.System:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shape", "place", "tolerance"),
     [

@@ -170,6 +170,7 @@ initial z{k} = 2;
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_impatient")
 def test_threads_read_and_run_models_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     def call(k: int) -> Any:

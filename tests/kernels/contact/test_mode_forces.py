@@ -41,6 +41,7 @@ def test_what_has_no_pivot_is_zero(way: Callable[[Any], Any]) -> None:
     assert x == pytest.approx([3.0, 0.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(16))
 def test_forces_of_a_mode_keep_its_rows(seed: int, way: Callable[[Any], Any]) -> None:
     """Sticking rows and normals have no acceleration; friction of what slips opposes its slip; what is open has no force."""

@@ -166,6 +166,7 @@ def test_modes_are_read_as_they_are_written(name: str, way: Callable[[Any], Any]
         assert np.array_equal(flags, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("seed", range(3))
 def test_python_and_machine_code_have_the_same_bits(name: str, seed: int) -> None:

@@ -149,6 +149,7 @@ def test_sweeps_converge_to_the_laws_of_all_contacts(seed: int) -> None:
     assert np.abs(r).max() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(16))
 def test_impulses_of_an_island_obey_the_laws_of_all_its_contacts(seed: int) -> None:
     m, mu = 3 + seed % 4, (0.0, 0.4, 1.0)[seed % 3]
@@ -168,6 +169,7 @@ def test_impulses_of_an_island_obey_the_laws_of_all_its_contacts(seed: int) -> N
     assert np.abs(r).max() > 0
 
 
+@pytest.mark.slow
 def test_all_back_ends_make_the_same_bits(tmp_path: Path) -> None:
     ends = []
     for way in (lambda f: f, machine_code, partial(in_c, folder=tmp_path)):

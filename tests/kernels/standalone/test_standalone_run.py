@@ -48,6 +48,7 @@ def compiled(task: SimulationProblem) -> tuple[Any, Any, Any]:
     return machine_code(begin, method), machine_code(advance, method), machine_code(observe)
 
 
+@pytest.mark.slow
 def test_python_machine_code_and_simulate_give_the_same_bits() -> None:
     equations = kn.derive(kn.load(EXAMPLES / "fourbar.kin"))
     event = kn.symbol("beta") - 0.5
@@ -71,6 +72,7 @@ def test_python_machine_code_and_simulate_give_the_same_bits() -> None:
         assert (run.run.rejected, run.run.evaluations) == (result.rejected, result.nfev)
 
 
+@pytest.mark.slow
 def test_how_a_run_ends() -> None:
     equations = kn.derive(kn.load(EXAMPLES / "fourbar.kin"))
     task = problem(equations, 1.0, [kn.event(kn.symbol("theta") - 2.0, terminal=True)])

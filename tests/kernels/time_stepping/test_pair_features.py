@@ -179,6 +179,7 @@ def test_the_least_gap_is_the_distance_of_shapes_with_a_radius(pair: tuple[str, 
             np.testing.assert_allclose(min(r.gap for r in found.values()), apart - radii, atol=5e-8)
 
 
+@pytest.mark.slow
 def test_the_least_gap_of_boxes_that_nearly_touch_is_their_distance() -> None:
     memory, rng, seen = memory_of("box", "box"), np.random.default_rng(3), 0
     for _ in range(10):

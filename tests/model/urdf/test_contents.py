@@ -49,6 +49,7 @@ def test_a_mutated_file_is_a_system_or_refused(seed: int) -> None:
     assert all(kn.loads(kn.dumps(s)) == s for s in read)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", some(range(2), 2))
 def test_values_of_any_size_are_read_or_refused(seed: int) -> None:
     """Only the values are changed, so that most files pass the parser and meet the mechanics."""

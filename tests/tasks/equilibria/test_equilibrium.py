@@ -214,6 +214,7 @@ def test_pictures_of_families_leave_out_what_stays(monkeypatch: pytest.MonkeyPat
     assert [ax.get_ylabel() for ax in drawn[0].axes] == ["y [m]"]
 
 
+@pytest.mark.slow
 def test_a_family_is_drawn() -> None:
     mpl.use("agg")
     ax = kn.family(kn.loads(COLUMN), "P", 1.0).plot("b")
@@ -274,6 +275,7 @@ LIMITED = "gravity 9.81; Arm | Ry(q1), Sx(1) = 1; spring k = 1 on q1; limit stop
 BENT = "parameters k = 1; coordinates x; C | Sx(x) = 1; potential V = {V}; initial x = {x};"
 
 
+@pytest.mark.slow
 def test_beyond_a_limit_nothing_rests() -> None:
     limited = kn.loads(LIMITED)
     for find in (kn.equilibrium, kn.equilibria):
@@ -290,6 +292,7 @@ def test_beyond_a_limit_nothing_rests() -> None:
     assert found.notes == ("branch 1 ends at F = 0.5, where it reaches the limit stop",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("x", [0.0, 1.0])
 @pytest.mark.parametrize("V", ["x^4/4 - k*x^2/2", "x^3/3 - k*x^2/2"])
 def test_where_branches_cross_both_are_followed_from_either(V: str, x: float) -> None:
@@ -305,6 +308,7 @@ def test_where_branches_cross_both_are_followed_from_either(V: str, x: float) ->
     assert len(ends) == 3
 
 
+@pytest.mark.slow
 def test_a_hoop_that_slows_down_leaves_the_bent_branch() -> None:
     hoop = "gravity 9.81; parameters r = 0.5, w = 5; coordinates th; B | Rz(w*t), Ry(th), Sz(-r) = 1; initial th = 1;"
     found = kn.family(kn.loads(hoop), "w", 4.0)

@@ -96,6 +96,7 @@ def test_the_rod_in_webassembly_has_the_bits_of_simulate() -> None:
     assert struct.unpack("<q", instance.get(places["handed"], 8)) == (1,)
 
 
+@pytest.mark.slow
 def test_events_and_switches_keep_to_events() -> None:
     """Zeros and what switches set are looked for by events alone."""
     for run in (

@@ -118,6 +118,7 @@ RUNS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*redundant and left out:kineta.errors.KinetaWarning")
 @pytest.mark.parametrize(("name", "end", "events", "method"), RUNS)
 def test_a_run_in_c_is_that_of_simulate_to_the_last_bit(
@@ -153,6 +154,7 @@ initial x = 0.15, x' = -0.4;
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", quick_but(["dop853", "dopri5"], ["dop853"]))
 def test_kinks_in_c_are_those_of_simulate(tmp_path: Path, method: str) -> None:
     """Steps end at the same kinks, at other parameters, too."""
@@ -190,6 +192,7 @@ def test_motions_slide_in_c_as_those_of_simulate(tmp_path: Path) -> None:
     same(run, run.simulate(41), result)
 
 
+@pytest.mark.slow
 def test_an_event_ends_a_run(tmp_path: Path) -> None:
     equations = kn.derive(kn.load(EXAMPLES / "double_pendulum.kin"))
     events = [kn.event(q1, terminal=2), q2]
@@ -491,6 +494,7 @@ def test_a_run_without_contacts_says_nothing_of_them() -> None:
 LOST = "model lost; A | Sx(x) = 2; B ~ A | Sy(y) = 1; coordinates x, y; point Q on B = (0.1, 0, 0); "
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

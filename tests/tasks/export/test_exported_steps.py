@@ -100,6 +100,7 @@ def test_ten_boxes_are_those_of_simulate_to_the_tolerance_of_impulses(tmp_path: 
     assert len(result.impacts) > 10
 
 
+@pytest.mark.slow
 @in_c
 def test_parameters_steps_and_starts_of_steps_are_given(tmp_path: Path) -> None:
     """The program sets them in the structure of the problem, whose first number is the first parameter."""
@@ -131,6 +132,7 @@ def test_parameters_steps_and_starts_of_steps_are_given(tmp_path: Path) -> None:
     assert run.begin() == CONTACT_OUTCOMES["BACKWARDS"][0]
 
 
+@pytest.mark.slow
 @in_c
 def test_forces_are_held_in_steps(tmp_path: Path) -> None:
     """A weight that is pushed from one sample to the next, as by ``kn.simulate``."""
@@ -269,6 +271,7 @@ def test_sizes_and_laws_of_bodies_that_touch_each_other_are_parameters(tmp_path:
     assert run.begin() == CONTACT_OUTCOMES["INADMISSIBLE"][0]
 
 
+@pytest.mark.slow
 def test_bodies_without_names_are_refused_and_outputs_over_several_keep_pairs_apart() -> None:
     with pytest.raises(
         kn.ArgumentError, match=r"expected at most 100 shapes that may touch each other in exported code, found 101"

@@ -65,6 +65,7 @@ def test_a_rolling_coin_is_carried_at_its_contact() -> None:
     assert found["Coin.fz"] == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_welds_carry_and_redundant_constraints_leave_reactions_open() -> None:
     mast = kn.loads("gravity 9.81; A | Rx(a), Sz(-1) = 1; B ~ A | Sz(-0.5) = 2; coordinates a; initial a = 0.3;")
     held = kn.reactions(mast, kn.statics(mast))

@@ -100,6 +100,7 @@ def test_coefficients_in_formulas_are_simplified() -> None:
     assert "Radius.Izz + (R - r)^2 Ball.m" in ball.formulas
 
 
+@pytest.mark.slow
 def test_a_closed_system_has_fewer() -> None:
     opened, base = kn.base_parameters(FOURBAR.replace(constraints=())), kn.base_parameters(FOURBAR)
     assert (len(opened), len(base)) == (9, 8)

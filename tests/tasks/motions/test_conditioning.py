@@ -114,6 +114,7 @@ program px : Hand.x = 1 + 0.0999*sin(t); program py : Hand.y = 0; control least 
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["Hand.y = 0", "l1*a'*cos(a) + l2*(a' + b')*cos(a + b) = 0"])
 def test_an_arm_that_nearly_stretches_on_its_way_is_measured_where_it_does(level: str) -> None:
     """The decoupling matrix is J M^-1, its determinant l1 l2 sin b / det M; of positions and speeds it is the same."""
@@ -140,6 +141,7 @@ def test_an_arm_that_nearly_stretches_on_its_way_is_measured_where_it_does(level
     assert np.abs(maps[worst] @ motion) == pytest.approx(np.abs(near.least * direction), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_trolley_and_arm_are_compared_at_a_length_that_is_said() -> None:
     """The same in millimetres: moments count as forces at the mean arm."""
     found = []
@@ -155,6 +157,7 @@ def test_trolley_and_arm_are_compared_at_a_length_that_is_said() -> None:
     assert found[1] == pytest.approx(found[0], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_crane_is_measured_across_its_rope() -> None:
     """Fourth derivatives of the path turn the rope, and x'' of the trolley, of 10 kg, answers by h / (a cos^2 phi):
     h its height over the load, a the acceleration of the load less gravity."""

@@ -29,6 +29,7 @@ def test_an_arm_of_two_links_bends_both_ways() -> None:
     assert only.q[1] == pytest.approx(bend)
 
 
+@pytest.mark.slow
 def test_a_puma_has_eight_ways_to_a_pose() -> None:
     found = kn.inverse_kinematics(PUMA, {"link6": pose(POSE)}, POSE + 0.05)
     assert len(found) == 8

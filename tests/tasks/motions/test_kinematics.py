@@ -119,6 +119,7 @@ def test_forces_along_an_integrated_motion_are_those_at_its_positions() -> None:
     assert part.tau == pytest.approx(every.tau, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_wheel_rolls_as_far_as_it_turns() -> None:
     wheel = kn.loads(
         "Disk | Sx(x), Sz(0.3), Ry(psi) = 2, 0.05, 0.09, 0.05; coordinates x, psi;"
@@ -134,6 +135,7 @@ BALL = kn.loads(
 )
 
 
+@pytest.mark.slow
 def test_ball_joints_in_closed_systems_move_as_they_are_given(tmp_path: Path) -> None:
     run = kn.simulate(BALL, 1.0, samples=201, rtol=1e-11, atol=1e-13)
     exact = kn.kinematics(BALL, run)

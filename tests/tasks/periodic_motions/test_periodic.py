@@ -60,6 +60,7 @@ def test_time_in_rates_of_states_and_in_switches_is_known() -> None:
             kn.periodic(model, 1.5)
 
 
+@pytest.mark.slow
 def test_a_rest_beside_a_state_that_grows_is_none() -> None:
     model = kn.loads(
         "A | Sx(x) = 1; coordinates x; state E : E' = x'^2; force f = (1 - x^2)*x' - x on x; initial x = 2;"
@@ -294,6 +295,7 @@ def test_a_mode_of_a_double_pendulum_is_followed() -> None:
         np.testing.assert_allclose([*run.q[-1], *run.v[-1]], state, rtol=0, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_a_hopper_hops() -> None:
     found = kn.periodic(kn.load(EXAMPLES / "hopper.kin"), section="airborne", drifts=["x"])
     assert found.period == pytest.approx(0.7880239893, abs=1e-8)

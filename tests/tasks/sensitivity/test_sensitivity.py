@@ -75,6 +75,7 @@ def test_initial_values_that_the_model_makes_of_parameters_vary_with_them() -> N
     assert np.allclose(kn.sensitivity(system, 1.0, ["h"], samples=3, q={"z": 4.0})["z"], 0)
 
 
+@pytest.mark.slow
 def test_a_ball_joint_varies_by_turns_about_the_axes_of_its_body() -> None:
     system = example("ball_tree")
     found = kn.sensitivity(system, 0.2, ["j1.Rz"], samples=3)

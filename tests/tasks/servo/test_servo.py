@@ -114,6 +114,7 @@ TWO = (
 DAMPED = f"{TWO} program path : x2 = sin({W}*t); control least on x1;"
 
 
+@pytest.mark.slow
 def test_dampers_between_cars_leave_a_motion_of_their_own() -> None:
     """k x + c x' of a car is what the path of the next asks for: exp(-k t / c) is left free."""
     start = {"q": {"x1": 0.3}, "v": {"x1'": W - K * 0.3 / C, "x2'": W}}
@@ -140,6 +141,7 @@ def pendulum(share: float) -> kn.System:
     )
 
 
+@pytest.mark.slow
 def test_a_passive_joint_moves_as_its_own_equation_says() -> None:
     """b'' + a'' cos(b - a) + a'^2 sin(b - a) + 9.81 sin b = 0 is the balance about the second hinge, in absolute angles."""
     share = 0.3
@@ -181,6 +183,7 @@ def test_no_work_is_done_from_rest_to_rest_at_the_same_height() -> None:
     assert abs(kn.servo(kn.load(EXAMPLES / "crane_servo.kin"), 4.0, samples=2).work) < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("samples", [101, pytest.param(1001, marks=pytest.mark.slow)])
 def test_the_work_of_control_is_what_is_stored_and_dissipated(samples: int) -> None:
     """Two cars with a spring and a damper between them, and internal dynamics."""
@@ -196,6 +199,7 @@ def test_the_work_of_control_is_what_is_stored_and_dissipated(samples: int) -> N
     assert few.work == pytest.approx(many.work, rel=1e-10)
 
 
+@pytest.mark.slow
 def test_the_work_of_forces_that_jump_does_not_depend_on_samples() -> None:
     system = kn.loads(CRANE.replace("1 + 0.5*sin(2*t)", "max(0, t - 0.7)^4"))
     for found in (kn.servo(system, 1.5, samples=n) for n in (2, 11)):
@@ -203,6 +207,7 @@ def test_the_work_of_forces_that_jump_does_not_depend_on_samples() -> None:
         assert found["control.work"] == pytest.approx(energy - energy[0], abs=1e-9 * found.work)
 
 
+@pytest.mark.slow
 def test_a_start_that_meets_its_program_is_kept_while_all_moves() -> None:
     """Two passive pendulums swing under a cart whose path begins with an acceleration."""
     passive = kn.loads(
@@ -260,6 +265,7 @@ def test_where_inversion_does_it_forces_are_those_of_a_run() -> None:
         assert found[name] == pytest.approx(run[name], abs=1e-9), name
 
 
+@pytest.mark.slow
 def test_the_motion_of_a_flat_system_is_the_same_backwards() -> None:
     crane = kn.load(EXAMPLES / "crane_servo.kin")
     there, back = kn.servo(crane, 4.0, samples=21), kn.servo(crane, (4.0, 0.0), samples=21)
@@ -342,6 +348,7 @@ def test_a_corner_of_a_path_is_told_with_its_time() -> None:
     )
 
 
+@pytest.mark.slow
 def test_forces_that_jump_with_their_path_are_told_and_held() -> None:
     found = kn.servo(kn.loads(CRANE.replace("1 + 0.5*sin(2*t)", "max(0, t - 0.7)^4")), 1.5, samples=21)
     assert found.jumps == ("forces may jump at t = 0.7 s, as the 4th derivative of the program 'along' does",)
@@ -372,6 +379,7 @@ def test_a_start_across_which_the_force_does_nothing_is_singular() -> None:
     assert "the position at t = 0 s that meets the programs is singular" in str(error.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["1e-12", "1e12"])
 def test_a_path_times_a_number_is_the_same_path(scale: str) -> None:
     larger = CRANE.replace("Load.x = 1 + 0.5*sin(2*t)", f"{scale}*Load.x = {scale}*(1 + 0.5*sin(2*t))")
@@ -397,6 +405,7 @@ def test_redundant_constraints_are_found_at_the_start_that_is_given() -> None:
         kn.servo(kn.loads(text.format("constraint d : y = k*x + 1; ")), 1.0, **start)
 
 
+@pytest.mark.slow
 def test_states_are_integrated_along_a_flat_path() -> None:
     model = kn.loads(
         "coordinates x, y; A | Sx(x) = 2; B | Sx(y) = 1; spring k = 50 on y - x; state w : w' = y' - w; force f = -4*w on y;"
@@ -411,6 +420,7 @@ def test_states_are_integrated_along_a_flat_path() -> None:
     assert found.poles == pytest.approx([-1])
 
 
+@pytest.mark.slow
 def test_states_belong_to_the_internal_dynamics() -> None:
     model = kn.loads(
         "coordinates x, y; A | Sx(x) = 2; B | Sx(y) = 1; spring k = 50 on y - x; damper d = 2 on y - x;"

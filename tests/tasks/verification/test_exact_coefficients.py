@@ -30,6 +30,7 @@ PLACES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", some(PLACES, 3))
 def test_no_digit_is_rounded(place: str) -> None:
     text = PLACES[place] if "coordinates" in PLACES[place] else _listed(PLACES[place])
@@ -94,6 +95,7 @@ def test_no_digit_is_rounded_anywhere(seed: int) -> None:
     assert all(r.refused or (r.precise is not None and r.precise < 1e-40) for r in certificate.rows)
 
 
+@pytest.mark.slow
 def test_quarter_turns_but_for_rounding_are_quarter_turns() -> None:
     model = kn.loads(
         "A | Ry(q) = 1, 0.1, 0.2, 0.3; coordinates q, p, r;"

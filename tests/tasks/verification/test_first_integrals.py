@@ -78,6 +78,7 @@ def test_a_damped_system_keeps_nothing() -> None:
     assert names(kn.load(EXAMPLES / "cart_pendulum.kin")) == []
 
 
+@pytest.mark.slow
 def test_momenta_are_found_whatever_constraints_say_the_same() -> None:
     """A parallelogram with a third crank floats; of Bricard's mechanism, held by the ground, only the energy stays."""
     momenta = [f"momentum of the cyclic coordinate {c}" for c in "xy"]

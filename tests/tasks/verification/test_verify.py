@@ -29,6 +29,7 @@ from tests.support import EXAMPLES, PILES, examples, quick_but, slow, some
 CERTIFIED = ("hopping_robot_stance", "cart_pendulum", "free_satellite", "branched")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", quick_but(CERTIFIED, ["hopping_robot_stance", "free_satellite", "branched"]))
 def test_examples_are_certified(model: str) -> None:
     certificate = kn.verify(kn.load(EXAMPLES / f"{model}.kin"), states=12)
@@ -187,6 +188,7 @@ SCALES = {
 SCALE_NAMES = ["angles", "a place", *slow(name for name in SCALES if name not in ("angles", "a place"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCALE_NAMES)
 def test_scales_far_apart_raise_no_alarm(name: str) -> None:
     certificate = kn.verify(kn.loads(SCALES[name]), states=8, digits=30)
@@ -205,6 +207,7 @@ def test_what_rounding_misses_is_told_from_errors_in_many_digits() -> None:
     assert kn.verify(model, states=8, digits=0).sentence.endswith("With digits (50) an error is told from rounding.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCALE_NAMES)
 def test_a_wrong_sign_is_found_whatever_the_scales(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     changed = {**table.FORMALISMS, "kane": with_a_wrong_sign("kane")}
