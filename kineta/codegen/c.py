@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from kineta.expr.op import LIBM, UNARY, Op
 from kineta.expr.program import Block, StraightLineProgram
+from kineta.expr.row import StepRow
 
 _LIBRARY = LIBM | {
     Op.ABS: "fabs",
@@ -21,6 +22,23 @@ _LIBRARY = LIBM | {
     Op.FLOOR: "floor",
     Op.WHERE: "kineta_where",
 }
+#: The function that counts the knots that are not above a quantity, all for what is not a number.
+_SEARCH = """\
+static int kineta_piece(double x, const double *knots, int n)
+{
+    int first = 0;
+    while (n > 0) {
+        const int half = n / 2;
+        if (x < knots[first + half]) {
+            n = half;
+        } else {
+            first += half + 1;
+            n -= half + 1;
+        }
+    }
+    return first;
+}
+"""
 _INFIX = {Op.ADD: "+", Op.MUL: "*", Op.DIV: "/"}
 
 _HELPERS = """\
@@ -93,6 +111,7 @@ def source(
     bodies = "\n".join(_function(p, prefix) for p in programs)
     used = {_LIBRARY[Op(o)] for p in programs for o in p.op if Op(o) in _LIBRARY}
     helpers = "".join(line + "\n" for line in _HELPERS.splitlines() if any(f" {n}(" in line for n in used))
+    helpers += _SEARCH * any(Op.LOOKUP in p.op for p in programs)
     return header, f'#include <math.h>\n#include "{prefix}.h"\n\n{helpers}{_defined(arrays)}{bodies}'
 
 
@@ -144,16 +163,30 @@ def _signature(program: StraightLineProgram, prefix: str) -> str:
 def _function(program: StraightLineProgram, prefix: str) -> str:
     first = program.first_operation
     values = [f"{identifier(b.name)}[{i}]" for b in program.inputs for i in range(b.size)]
-    values += [repr(c) for c in program.constants]
+    values += ["" if isinstance(c, StepRow) else repr(c) for c in program.constants]
+    arrays, pieces = dict[tuple[float, ...], str](), dict[tuple[int, str], str]()
 
     def operand(r: int) -> str:
         shown = values[r >> 1] if r >> 1 < first else f"v{(r >> 1) - first}"
         return f"-{shown}" if r & 1 else shown
 
-    lines = [f"    (void){identifier(b.name)};" for b in program.inputs]
+    def array(numbers: tuple[float, ...]) -> str:
+        return arrays.setdefault(numbers, f"row{len(arrays)}")
+
+    lines = list[str]()
     for k, (op, a, b) in enumerate(zip(program.op, program.lhs, program.rhs, strict=True)):
         if op == Op.ADD and b & 1:
             value = f"{operand(a)} - {operand(b ^ 1)}"
+        elif op == Op.LOOKUP:
+            row = program.constants[(b >> 1) - program.n_inputs]
+            assert isinstance(row, StepRow)
+            known = a, array(row.knots)
+            if known not in pieces:
+                pieces[known] = f"piece{len(pieces)}"
+                lines.append(
+                    f"    const int {pieces[known]} = kineta_piece({operand(a)}, {known[1]}, {len(row.knots)});"
+                )
+            value = f"{array(row.values)}[{pieces[known]}]"
         elif op in _INFIX:
             value = f"{operand(a)} {_INFIX[Op(op)]} {operand(b)}"
         else:
@@ -161,4 +194,9 @@ def _function(program: StraightLineProgram, prefix: str) -> str:
             value = f"{_LIBRARY[Op(op)]}({arguments})"
         lines.append(f"    const double v{k} = {value};")
     lines += [f"    out[{i}] = {operand(r)};" for i, r in enumerate(program.results)]
-    return f"{_signature(program, prefix)}\n{{\n" + "\n".join(lines) + "\n}\n"
+    head = []
+    for numbers, name in arrays.items():
+        entries = ",\n        ".join(map(repr, numbers))
+        head.append(f"    static const double {name}[] = {{\n        {entries}}};")
+    head += [f"    (void){identifier(b.name)};" for b in program.inputs]
+    return f"{_signature(program, prefix)}\n{{\n" + "\n".join([*head, *lines]) + "\n}\n"

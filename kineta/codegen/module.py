@@ -39,6 +39,7 @@ def module(programs: Sequence[StraightLineProgram], target: Target, *, batch: bo
             ]
     parts += [f"declare {{{real(w)}, {real(w)}}} @{SINES}{w}({real(w)}) nounwind\n" for w in sorted(needs.sincos)]
     parts += [lanes(name, w, n) for name, w, n in sorted(needs.lanes)]
+    parts.append(needs.arrays.definitions())
     if any(isinstance(program, LoopProgram) for program in programs):
         parts.append("declare ptr @malloc(i64)\ndeclare void @free(ptr)\n")
     return "".join([*parts, _declarations(width)])

@@ -11,6 +11,7 @@ import numpy as np
 from kineta.arrays import FloatArray
 from kineta.expr.op import BINARY, COMPOSED, NUMPY, UNARY, Op
 from kineta.expr.program import StraightLineProgram
+from kineta.expr.row import StepRow
 
 #: A function of one array per input block.
 Function = Callable[..., FloatArray]
@@ -21,6 +22,7 @@ FUNCTIONS: dict[int, Callable[..., Any]] = {
     Op.STEP: lambda x: np.where(x > 0, 1.0, 0.0),
     Op.GUARD: lambda x, y: np.where(y > 0, x, np.nan),
     Op.WHERE: lambda x, y: np.where(y > 0, x, 0.0),
+    Op.LOOKUP: lambda x, row: np.asarray(row.values)[np.searchsorted(row.knots, x, side="right")],
 }
 assert FUNCTIONS.keys() == (UNARY | BINARY) - COMPOSED
 
@@ -44,7 +46,7 @@ def compile(program: StraightLineProgram) -> Function:
         values: list[Any] = [
             x for b, block in zip(blocks, program.inputs, strict=True) for x in np.moveaxis(b, -1, 0)[: block.size]
         ]
-        values.extend(map(np.float64, program.constants))
+        values.extend(c if isinstance(c, StepRow) else np.float64(c) for c in program.constants)
 
         with np.errstate(all="ignore"):
             # Signs are applied inline: a call would take longer than the arithmetic of one state.

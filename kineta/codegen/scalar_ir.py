@@ -14,12 +14,14 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import field
 from itertools import groupby
 
+from kineta.codegen.lookup import SEARCH, Arrays
 from kineta.codegen.schedule import TRIG
 from kineta.codegen.sincos import SINES, constant, real, suffix
 from kineta.codegen.spilling import AT_HAND, Bundle, SpillPlan
 from kineta.expr.graph import Ref
 from kineta.expr.op import LIBM, UNARY, Op
 from kineta.expr.program import StraightLineProgram
+from kineta.expr.row import StepRow
 from kineta.records import dataclass
 
 #: Binary operations with an instruction of their own.
@@ -40,10 +42,11 @@ Put = Callable[[str], None]
 
 @dataclass(slots=True)
 class Needs:
-    """Helpers called by the emitted functions: (name, width), (C function, width, number of arguments)."""
+    """Helpers called by the emitted functions: (name, width), (C function, width, number of arguments); and arrays they read."""
 
     sincos: set[int] = field(default_factory=set)
     lanes: set[tuple[str, int, int]] = field(default_factory=set)
+    arrays: Arrays = field(default_factory=Arrays)
 
 
 def core(
@@ -119,6 +122,7 @@ class ScalarWriter:
         """
         self.lines: list[str] = []
         self.names: dict[int, str] = {}
+        self.found: dict[tuple[Ref, tuple[float, ...]], list[str]] = {}
         first = self.program.first_operation
         self._results(self.given)
         for step in chunk:
@@ -223,12 +227,42 @@ class ScalarWriter:
         name = f"%v{program.first_operation + k}"
         if op == Op.ADD and b & 1:
             self._put(f"{name} = fsub {T} {self._signed(a)}, {self._value(b >> 1)}")
+        elif op == Op.LOOKUP:
+            row = program.constants[(b >> 1) - program.n_inputs]
+            assert isinstance(row, StepRow)
+            self._lookup(name, a, row)
         elif op in _INSTRUCTION:
             self._put(f"{name} = {_INSTRUCTION[Op(op)]} {T} {self._signed(a)}, {self._signed(b)}")
         else:
             operands = [self._signed(a)] if op in UNARY else [self._signed(a), self._signed(b)]
             self._function(name, Op(op), operands)
         self.names[program.first_operation + k] = name
+
+    def _lookup(self, name: str, a: Ref, row: StepRow) -> None:
+        """The value of a *row* at the operand *a*, in each lane."""
+        array, found = self.needs.arrays.name(row.values), "poison"
+        for lane, place in enumerate(self._pieces(a, row.knots)):
+            p = f"{name}.{lane}"
+            self._put(f"{p}.p = getelementptr double, ptr {array}, i64 {place}")
+            self._put(f"{name if self.width == 1 else f'{p}.d'} = load double, ptr {p}.p, align 8")
+            if self.width > 1:
+                whole = name if lane == self.width - 1 else f"{p}.v"
+                self._put(f"{whole} = insertelement {self.T} {found}, double {p}.d, i32 {lane}")
+                found = whole
+
+    def _pieces(self, a: Ref, knots: tuple[float, ...]) -> list[str]:
+        """The place of the operand *a* among *knots* in each lane, searched once in a chunk."""
+        known = self.found.get((a, knots))
+        if known is None:
+            x, tag = self._signed(a), f"%k{len(self.lines)}"
+            known = self.found[a, knots] = [f"{tag}.{lane}" for lane in range(self.width)]
+            for lane, place in enumerate(known):
+                quantity = x if self.width == 1 else f"{place}.x"
+                if self.width > 1:
+                    self._put(f"{quantity} = extractelement {self.T} {x}, i32 {lane}")
+                given = f"double {quantity}, ptr {self.needs.arrays.name(knots)}, i64 {len(knots)}"
+                self._put(f"{place} = call i64 @{SEARCH}({given})")
+        return known
 
     def _fused(self, product: int, total: int) -> None:
         """The sum *total* of a *product*, which has no other user, and something else, rounded once."""

@@ -22,6 +22,7 @@ from hashlib import sha256
 from kineta import tolerances
 from kineta.errors import ExpressionError
 from kineta.expr.op import COMMUTATIVE, EVEN, FLOAT, ODD, UNARY, Op
+from kineta.expr.row import StepRow
 
 #: A reference to a node with a sign in its low bit.
 Ref = int
@@ -89,7 +90,8 @@ class Graph:
     @property
     def digest(self) -> str:
         """SHA-256 of the nodes: references mean the same in graphs with equal ones."""
-        found = sha256(repr((self.exact, self.names, array("d", self.constants).tobytes())).encode())
+        rows = [c.hex() for c in self.constants if isinstance(c, StepRow)]
+        found = sha256(repr((self.exact, self.names, array("d", self.constants).tobytes(), rows)).encode())
         for part in (self.op, self.lhs, self.rhs):
             found.update(array("q", part).tobytes())
         return found.hexdigest()
@@ -112,13 +114,16 @@ class Graph:
         return 2 * len(self.op) - 2
 
     def const(self, value: float) -> Ref:
-        """Reference to the number *value* (finite; bools are refused: they are a mistake in arithmetic)."""
+        """Reference to the number *value* (finite; bools are refused: they are a mistake in arithmetic), or to a row."""
         if isinstance(value, bool):
             raise ExpressionError(f"Expected a number, found the truth value {value}.")
-        value = float(value)
-        if not math.isfinite(value):
+        row, value = value, float(value)
+        if math.isfinite(value):
+            magnitude = abs(value)
+        elif isinstance(row, StepRow):
+            magnitude = row
+        else:
             raise ExpressionError(f"Expected a finite number, found {value}.")
-        magnitude = abs(value)
         ref = self._constants.get(magnitude)
         if ref is None:
             ref = self._leaf(_CONST, len(self.constants))
@@ -410,7 +415,7 @@ def no_number(op: int, operands: Iterable[float]) -> ExpressionError:
 
 _SNAPPED = frozenset({Op.SIN, Op.COS, Op.TAN})
 #: Operations with exact results; and exactness tests for the results of others.
-_EXACT = frozenset({Op.ABS, Op.SIGN, Op.STEP, Op.MIN, Op.MAX, Op.FLOOR})
+_EXACT = frozenset({Op.ABS, Op.SIGN, Op.STEP, Op.MIN, Op.MAX, Op.FLOOR, Op.LOOKUP})
 _CHECKED: dict[int, Callable[[Fraction, Fraction, Fraction], bool]] = {
     Op.ADD: lambda x, y, value: x + y == value,
     Op.MUL: lambda x, y, value: x * y == value,

@@ -40,11 +40,12 @@ class Op(IntEnum):
     IF = 27  # of a pair, the first where the operand before is positive, else the second
     PAIR = 28  # two values for one operand; no number itself
     TABLE = 29  # a function by pieces of the first operand, whose data is a tree of pairs
+    LOOKUP = 30  # the value at the first operand of the second, a constant that is a row of numbers
 
 
 LEAVES = frozenset({Op.CONST, Op.SYMBOL})
 BINARY = frozenset(
-    {Op.ADD, Op.MUL, Op.DIV, Op.ATAN2, Op.POW, Op.MIN, Op.MAX, Op.GUARD, Op.WHERE, Op.IF, Op.PAIR, Op.TABLE}
+    {Op.ADD, Op.MUL, Op.DIV, Op.ATAN2, Op.POW, Op.MIN, Op.MAX, Op.GUARD, Op.WHERE, Op.IF, Op.PAIR, Op.TABLE, Op.LOOKUP}
 )
 #: Operations that :func:`~kineta.expr.lowering.lowered` writes with others, so that no program has them.
 COMPOSED = frozenset({Op.IF, Op.PAIR, Op.TABLE})
@@ -73,13 +74,14 @@ FLOAT: dict[int, Callable[..., float]] = {
     Op.GUARD: lambda x, y: x if y > 0 else math.nan,
     Op.FLOOR: math.floor,
     Op.WHERE: lambda x, y: x if y > 0 else 0.0,
+    Op.LOOKUP: lambda x, row: row.at(x),
 }
 
 #: Names of functions in the text language and in printed expressions.
 FUNCTIONS: dict[str, Op] = {
     op.name.lower(): op
     for op in Op
-    if op not in LEAVES | COMPOSED | {Op.ADD, Op.MUL, Op.DIV, Op.POW, Op.GUARD, Op.WHERE}
+    if op not in LEAVES | COMPOSED | {Op.ADD, Op.MUL, Op.DIV, Op.POW, Op.GUARD, Op.WHERE, Op.LOOKUP}
 }
 
 #: Names of functions in the C library.

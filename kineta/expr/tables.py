@@ -10,22 +10,33 @@ A table of two quantities is one of the first whose values, and slopes, are tabl
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import ceil, factorial, log, perm, prod
+from typing import Protocol, TypeVar
 
 from kineta import tolerances
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.op import Op
+from kineta.expr.row import StepRow
 from kineta.records import dataclass
+
+T = TypeVar("T")
+#: Values, slopes and second derivatives at the knots, as far as a table has them.
+Columns = tuple[tuple[T, ...], ...]
 
 #: Kinds of tables by their words, and the number of derivatives that are continuous at their knots. All columns of ``hermite``
 #: are given, those of others follow from the first one.
 KINDS = {"linear": 0, "monotone": 1, "cubic": 2, "natural": 2, "quintic": 4, "hermite": 1}
 #: Kinds whose slopes are linear in their values, so that the slopes of tables are tables.
 LINEAR = ("linear", "cubic", "natural", "quintic")
-_WORDS = tuple(KINDS)
+#: A kind that no one writes: the value at a knot holds to the next one.
+STEPS = "steps"
+_WORDS = (*KINDS, STEPS)
+#: Knots between pieces from which on a table of numbers is looked up in rows. Up to there choices between pieces are quicker.
+LONG = 16
 #: Splines with ends of which so many pieces are one polynomial.
 NOT_A_KNOT = {"cubic": 2, "quintic": 3}
 #: Error, relative to the largest value of a table, up to which cubics through other knots count as telling its values.
@@ -38,11 +49,39 @@ ROUGH, MANY = 1e-2, 16
 ALIKE, ROUNDED = 30.0, 1e3
 
 
+class Arithmetic(Protocol[T]):
+    """Sums, differences and products of expressions or of numbers."""
+
+    def const(self, value: float, /) -> T:
+        """The number *value*."""
+
+    def add(self, a: T, b: T, /) -> T:
+        """The sum a + b."""
+
+    def sub(self, a: T, b: T, /) -> T:
+        """The difference a - b."""
+
+    def mul(self, a: T, b: T, /) -> T:
+        """The product a b."""
+
+
+class _Floats:
+    """Numbers."""
+
+    const = staticmethod(float)
+    add = staticmethod(operator.add)
+    sub = staticmethod(operator.sub)
+    mul = staticmethod(operator.mul)
+
+
+_FLOATS: Arithmetic[float] = _Floats()
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """The data of a table.
 
-    kind : one of :data:`KINDS`; ``order`` : derivative by the quantity; ``period`` : its length, 0 for none
+    kind : one of :data:`KINDS`, or :data:`STEPS`; ``order`` : derivative by the quantity; ``period`` : its length, 0 for none
     holds : whether it holds its first and last value beyond its ends; else the polynomials there go on
     knots : n numbers that rise; ``columns`` : values, slopes, ... at the knots, n references each
     """
@@ -57,7 +96,7 @@ class Table:
     @property
     def continuity(self) -> int:
         """Number of continuous derivatives at knots within; -1 where the value itself jumps."""
-        known = len(self.columns) - 1 if self.kind == "hermite" else KINDS[self.kind]
+        known = len(self.columns) - 1 if self.kind == "hermite" else KINDS.get(self.kind, -1)
         return known - self.order
 
     @property
@@ -83,7 +122,9 @@ def as_shown(graph: Graph, x: Ref, table: Table) -> Ref:
 def node(graph: Graph, x: Ref, table: Table) -> Ref:
     """The value of *table* at *x*."""
     columns = table.columns
-    if table.order >= 2 * len(columns) or all(r == ZERO for column in columns for r in column):
+    if table.order >= (1 if table.kind == STEPS else 2 * len(columns)) or all(
+        r == ZERO for column in columns for r in column
+    ):
         return ZERO
     numbers = (float(_WORDS.index(table.kind)), float(table.order), table.period, float(table.holds), *table.knots)
     leaves = [*map(graph.const, (float(len(columns)), *numbers)), *(r for column in columns for r in column)]
@@ -210,9 +251,15 @@ def _of_columns(graph: Graph, x: Ref, table: Table, columns: Sequence[tuple[Ref,
 
 
 def opened(graph: Graph, x: Ref, table: Table) -> Ref:
-    """The value of *table* at *x* by choices between its pieces, and operations on what is chosen."""
-    g = graph
-    x, between, starts, pieces = _pieces(g, x, table)
+    """The value of *table* at *x* by choices between its pieces, or rows of a long one, and operations on what is chosen."""
+    g, x = graph, _within_period(graph, x, table)
+    numbers = _numbers(graph, table) if len(table.knots) > LONG else None
+    if numbers is not None:
+        between, starts, coefficients = _pieces(_FLOATS, table, numbers)
+        rows = [g.const(StepRow(between, column)) for column in (starts, *zip(*coefficients, strict=True))]
+        start, *chosen = [g.call(Op.LOOKUP, x, row) for row in rows]
+        return _polynomial(g, g.sub(x, start), table.order, chosen)
+    between, starts, pieces = _pieces(g, table, table.columns)
     below = [g.call(Op.STEP, g.sub(g.const(k), x)) for k in between]
     u = g.sub(x, _chosen(g, below, [g.const(k) for k in starts]))
     return _polynomial(g, u, table.order, [_chosen(g, below, c) for c in zip(*pieces, strict=True)])
@@ -220,8 +267,8 @@ def opened(graph: Graph, x: Ref, table: Table) -> Ref:
 
 def in_pieces(graph: Graph, x: Ref, table: Table) -> Ref:
     """The value of *table* at *x* as a choice between polynomials, from the first piece on."""
-    g = graph
-    x, between, starts, pieces = _pieces(g, x, table)
+    g, x = graph, _within_period(graph, x, table)
+    between, starts, pieces = _pieces(g, table, table.columns)
     found = [_polynomial(g, g.sub(x, g.const(k)), table.order, c) for k, c in zip(starts, pieces, strict=True)]
     total = found[-1]
     for knot, value in zip(reversed(between), reversed(found[:-1]), strict=True):
@@ -229,23 +276,38 @@ def in_pieces(graph: Graph, x: Ref, table: Table) -> Ref:
     return total
 
 
-def _pieces(g: Graph, x: Ref, table: Table) -> tuple[Ref, list[float], list[float], list[list[Ref]]]:
-    """The quantity within the period, the knots between pieces, and of each piece its start and its coefficients."""
+def _within_period(g: Graph, x: Ref, table: Table) -> Ref:
+    """The quantity within the period of a table, if it has one."""
+    if not table.period:
+        return x
+    turns = g.call(Op.FLOOR, g.mul(g.const(1 / table.period), g.sub(x, g.const(table.knots[0]))))
+    return g.sub(x, g.mul(g.const(table.period), turns))
+
+
+def _numbers(graph: Graph, table: Table) -> Columns[float] | None:
+    """The columns of a table as numbers; None where some are none."""
+    if any(graph.value(r) is None for column in table.columns for r in column):
+        return None
+    return tuple(tuple(_number(graph, r) for r in column) for column in table.columns)
+
+
+def _pieces(g: Arithmetic[T], table: Table, columns: Columns[T]) -> tuple[list[float], list[float], list[list[T]]]:
+    """The knots between pieces, and of each piece its start and its coefficients."""
     knots = table.knots
-    if table.period:
-        turns = g.call(Op.FLOOR, g.mul(g.const(1 / table.period), g.sub(x, g.const(knots[0]))))
-        x = g.sub(x, g.mul(g.const(table.period), turns))
-    pieces = [_coefficients(g, table, k, k + 1) for k in range(len(knots) - 1)]
     starts, between = list(knots[:-1]), list(knots[1:-1])
+    if table.kind == STEPS:
+        return between, starts, [[y] for y in columns[0][:-1]]
+    pieces = [_coefficients(g, knots, columns, k, k + 1) for k in range(len(knots) - 1)]
     if (width := _one_polynomial(table)) > 1:
         last = len(knots) - 1
-        pieces[0], pieces[-1] = _coefficients(g, table, 0, width), _coefficients(g, table, last - width, last)
+        pieces[0] = _coefficients(g, knots, columns, 0, width)
+        pieces[-1] = _coefficients(g, knots, columns, last - width, last)
         starts[-1] = knots[last - width]
     if table.holds and not table.period:
-        nothing = [ZERO] * (len(pieces[0]) - 1)
-        pieces = [[table.columns[0][0], *nothing], *pieces, [table.columns[0][-1], *nothing]]
+        nothing = [g.const(0.0)] * (len(pieces[0]) - 1)
+        pieces = [[columns[0][0], *nothing], *pieces, [columns[0][-1], *nothing]]
         starts, between = [knots[0], *starts, knots[-1]], [knots[0], *between, knots[-1]]
-    return x, between, starts, pieces
+    return between, starts, pieces
 
 
 def _one_polynomial(table: Table) -> int:
@@ -275,20 +337,20 @@ def _chosen(g: Graph, below: Sequence[Ref], values: Sequence[Ref]) -> Ref:
     return g.call(Op.IF, below[half], g.call(Op.PAIR, left, right))
 
 
-def _coefficients(g: Graph, table: Table, first: int, last: int) -> list[Ref]:
-    """Coefficients of the polynomial between two knots, by powers of the distance from the *first* one."""
-    h = table.knots[last] - table.knots[first]
-    of: Callable[[float, Ref], Ref] = lambda f, r: g.mul(g.const(f), r)  # noqa: E731
-    y, z = (table.columns[0][k] for k in (first, last))
+def _coefficients(g: Arithmetic[T], knots: Sequence[float], columns: Columns[T], first: int, last: int) -> list[T]:
+    """Coefficients of the polynomial between two *knots*, by powers of the distance from the *first* one."""
+    h = knots[last] - knots[first]
+    of: Callable[[float, T], T] = lambda f, r: g.mul(g.const(f), r)  # noqa: E731
+    y, z = (columns[0][k] for k in (first, last))
     d = of(1 / h, g.sub(z, y))
-    if len(table.columns) == 1:
+    if len(columns) == 1:
         return [y, d]
-    m, p = (table.columns[1][k] for k in (first, last))
-    if len(table.columns) == 2:
+    m, p = (columns[1][k] for k in (first, last))
+    if len(columns) == 2:
         bend = g.sub(d, m)
         other = g.sub(g.add(m, p), g.add(d, d))
         return [y, m, of(1 / h, g.sub(bend, other)), of(1 / h**2, other)]
-    w, v = (of(0.5, table.columns[2][k]) for k in (first, last))
+    w, v = (of(0.5, columns[2][k]) for k in (first, last))
     a = of(1 / h**2, g.sub(g.sub(d, m), of(h, w)))
     b = of(1 / h**2, g.sub(g.sub(p, m), of(2 * h, w)))
     c = of(1 / h, g.sub(v, w))
@@ -329,11 +391,11 @@ def bends(graph: Graph, data: Ref) -> bool:
 def largest(graph: Graph, data: Ref) -> float | None:
     """A bound of the absolute values of a table; None for one that goes on beyond its ends, or whose columns are no numbers."""
     table = table_of(graph, data)
-    if any(graph.value(r) is None for column in table.columns for r in column) or not (table.holds or table.period):
+    if (numbers := _numbers(graph, table)) is None or not (table.holds or table.period):
         return None
     least = 0.0
     for k, (a, b) in enumerate(pairwise(table.knots)):
-        terms = enumerate(_number(graph, r) for r in _coefficients(graph, table, k, k + 1))
+        terms = enumerate(_coefficients(_FLOATS, table.knots, numbers, k, k + 1))
         sizes = (perm(j, table.order) * abs(c) * (b - a) ** (j - table.order) for j, c in terms if j >= table.order)
         least = max(least, sum(sizes))
     return least
@@ -364,20 +426,17 @@ def soft_knots(graph: Graph, data: Ref) -> Iterator[tuple[float, tuple[float, ..
     ends = range(n) if table.period else range(1, n - 1)
     if first < 2:
         return
-    if any(graph.value(r) is None for column in table.columns for r in column):
+    if (numbers := _numbers(graph, table)) is None:
         same = NOT_A_KNOT.get(table.kind, 1) if not table.period else 0
         if inner := table.knots[same : n - same]:
             yield 1.0, inner
         return
-    values = [
-        _number(graph, r)
-        for k in range(n - 1)
-        for r in _coefficients(graph, table, k, k + 1)[table.order : table.order + 1]
-    ]
+    pieces = [_coefficients(_FLOATS, table.knots, numbers, k, k + 1) for k in range(n - 1)]
+    values = [c for piece in pieces for c in piece[table.order : table.order + 1]]
     most = factorial(table.order) * max(map(abs, values), default=0.0)
     groups = dict[int, list[float]]()
     for k in ends:
-        jump = _jump(graph, table, k, first)
+        jump = _jump(table, pieces, k, first)
         if jump > tolerances.EPS * ROUNDED * most:
             groups.setdefault(ceil(log(jump / most, ALIKE)) if most > 0.0 else 0, []).append(table.knots[k])
     for power, knots in groups.items():
@@ -388,12 +447,14 @@ def soft_knots(graph: Graph, data: Ref) -> Iterator[tuple[float, tuple[float, ..
         yield ALIKE**power, tuple(knots)
 
 
-def _jump(graph: Graph, table: Table, k: int, number: int) -> float:
-    """How much the jump of derivative *number* of a table at knot k changes it over the longer of the pieces beside it."""
+def _jump(table: Table, pieces: Sequence[Sequence[float]], k: int, number: int) -> float:
+    """How much the jump of derivative *number* of a table at knot k, between the polynomials *pieces*, changes it over the longer
+    of the pieces beside it.
+    """
     last = len(table.knots) - 1
     left, right = (k - 1, k) if 0 < k < last else (last - 1, 0)
     sizes = [table.knots[j + 1] - table.knots[j] for j in (left, right)]
-    before, behind = ([_number(graph, r) for r in _coefficients(graph, table, j, j + 1)] for j in (left, right))
+    before, behind = pieces[left], pieces[right]
     d = table.order + number
     ends = sum(perm(j, d) * c * sizes[0] ** (j - d) for j, c in enumerate(before) if j >= d)
     starts = factorial(d) * behind[d] if len(behind) > d else 0.0
@@ -451,15 +512,17 @@ def neighbours(graph: Graph, x: Ref, period: float, knots: Sequence[float], ahea
         turns = g.call(Op.FLOOR, g.mul(g.const(1 / period), g.sub(x, g.const(knots[0]))))
         turned = g.mul(g.const(period), turns)
         x = g.sub(x, turned)
-        n, between = len(knots) - 1, knots[1:-1]
-        pieces = range(n)
+        n = len(knots) - 1
+        starts, pieces = knots, range(n)
         lower, upper = (
             [g.const(knots[k % n] + period * (k // n)) for k in (j + by for j in pieces)] for by in (1 - ahead, ahead)
         )
     else:
-        between, pieces = knots, range(len(knots) + 1)
+        starts, pieces = (knots[0] - 1.0, *knots, knots[-1] + 1.0), range(len(knots) + 1)
         lower = [g.const(knots[j - ahead] if j >= ahead else -far) for j in pieces]
         upper = [g.const(knots[j + ahead - 1] if j + ahead <= len(knots) else far) for j in pieces]
-    below = [g.call(Op.STEP, g.sub(g.const(k), x)) for k in between]
-    first, last = (g.add(_chosen(g, below, values), turned) for values in (lower, upper))
+    first, last = (
+        g.add(node(g, x, Table(STEPS, 0, 0.0, False, tuple(starts), ((*values, values[-1]),))), turned)
+        for values in (lower, upper)
+    )
     return first, last

@@ -63,7 +63,8 @@ end:
   ret void
 }}
 """
-    return assembly("".join([library(called), calls, function, loop, entry]), loops=True)
+    arrays = needs.arrays.definitions()
+    return assembly("".join([library(called), calls, arrays, function, loop, entry]), loops=True)
 
 
 class _RecordWords(NamedTuple):

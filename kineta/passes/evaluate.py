@@ -11,6 +11,7 @@ from kineta.errors import ExpressionError
 from kineta.expr.graph import Graph, Ref, no_number
 from kineta.expr.op import FLOAT, UNARY, Op
 from kineta.expr.program import StraightLineProgram
+from kineta.expr.row import StepRow
 from kineta.expr.tables import opened, table_of
 from kineta.expr.walk import reachable
 from kineta.passes.substitute import signed
@@ -34,7 +35,8 @@ def evaluate(
     for i in order:
         op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
         if op == Op.CONST:
-            result[i] = number(graph.constants[a])
+            constant = graph.constants[a]
+            result[i] = constant if isinstance(constant, StepRow) else number(constant)
         elif op == Op.SYMBOL:
             name = graph.names[a]
             if name not in values:

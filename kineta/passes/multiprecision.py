@@ -40,9 +40,10 @@ def multiprecision_operations() -> dict[int, Callable[..., Any]]:
     mpmath = require_mpmath()
     found: dict[int, Callable[..., Any]] = {Op.CONST: mpmath.mpf}
     for op in Op:
-        if op > Op.SYMBOL and op not in COMPOSED:
+        if op > Op.SYMBOL and op not in COMPOSED | {Op.LOOKUP}:
             single = mpmath.fdiv if op == Op.DIV else _PLAIN.get(op) or getattr(mpmath, op.name.lower())
             found[op] = np.frompyfunc(_real(single, mpmath), 1 if op in UNARY else 2, 1)
+    found[Op.LOOKUP] = lambda x, row: np.frompyfunc(lambda one: mpmath.mpf(row.at(one)), 1, 1)(x)
     return found
 
 

@@ -104,7 +104,7 @@ class Module:
         heads = dict(re.findall(r"\.(version|target|address_size)\s+(\S+)", text))
         assert heads["address_size"] == "64"
         self.target = heads["target"]
-        pattern = r"\.const \.align 8 \.b8 (\S+)\[(\d+)\] = \{([^}]*)\};"
+        pattern = r"\.(?:const|global) \.align 8 \.b8 (\S+)\[(\d+)\] = \{([^}]*)\};"
         for name, size, data in re.findall(pattern, text):
             found = np.zeros(int(size), np.uint8)
             given = [int(x) for x in data.split(",")]

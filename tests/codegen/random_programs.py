@@ -7,12 +7,15 @@ import random
 from kineta.expr.graph import ONE, Graph, Ref
 from kineta.expr.op import Op
 from kineta.expr.program import StraightLineProgram, program
+from kineta.expr.row import StepRow
 
 
 def random_program(
-    seed: int, n: int = 60, name: str = "f", blocks: tuple[int, ...] = (1, 5, 3, 0)
+    seed: int, n: int = 60, name: str = "f", blocks: tuple[int, ...] = (1, 5, 3, 0), *, rows: bool = True
 ) -> StraightLineProgram:
-    """*n* random operations on input blocks of the given sizes; as many results as survive."""
+    """*n* random operations on input blocks of the given sizes, and with *rows* a few of rows of numbers; as many results as
+    survive.
+    """
     rng = random.Random(seed)
     g = Graph()
     inputs = {f"b{i}": [g.symbol(f"x{i}_{j}") for j in range(size)] for i, size in enumerate(blocks)}
@@ -21,6 +24,11 @@ def random_program(
         a, b = (rng.choice(values[-40:]) ^ rng.randint(0, 1) for _ in range(2))
         values.append(_operation(g, rng, a, b))
         n -= 1
+    knots = sorted(rng.uniform(-2, 2) for _ in range(37))
+    steps = [StepRow(knots, [rng.uniform(-1, 1) for _ in range(38)]) for _ in range(2)]
+    if rows:
+        values += [g.call(Op.LOOKUP, rng.choice(values[-5:]) ^ 1, g.const(row)) for row in (*steps, steps[0])]
+        values += [g.mul(values[-1], values[-2])]
     outputs = [v ^ rng.randint(0, 1) for v in values[-max(5, len(values) // 10) :]] + [
         values[0],
         values[1] ^ 1,

@@ -22,6 +22,7 @@ from kineta.errors import ArgumentError
 from kineta.expr.graph import Graph
 from kineta.expr.op import BINARY, COMPOSED, UNARY, Op
 from kineta.expr.program import StraightLineProgram, program
+from kineta.expr.row import StepRow
 from tests.codegen.ptx_interpreter import Memory, evaluate, parsed
 from tests.codegen.random_programs import random_program
 from tests.support import EXAMPLES
@@ -40,8 +41,10 @@ def run(p: StraightLineProgram, *blocks: np.ndarray) -> np.ndarray:
 def function(op: Op) -> StraightLineProgram:
     g = Graph()
     x, y = g.symbol("x"), g.symbol("y")
+    if op == Op.LOOKUP:
+        y = g.const(StepRow([-1.0, 0.5, 1.0], [2.0, 3.0, -4.0, 5.0]))
     node = g.call(op, x) if op in UNARY else {Op.GUARD: g.guard, Op.WHERE: g.where}.get(op, partial(g.call, op))(x, y)
-    return program(g, {"x": [x, y]}, {"out": ((1,), [node])}, "f")
+    return program(g, {"x": [x, g.symbol("y")]}, {"out": ((1,), [node])}, "f")
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -19,6 +19,7 @@ import kineta as kn
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.codegen.numpy import FUNCTIONS
+from kineta.expr import tables
 from kineta.model.dimensions import output_units
 from kineta.model.elements.generalized import GeneralizedForce
 from kineta.passes.differentiate import gradient
@@ -226,6 +227,30 @@ def test_back_ends_agree() -> None:
     given = np.linspace(-3, 5, 33), state[:, :2], state[:, 2:]
     found, expected = (equations.function("forward", backend=b)(*given) for b in ("llvm", "numpy"))
     assert np.allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "ends"),
+    [("linear", "hold"), ("monotone", "extrapolate"), ("cubic", "periodic"), ("quintic", "extrapolate")],
+)
+def test_long_tables_have_the_bits_of_choices(kind: str, ends: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = points(20, 3, periodic=ends == "periodic")
+    shown = ", ".join(f"({a!r}, {b!r})" for a, b in rows.tolist())
+    text = (
+        f"coordinates x; A | Sx(x) = 1; force f = table(x; {kind}, {ends}; {shown}) - table(x; {kind}'; {shown}) on x;"
+    )
+    text = text.replace(f"table(x; {kind}'", f"table'(x; {kind}")
+    q = np.array([*rows[:, 0], *np.random.default_rng(1).uniform(-9, 40, 99), -1e30, 1e30, np.nan])[:, None]
+    found = []
+    for longest in (tables.LONG, 99):
+        monkeypatch.setattr(tables, "LONG", longest)
+        equations = kn.derive(kn.loads(text))
+        for quantity in ("forward", "forward_derivatives"):
+            given = (0.0, q, 0 * q) if quantity == "forward" else (0.0, q, 0 * q, 0 * q)
+            found.append([np.asarray(equations.function(quantity, backend=b)(*given)) for b in ("llvm", "numpy")])
+    for long, short in zip(found[:2], found[2:], strict=True):
+        for x, y in zip(long, short, strict=True):
+            np.testing.assert_array_equal(x, y)
 
 
 def test_formulas_show_the_points() -> None:

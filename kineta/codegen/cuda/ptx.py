@@ -103,7 +103,7 @@ def kernel(program: StraightLineProgram) -> str:
         f"  %{b}.first = mul i64 %i, %{b}.row\n  %{b} = getelementptr double, {GLOBAL} %{b}.at, i64 %{b}.first\n"
         for b in access
     )
-    return f"""{library(writer.called)}
+    return f"""{library(writer.called)}{writer.needs.arrays.definitions()}
 define ptx_kernel void @{program.name}(i64 %n, {", ".join(parameters)}) nounwind {{
 {thread_number("%n")}{rows}{body}  br label %end
 end:

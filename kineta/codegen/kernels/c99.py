@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Sequence
+from hashlib import sha256
 
 from kineta.codegen.kernels.tree import (
     BINARY,
@@ -12,6 +14,7 @@ from kineta.codegen.kernels.tree import (
     Choice,
     Conditional,
     Constant,
+    ConstantArray,
     CountingLoop,
     Entry,
     Evaluate,
@@ -32,6 +35,7 @@ from kineta.codegen.kernels.tree import (
     callees_first,
     parts,
     records,
+    rows,
     statements,
     values,
 )
@@ -68,6 +72,9 @@ def source(roots: Sequence[KernelTree], *, public: bool = True) -> str:
         # Every field takes eight bytes: a truth value is stored as an integer.
         fields = "".join(f"    {_declared(INTEGER if f is BOOLEAN else f, n)};\n" for n, f in kind.fields.items())
         text.append(f"typedef struct {kind.name} {{\n{fields}}} {kind.name};\n")
+    for row in rows(kernels):
+        entries = ",\n    ".join(map(number, row))
+        text.append(f"static const double {_name(row)}[] = {{\n    {entries}}};\n")
     for kernel in kernels:
         arguments = ", ".join(_declared(t, n) for n, t in kernel.parameters.items()) or "void"
         head = f"{'' if public and kernel in roots else 'static '}{_declared(kernel.result, f'{kernel.name}({arguments})')}"
@@ -80,6 +87,11 @@ def source(roots: Sequence[KernelTree], *, public: bool = True) -> str:
         text.append(f"{title}{head} {{\n{''.join([*variables, *unused])}{body}}}\n")
     unit = "\n".join(text)
     return "\n".join([_INCLUDED, *_helpers(unit), unit])
+
+
+def _name(row: Sequence[float]) -> str:
+    """The name of a constant array."""
+    return f"row_{sha256(struct.pack(f'<{len(row)}d', *row)).hexdigest()[:16]}"
 
 
 def _helpers(unit: str) -> list[str]:
@@ -148,6 +160,8 @@ def _value(x: Expression) -> str:
     match x:
         case Constant(_, value):
             return number(value)
+        case ConstantArray(_, entries):
+            return f"((double *){_name(entries)})"
         case Variable(_, name):
             return name
         case FieldValue(kind, record, name):

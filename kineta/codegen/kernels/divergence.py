@@ -15,6 +15,7 @@ from kineta.codegen.kernels.tree import (
     Choice,
     Conditional,
     Constant,
+    ConstantArray,
     CountingLoop,
     Entry,
     Evaluate,
@@ -174,7 +175,7 @@ def _loop(d: Divergence, s: WhileLoop | CountingLoop, region: Region) -> tuple[i
 def shape(d: Divergence, x: Expression, region: Region) -> LaneShape:
     """The shape of an expression that is evaluated in a *region*."""
     match x:
-        case Constant():
+        case Constant() | ConstantArray():
             return UNIFORM
         case Variable(_, name):
             d.reads.setdefault(name, []).append(region)

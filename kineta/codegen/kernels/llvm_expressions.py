@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from hashlib import sha256
 
 from kineta.codegen.kernels.divergence import OWN, UNIFORM, VARYING, LaneShape
 from kineta.codegen.kernels.llvm_memory import entry, field_place, load, one_address
@@ -28,6 +29,7 @@ from kineta.codegen.kernels.tree import (
     AddressCall,
     Choice,
     Constant,
+    ConstantArray,
     Entry,
     Expression,
     FieldValue,
@@ -57,6 +59,8 @@ def operand(w: Writer, x: Expression) -> Value:
         case Constant(kind, value):
             text = f"0x{struct.pack('>d', value).hex()}" if kind is REAL else str(value).lower()
             return Value(text, kind, UNIFORM)
+        case ConstantArray(kind, values):
+            return Value(_array(w, values), kind, UNIFORM)
         case Variable(kind, name):
             s = w.divergence.shapes[name]
             return Value(w.new(f"load {type_text(w, kind, s)}, ptr %{name}"), kind, s)
@@ -85,6 +89,15 @@ def operand(w: Writer, x: Expression) -> Value:
             return _take(w, operand(w, array))
         case Operation(kind, name, arguments):
             return _operation(w, kind, name, alike(w, [operand(w, a) for a in arguments]))
+
+
+def _array(w: Writer, values: Sequence[float]) -> str:
+    """The global constant that holds *values*."""
+    content = struct.pack(f"<{len(values)}d", *values)
+    name = f"@row.{sha256(content).hexdigest()[:24]}"
+    entries = ", ".join(f"double 0x{struct.pack('>d', x).hex()}" for x in values)
+    w.module.declared[f"{name} = internal constant [{len(values)} x double] [{entries}], align 8\n"] = None
+    return name
 
 
 def _kernel_call(w: Writer, kind: MemoryType, kernel: KernelTree, given: Sequence[Value]) -> Value:

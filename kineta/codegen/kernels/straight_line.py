@@ -10,22 +10,27 @@ from collections.abc import Sequence
 
 from kineta.codegen.kernels.tree import (
     Choice,
+    Conditional,
     Constant,
+    ConstantArray,
     Entry,
     Evaluate,
     Expression,
     KernelCall,
     KernelTree,
+    Leave,
     Operation,
     SetEntry,
     SetVariable,
     Statement,
     Variable,
     View,
+    WhileLoop,
 )
 from kineta.codegen.spilling import Bundle, spill_plan
 from kineta.expr.op import LIBM, UNARY, Op
 from kineta.expr.program import StraightLineProgram
+from kineta.expr.row import StepRow
 from kineta.memory import BOOLEAN, INTEGER, NOTHING, REAL, REALS, MemoryType
 from kineta.threads import memo
 
@@ -37,6 +42,38 @@ _DEEP = 8
 _NAMES = {Op.ADD: "add", Op.MUL: "mul", Op.DIV: "div", Op.ABS: "fabs", Op.FLOOR: "floor", **LIBM}
 #: Operations that evaluate an operand more than once.
 _CHOICES = (Op.SIGN, Op.STEP, Op.MIN, Op.MAX, Op.GUARD, Op.WHERE)
+
+
+def _search() -> KernelTree:
+    """The kernel that counts the knots that are not above a quantity, all for what is not a number."""
+    x, knots = Variable(REAL, "x"), Variable(REALS, "knots")
+    n, first, half = (Variable(INTEGER, name) for name in ("n", "first", "half"))
+    zero, one, two = (Constant(INTEGER, k) for k in range(3))
+
+    def of(name: str, a: Expression, b: Expression) -> Expression:
+        return Operation(INTEGER, name, (a, b))
+
+    middle, behind = of("add", first, half), of("add", half, one)
+    below = Operation(BOOLEAN, "lt", (x, Entry(REAL, knots, middle)))
+    right: list[Statement] = [
+        SetVariable("first", of("add", first, behind)),
+        SetVariable("n", of("sub", n, behind)),
+    ]
+    body: list[Statement] = [
+        SetVariable("half", of("floordiv", n, two)),
+        Conditional(below, [SetVariable("n", half)], right),
+    ]
+    whole: list[Statement] = [
+        SetVariable("first", zero),
+        WhileLoop(Operation(BOOLEAN, "gt", (n, zero)), body),
+        Leave(first),
+    ]
+    title = "The number of knots that are not above x."
+    parameters: dict[str, MemoryType] = {"x": REAL, "knots": REALS, "n": INTEGER}
+    return KernelTree("piece", title, parameters, INTEGER, {"first": INTEGER, "half": INTEGER}, whole, True)
+
+
+SEARCH = _search()
 
 
 def room(program: StraightLineProgram) -> int:
@@ -89,6 +126,7 @@ class _Part:
         self.variables: dict[str, MemoryType] = {}
         self.values: dict[int, tuple[Expression, int]] = {}
         self.uses: dict[int, int] = {}
+        self.pieces: dict[tuple[int, tuple[float, ...]], Variable] = {}
         self.sources = [(b.name, k) for b in program.inputs for k in range(b.size)]
         # A program without a block h makes one.
         block, self.behind = next((("h", b.size) for b in program.inputs if b.name == "h"), ("out", program.n_outputs))
@@ -163,7 +201,9 @@ class _Part:
 
     def _operation(self, k: int) -> None:
         op, value = Op(self.program.op[k]), self.program.first_operation + k
-        if op in _CHOICES:
+        if op == Op.LOOKUP:
+            x, depth = self._looked_up(*self._operands(k)), 1
+        elif op in _CHOICES:
             x, depth = _choice(op, [self._simple(r) for r in self._operands(k)]), _DEEP
         else:
             operands = [self._operand(r) for r in self._operands(k)]
@@ -172,6 +212,18 @@ class _Part:
             self.values[value] = x, depth
         else:
             self._named(value, x)
+
+    def _looked_up(self, a: int, b: int) -> Expression:
+        """The value of a row of numbers at the operand *a*, whose place among the knots is searched once."""
+        found = self.program.constants[(b >> 1) - self.program.n_inputs]
+        assert isinstance(found, StepRow)
+        if (a, found.knots) not in self.pieces:
+            name = f"piece{len(self.pieces)}"
+            self.variables[name] = INTEGER
+            given = self._operand(a)[0], ConstantArray(REALS, found.knots), Constant(INTEGER, len(found.knots))
+            self.statements.append(SetVariable(name, KernelCall(INTEGER, SEARCH, given)))
+            self.pieces[a, found.knots] = Variable(INTEGER, name)
+        return Entry(REAL, ConstantArray(REALS, found.values), self.pieces[a, found.knots])
 
     def _simple(self, r: int) -> Expression:
         """The operand *r*, which may be evaluated more than once."""

@@ -55,6 +55,14 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
+class ConstantArray:
+    """A constant array of reals."""
+
+    type: ArrayType
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Variable:
     """A parameter or a local variable."""
 
@@ -126,7 +134,9 @@ class AddressCall:
     arguments: tuple[Expression, ...]
 
 
-Expression = Constant | Variable | FieldValue | Entry | View | Operation | Choice | KernelCall | AddressCall
+Expression = (
+    Constant | ConstantArray | Variable | FieldValue | Entry | View | Operation | Choice | KernelCall | AddressCall
+)
 
 
 def is_cheap(x: Expression) -> bool:
@@ -149,7 +159,7 @@ def is_cheap(x: Expression) -> bool:
 def operands(x: Expression) -> tuple[Expression, ...]:
     """The expressions of which *x* is made."""
     match x:
-        case Constant() | Variable():
+        case Constant() | ConstantArray() | Variable():
             return ()
         case FieldValue(_, record, _):
             return (record,)
@@ -341,6 +351,17 @@ def values(s: Statement) -> tuple[Expression, ...]:
             return () if value is None else (value,)
         case Jump():
             return ()
+
+
+def rows(kernels: Sequence[KernelTree]) -> list[tuple[float, ...]]:
+    """The constant arrays that *kernels* read, each once."""
+    found: dict[tuple[float, ...], None] = {}
+    for kernel in kernels:
+        for s in statements(kernel.body):
+            for x in (part for value in values(s) for part in parts(value)):
+                if isinstance(x, ConstantArray):
+                    found[x.values] = None
+    return list(found)
 
 
 def callees_first(roots: Sequence[KernelTree]) -> list[KernelTree]:

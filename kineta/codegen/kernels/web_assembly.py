@@ -17,6 +17,7 @@ from kineta.codegen.kernels.tree import (
     Choice,
     Conditional,
     Constant,
+    ConstantArray,
     CountingLoop,
     Entry,
     Evaluate,
@@ -36,6 +37,7 @@ from kineta.codegen.kernels.tree import (
     WhileLoop,
     callees_first,
     is_cheap,
+    rows,
 )
 from kineta.codegen.wasm import F64, I32, I64, PAGE, Signature, WasmFunction, WasmModule, local_order, signed, unsigned
 from kineta.memory import BOOLEAN, INTEGER, NOTHING, REAL, FunctionType, MemoryType, RecordType
@@ -89,6 +91,13 @@ def source(
     """
     kernels = callees_first([*table, *roots])
     called = {name: FUNCTIONS[name] for kernel in kernels for name in kernel.operations if _is_imported(name)}
+    stored: dict[object, int] = {}
+    own = list(data)
+    for row in rows(kernels):  # behind the memory
+        memory = -(-memory // 8) * 8
+        stored[row] = memory
+        own.append((memory, struct.pack(f"<{len(row)}d", *row)))
+        memory += 8 * len(row)
     module = WasmModule({n: Signature(F64 * count, F64) for n, count in sorted(called.items())}, memory=memory)
     numbers: dict[object, int] = {name: k for k, name in enumerate(module.imports)}
     for helper, (variables, code) in _HELPERS.items():
@@ -96,10 +105,10 @@ def source(
         module.functions.append(WasmFunction(Signature(helper[1] * 2, helper[1]), variables, code))
     for kernel in kernels:
         numbers[kernel] = len(module.imports) + len(module.functions)
-        module.functions.append(_function(kernel, module, numbers))
+        module.functions.append(_function(kernel, module, numbers | stored))
     named = roots if isinstance(roots, Mapping) else {root: root.name for root in roots}
     module.exports = {name: numbers[root] for root, name in named.items()}
-    module.table, module.data = [numbers[k] for k in table], data
+    module.table, module.data = [numbers[k] for k in table], own
     return module.binary()
 
 
@@ -128,8 +137,8 @@ def _function(kernel: KernelTree, module: WasmModule, numbers: dict[object, int]
 
 @dataclass(slots=True)
 class _CodeWriter:
-    """Writer of a kernel: numbers of functions and of variables, and depths of blocks around a statement, those behind and at
-    the next round of its loops.
+    """Writer of a kernel: numbers of functions and addresses of constant arrays, numbers of variables, and depths of blocks
+    around a statement, those behind and at the next round of its loops.
     """
 
     module: WasmModule
@@ -201,6 +210,8 @@ class _CodeWriter:
                 if kind is REAL:
                     return b"\x44" + struct.pack("<d", value)
                 return (b"\x42" if kind is INTEGER else b"\x41") + signed(int(value))
+            case ConstantArray(_, entries):
+                return b"\x41" + signed(self.numbers[entries])
             case Variable(_, name):
                 return b"\x20" + unsigned(self.places[name])
             case FieldValue(kind, record, name):
