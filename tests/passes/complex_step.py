@@ -5,10 +5,12 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.lowering import lowered
 from kineta.expr.op import UNARY, Op
+from kineta.expr.row import StepRow
 from kineta.expr.walk import reachable
 
 #: So small that its square is nothing beside 1.
@@ -22,7 +24,7 @@ def _atan2(y: complex, x: complex) -> complex:
 
 
 #: Every operation on complex numbers with a small imaginary part.
-COMPLEX: Mapping[int, Callable[..., complex]] = {
+COMPLEX: Mapping[int, Callable[..., Any]] = {
     Op.ADD: lambda x, y: x + y,
     Op.MUL: lambda x, y: x * y,
     Op.DIV: lambda x, y: x / y,
@@ -48,6 +50,7 @@ COMPLEX: Mapping[int, Callable[..., complex]] = {
     Op.GUARD: lambda x, y: x if y.real > 0 else complex(math.nan, math.nan),
     Op.FLOOR: lambda x: complex(math.floor(x.real)),
     Op.WHERE: lambda x, y: x if y.real > 0 else 0j,
+    Op.LOOKUP: lambda x, row: complex(row.at(x.real)),
 }
 
 
@@ -55,16 +58,17 @@ def derivatives(
     graph: Graph, roots: Sequence[Ref], values: Mapping[str, float], rates: Mapping[str, float]
 ) -> list[float]:
     """Rates of *roots* where the symbols, at *values*, change at *rates* (0 where not given)."""
-    result: dict[int, complex] = {}
+    result: dict[int, Any] = {}
 
-    def operand(r: Ref) -> complex:
+    def operand(r: Ref) -> Any:
         return -result[r >> 1] if r & 1 else result[r >> 1]
 
     roots = lowered(graph, roots)
     for i in reachable(graph, roots):
         op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
         if op == Op.CONST:
-            result[i] = complex(graph.constants[a])
+            constant = graph.constants[a]
+            result[i] = constant if isinstance(constant, StepRow) else complex(constant)
         elif op == Op.SYMBOL:
             name = graph.names[a]
             result[i] = complex(values[name], STEP * rates.get(name, 0.0))

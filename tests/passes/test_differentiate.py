@@ -10,6 +10,7 @@ import pytest
 from kineta.expr.graph import ONE, Graph, Ref, neg
 from kineta.expr.op import BINARY, COMPOSED, FLOAT, Op
 from kineta.expr.program import program
+from kineta.expr.row import StepRow
 from kineta.passes.differentiate import GROUP, PARTIALS, forward, forwards, gradient
 from kineta.passes.evaluate import evaluate
 from tests.expr.random_graphs import random_graph, random_values
@@ -62,12 +63,13 @@ def test_every_rule_against_the_complex_step(op: int, signs: tuple[int, int]) ->
     w = g.add(g.const(1.1), g.sin(x))
     positive = op in (Op.SQRT, Op.LOG, Op.POW)
     a, b = u if positive else u ^ signs[0], w if op in (Op.GUARD, Op.WHERE) else w ^ signs[1]
+    b = g.const(StepRow([-1.0, 0.5], [2.0, 3.0, -4.0])) if op == Op.LOOKUP else b
     y = g.call(op, *((a, b) if op in BINARY else (a,)))
     values = {"x": 0.37}
     (expected,) = derivatives(g, [y], values, {"x": 1.0})
     assert close(evaluate(g, forward(g, [y], {x: ONE}), values)[0], expected, 1e-14)
     assert close(evaluate(g, [gradient(g, y, {x}).get(x, 0)], values)[0], expected, 1e-14)
-    assert expected != 0 or op in (Op.SIGN, Op.STEP, Op.FLOOR)
+    assert expected != 0 or op in (Op.SIGN, Op.STEP, Op.FLOOR, Op.LOOKUP)
 
 
 @pytest.mark.parametrize("exponent", [-2.0, -1.0, -0.5, 0.5, 1.0, 1.5, 2.0, 3.0, 65.0])

@@ -8,6 +8,7 @@ import pytest
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.expr.op import BINARY, FLOAT, Op
+from kineta.expr.row import StepRow
 from kineta.expr.walk import reachable
 from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
@@ -30,6 +31,7 @@ def test_every_operation(op: int) -> None:
     rates = {t: ONE, x: g.mul(g.const(0.7), g.cos(t))}
     u = g.add(g.const(0.3), g.mul(x, g.mul(x, g.const(0.8))))
     w = g.add(g.const(1.1), g.sin(g.mul(x, t)))
+    w = g.const(StepRow([-1.0, 0.5], [2.0, 3.0, -4.0])) if op == Op.LOOKUP else w
     y = g.call(op, *((u, w) if op in BINARY else (u,)))
     levels = TimeDerivatives(g, lambda s: rates.get(s, ZERO))
     values = {"x": 0.37, "t": 0.6}
