@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kineta.arrays import FloatArray
-from kineta.expr.op import BINARY, COMPOSED, NUMPY, UNARY, Op
+from kineta.expr.op import BINARY, COMPOSED, FLOAT, LIBM, NUMPY, UNARY, Op
 from kineta.expr.program import StraightLineProgram
 from kineta.expr.row import StepRow
 
@@ -26,9 +26,28 @@ FUNCTIONS: dict[int, Callable[..., Any]] = {
 }
 assert FUNCTIONS.keys() == (UNARY | BINARY) - COMPOSED
 
+
+def _of_c_library(op: Op) -> Callable[..., Any]:
+    """The operation on NumPy's scalars with the bits of the C library, which machine code and exported code call; NumPy's own
+    on arrays, and where it is not defined.
+    """
+    one, several = FLOAT[op], FUNCTIONS[op]
+
+    def call(*operands: Any) -> Any:
+        if not any(map(np.ndim, operands)):
+            try:
+                return np.float64(one(*map(float, operands)))
+            except (ValueError, OverflowError):
+                pass
+        return several(*operands)
+
+    return call
+
+
 #: Faster operations on NumPy's scalars.
 _QUICK: dict[int, Callable[..., Any]] = {
     **FUNCTIONS,
+    **{op: _of_c_library(op) for op in LIBM if op != Op.SQRT},
     Op.ADD: operator.add,
     Op.MUL: operator.mul,
     Op.DIV: operator.truediv,

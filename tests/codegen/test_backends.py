@@ -19,7 +19,7 @@ from kineta.codegen.target import host
 from kineta.errors import ArgumentError
 from kineta.expr.graph import ONE, ZERO, Graph
 from kineta.expr.loop_program import LoopProgram
-from kineta.expr.op import Op
+from kineta.expr.op import BINARY, LIBM, Op
 from kineta.expr.program import StraightLineProgram, program
 from kineta.memory import columns
 from kineta.passes.step_recorder import Hoisted, Shape, StepRecorder, rebuilt
@@ -221,6 +221,19 @@ def test_wrong_blocks_are_refused_with_their_sizes() -> None:
         f(np.zeros(1), np.zeros(4), np.zeros(3), np.zeros(0))
     with pytest.raises(ArgumentError, match="same number of rows"):
         f.batch(np.zeros((2, 1)), np.zeros((3, 5)), np.zeros(3), np.zeros(0))
+
+
+def test_single_states_have_the_bits_of_the_c_library() -> None:
+    """Blocks of parameters are interpreted at first, and machine code and exported code have the same, but for sums."""
+    g = Graph()
+    x, y = g.symbol("x"), g.symbol("y")
+    own = [op for op in LIBM if op not in (Op.SQRT, Op.SIN, Op.COS)]
+    refs = [g.call(op, x, y) if op in BINARY else g.call(op, x) for op in own]
+    p = program(g, {"x": [x, y]}, {"out": ((len(refs),), refs)}, "functions")
+    interpreted, compiled = reference.compile(p), llvm.compile([p], batch=False).function("functions")
+    for one in np.random.default_rng(2).uniform(0.0, 1.0, (200, 2)):
+        assert interpreted(one).tobytes() == compiled(one).tobytes()
+    assert np.isnan(interpreted(np.array([-2.0, 0.5]))[[own.index(Op.LOG), own.index(Op.POW)]]).all()
 
 
 def sines() -> StraightLineProgram:

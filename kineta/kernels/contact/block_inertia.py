@@ -306,6 +306,17 @@ def acceleration_along(problem: ContactProblem, terms: ContactTerms, c: int, i: 
 
 
 @kernel
+def terms_along(problem: ContactProblem, terms: ContactTerms, c: int, i: int, a: Reals) -> float:
+    """The size of the terms whose sum is :func:`acceleration_along`."""
+    start = problem.row_start[c]
+    n = problem.row_start[c + 1] - start
+    size, row, speeds = fabs(terms.bias[3 * c + i]), terms.jacobian[3 * start + i * n :], problem.row_speeds[start:]
+    for k in range(n):
+        size += fabs(row[k] * a[speeds[k]])
+    return size
+
+
+@kernel
 def push(
     problem: ContactProblem,
     solution: ContactSolution,

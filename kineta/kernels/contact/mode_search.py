@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.integration.contact_records import ContactMode, ContactMotion, ContactProblem
-from kineta.kernels.contact.block_inertia import acceleration_along
+from kineta.kernels.contact.block_inertia import acceleration_along, terms_along
 from kineta.kernels.contact.friction_cone import kinetic_friction, largest_step, static_friction
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, forces_of_active, rub
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import maximum
 from kineta.memory import Integers, Reals
 
+#: Acceleration, relative to that of the terms of a row and to 1 m/s^2, of which FORCE_TOLERANCE is the rounding of their sum.
+ROUNDED = tolerances.ROUNDING_TOLERANCE / tolerances.FORCE_TOLERANCE
 #: Friction, relative to the largest force, that contacts which share undetermined forces may lack: half of what guards bear.
 SHARED_LACK = 1e-8
 #: Acceleration of a row that is held, in accelerations that count as zero, over which its forces hold nothing: rows contradict
@@ -54,7 +56,7 @@ def closed_candidates(contacts: ContactMode, near: Integers, count: int, active:
 @kernel
 def start_forces(motion: ContactMotion, count: int, free: Reals, a: Reals) -> float:
     """No forces but the friction of joints that slip; the largest acceleration along a row of the *count* active contacts,
-    without and with this friction.
+    without and with this friction, and at least one beside which rounding counts as zero.
     """
     problem, terms, solution, contacts, work = (
         motion.problem,
@@ -70,6 +72,7 @@ def start_forces(motion: ContactMotion, count: int, free: Reals, a: Reals) -> fl
             solution.impulse[3 * c + i] = 0.0
             solution.target[3 * c + i] = terms.bias[3 * c + i]
             largest = maximum(largest, fabs(acceleration_along(problem, terms, c, i, free)))
+            largest = maximum(largest, ROUNDED * (1.0 + terms_along(problem, terms, c, i, free)))
         solution.least[c] = 0.0
         if contacts.mode[c] == SLIPPING and problem.has_normal[c] == 0:
             work.toward[2 * c], work.toward[2 * c + 1] = contacts.direction[2 * c], contacts.direction[2 * c + 1]
@@ -100,6 +103,15 @@ def friction_room(motion: ContactMotion, c: int) -> float:
 
 
 @kernel
+def is_loaded(motion: ContactMotion, c: int, least: float) -> bool:
+    """Whether the forces of a contact accelerate its rows by more than the *least* acceleration that counts."""
+    x, D, loaded = motion.work.force[3 * c :], motion.solution.delassus[9 * c :], False
+    for i in range(3):
+        loaded = loaded or fabs(x[i]) * D[4 * i] > least
+    return loaded
+
+
+@kernel
 def worst_contact(motion: ContactMotion, near: Integers, count: int, least: float, a: Reals, change: Integers) -> bool:
     """Whether a mode disagrees with its forces and accelerations. *change* (2,) receives the contact that does so most, and its
     mode instead.
@@ -115,14 +127,16 @@ def worst_contact(motion: ContactMotion, near: Integers, count: int, least: floa
         normal = acceleration_along(problem, terms, c, 0, a)
         u = acceleration_along(problem, terms, c, 1, a)
         w = acceleration_along(problem, terms, c, 2, a)
-        off, mode = 0.0, OPEN
+        off, mode, bears = 0.0, OPEN, is_loaded(motion, c, least)
         if contacts.mode[c] == OPEN:
             if contacts.candidate[c] != OPEN and normal < -least:
                 off, mode = -normal / least * tolerances.FORCE_TOLERANCE, contacts.candidate[c]
-        elif problem.has_normal[c] != 0 and work.force[3 * c] < -tolerances.FORCE_TOLERANCE * largest:
+        elif problem.has_normal[c] != 0 and bears and work.force[3 * c] < -tolerances.FORCE_TOLERANCE * largest:
             off, mode = -work.force[3 * c] / largest, OPEN
-        elif contacts.mode[c] == STICKING and friction_room(motion, c) < (
-            0.0 if work.ease[c] <= 0.0 else -SHARED_LACK * largest
+        elif (
+            contacts.mode[c] == STICKING
+            and bears
+            and friction_room(motion, c) < (0.0 if work.ease[c] <= 0.0 else -SHARED_LACK * largest)
         ):
             off, mode = -friction_room(motion, c) / largest, SLIPPING
         elif (

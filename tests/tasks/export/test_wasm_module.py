@@ -16,6 +16,7 @@ import pytest
 
 import kineta as kn
 from kineta.tasks.export.run_names import CONTACT_OUTCOMES
+from tests.hybrid.test_classics import CRADLE, ORDERS, cradle
 from tests.kernels.wasm_machine import Instance
 from tests.support import EXAMPLES, slow
 from tests.tasks.export.test_exported_run import SENSING
@@ -116,6 +117,26 @@ def test_the_loader_tells_changes_and_impacts(tmp_path: Path) -> None:
     np.testing.assert_allclose([i["energyLost"] for i in found["impacts"]], [i.energy_lost for i in result.impacts])
     np.testing.assert_allclose(found["z"], result["z"], rtol=1e-8)
     assert found["said"] == f"'floor': {CONTACT_OUTCOMES['PENETRATES'][1]}"
+
+
+SWINGS = """
+import { load } from "./cradle_run.mjs";
+const model = await load(), { t, columns, impacts } = model.simulate({ t1: 1, samples: 41, rtol: 1e-12, atol: 1e-14 });
+console.log(JSON.stringify({ t: [...t], q: [1, 2, 3, 4, 5].map((i) => [...columns[`q[${i}]`]]), hits: impacts.length }));
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("between", ORDERS)
+@pytest.mark.skipif(NODE is None, reason="node is not installed: the loader in JavaScript does not run")
+def test_newtons_cradle_swings_in_javascript(tmp_path: Path, between: str) -> None:
+    kn.export_run(kn.loads(CRADLE.format(between=between)), language="wasm").save(tmp_path)
+    (tmp_path / "use.mjs").write_text(SWINGS)
+    assert NODE is not None
+    done = subprocess.run([NODE, "use.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert found["hits"] == 4
+    np.testing.assert_allclose(found["q"], cradle(np.array(found["t"])), atol=1e-11)
 
 
 @pytest.mark.slow
