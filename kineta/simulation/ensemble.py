@@ -189,7 +189,7 @@ def _message(task: SimulationProblem, runs: EnsembleRun, found: Solution, i: int
         case outcomes.EVENT:
             return outcomes.stopped(t, task.watched[runs.ended[i]].name)
         case outcomes.OUT_OF_STEPS:
-            edge = found.edge(task, i, last=True)
+            edge = found.edge(task, i, last=True) or obstacle(task.case(i), t, runs.y[i])
             return outcomes.out_of_steps(t, int(found.steps[i]), float(runs.size[i]), edge)
         case outcomes.FAILED:
             edge = found.edge(task, i, last=True) or obstacle(task.case(i), t, runs.y[i])

@@ -428,6 +428,7 @@ def _integrate(
                 bar.at(record.reached, record.steps, record.last_step)
                 if left := stall.steps_left(record.reached, record.steps):
                     made, edge = (record.steps, record.last_step), _crowd(task, run) or domain.edge(last=True)
+                    edge = edge or obstacle(task, *record.end)
                     return OUT_OF_STEPS, outcomes.out_of_steps(record.reached, *made, edge, left)
             if end is not None:
                 return EVENT, outcomes.stopped(end[0], watch.ended or "")
@@ -445,7 +446,7 @@ def _integrate(
         return EVENT, outcomes.stopped(record.reached, run.ended)
     if record.reached != problem.t1:
         edge = _crowd(task, run) or domain.edge(last=True) or ALLOWED * (task.method == MOREAU)
-        edge = edge or crowd(task, *record.end)
+        edge = edge or obstacle(task, *record.end)
         return OUT_OF_STEPS, outcomes.out_of_steps(record.reached, record.steps, record.last_step, edge)
     return DONE, outcomes.done(problem.t1)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -90,6 +92,15 @@ def test_a_run_that_becomes_singular_says_so(method: str) -> None:
         "; the mass matrix becomes singular there: the combination a' - 2 b' of its speeds moves no inertia. What"
         in (result.message)
     )
+
+
+def test_steps_that_become_short_beside_a_singular_state_say_so() -> None:
+    """A bicycle that falls over backwards: its frame is flat near 2.77 s, where the angles theta and phi have one axis."""
+    backwards = {"x'": 4.6, "betar'": -4.6 / 0.3, "betaf'": -4.6 / 0.35}
+    fallen = kn.simulate(kn.load(EXAMPLES / "bicycle.kin"), 10.0, v=backwards, max_steps=3000)
+    assert fallen.message.startswith("out of steps at t = 2.774")
+    assert "; the mass matrix becomes singular there: the combination " in fallen.message
+    assert re.search(r"([\d.]+) theta'.* - \1 phi'.* of its speeds moves no inertia\. What", fallen.message)
 
 
 def test_a_state_without_a_mass_matrix_is_not_called_singular() -> None:
