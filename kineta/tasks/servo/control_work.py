@@ -83,27 +83,30 @@ class _Between:
         self.hold, self.steps = hold, steps
         self._way = 1.0 if states[-1].t > states[0].t else -1.0
         self._span = states[-1].t - states[0].t
-        self._jets = list(states)
+        self._jets: list[tuple[Jet, FloatArray | None]] = [(s, None) for s in states]
         self._times = [self._way * s.t for s in states]
         self._ends = [self._way * s.t for s in steps]
 
     def at(self, t: float) -> Jet:
         """Return the jet at the time *t*; raise :class:`SimulationError` for a singular position on the way."""
         i = bisect_left(self._times, self._way * t)
-        around = sorted(self._jets[max(0, i - 2) : i + 2], key=lambda s: abs(s.t - t))
-        if around[0].t == t:
-            return around[0]
-        for near in around:
+        around = sorted(range(max(0, i - 2), min(i + 2, len(self._jets))), key=lambda k: abs(self._jets[k][0].t - t))
+        if self._jets[around[0]][0].t == t:
+            return self._jets[around[0]][0]
+        for k in around:
+            near, answer = self._jets[k]
+            path = Path(self.hold, near, self._span, answer)
+            self._jets[k] = near, path.answer
             try:
-                found = Path(self.hold, near, self._span).to(t, self._guess(t, near))
+                path.to(t, self._guess(t, near))
             except SimulationError:
-                if near is around[-1]:
+                if k == around[-1]:
                     raise
                 continue
             break
-        self._jets.insert(i, found)
+        self._jets.insert(i, (path.state, path.answer))
         self._times.insert(i, self._way * t)
-        return found
+        return path.state
 
     def _guess(self, t: float, near: Jet) -> Jet | None:
         """The jet at the time *t* by the steps, with higher derivatives of one that is *near*; None in a flat system."""

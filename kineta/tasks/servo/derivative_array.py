@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -76,14 +75,16 @@ class DerivativeArray:
         """Return the residuals up to *order*, and their Jacobian by displacements and all variables; *pace* is the homotopy
         parameter, the rate at which the programs advance.
         """
-        offs, slopes, width = [], [], self.n + self.size(order)
-        for k in range(order + 1):
-            own, m = self.size(k), len(self._made.servo.labels(k))
-            found = self._made.level(k)(np.array([state.t, pace]), state.q, state.x[:own], self.p)
-            offs.append(found[:m])
-            slopes.append(np.zeros((m, width)))
-            slopes[-1][:, : self.n + own] = found[m:].reshape(m, self.n + own)
-        return np.concatenate(offs), np.concatenate(slopes)
+        given, levels = np.array([state.t, pace]), [self._made.sized_level(k) for k in range(order + 1)]
+        off = np.empty(sum(m for _, m, _ in levels))
+        slope = np.zeros((len(off), self.n + self.size(order)))
+        row = 0
+        for evaluate, m, size in levels:
+            found = evaluate(given, state.q, state.x[:size], self.p)
+            off[row : row + m] = found[:m]
+            slope[row : row + m, : self.n + size] = found[m:].reshape(m, self.n + size)
+            row += m
+        return off, slope
 
     def moved(self, state: Jet, change: FloatArray) -> Jet:
         """Return *state* after a *change* of its variables, of coordinates along the directions of the speeds."""
@@ -150,8 +151,9 @@ class _ArrayFunctions:
                 self._sizes.append(self._sizes[-1] + len(self.servo.variables(len(self._sizes))))
         return self._sizes[k]
 
-    def level(self, k: int) -> NativeFunction:
-        return memo(self, k, partial(self._compiled, k))
+    def sized_level(self, k: int) -> tuple[NativeFunction, int, int]:
+        """The equations of order *k*, their number, and the number of their variables of the orders 1 to *k*."""
+        return memo(self, k, lambda: (self._compiled(k), len(self.servo.labels(k)), self.size(k)))
 
     def _compiled(self, k: int) -> NativeFunction:
         with LOCK:
@@ -193,8 +195,10 @@ class Hold:
         """Return the structure of the array at *state* and the homotopy parameter *pace*."""
         return rank_structure(self.balanced(state, pace)[1], 2 * self.array.n, self.array.n)
 
-    def met(self, state: Jet) -> Jet | None:
-        """Return the consistent jet nearest to *state* in coordinates and speeds; None where Newton's method fails."""
+    def met(self, state: Jet) -> tuple[Jet, FloatArray] | None:
+        """Return the consistent jet nearest to *state* in coordinates and speeds, with the balanced Jacobian of the last step
+        to it; None where Newton's method fails.
+        """
         last = np.inf
         for _ in range(STEPS):
             off, A = self.balanced(state)
@@ -207,7 +211,7 @@ class Hold:
             known = np.concatenate([state.x[: self.array.n], state.x[: 2 * self.array.n]])
             size = float(np.abs(change[: len(known)] / (1.0 + np.abs(known))).max())
             if size <= tolerances.NEWTON_TOLERANCE or 100 * tolerances.NEWTON_TOLERANCE >= size >= last / 2:
-                return state
+                return state, A
             last = size
         return None
 
@@ -221,14 +225,12 @@ class Hold:
         change = self.columns[:, None] * least_change(A, off, 2 * array.n, self.structure.rest)
         return slope @ change[: slope.shape[1]]
 
-    def answer(self, state: Jet) -> FloatArray:
-        """Return an orthonormal basis of the equations' dependence on the accelerations after elimination of the higher orders;
-        a direction reverses where the dependence vanishes.
+    def answer(self, A: FloatArray) -> FloatArray:
+        """Return an orthonormal basis of the equations' dependence on the accelerations, of the balanced Jacobian *A*, after
+        elimination of the higher orders; a direction reverses where the dependence vanishes.
         """
         n = self.array.n
-        Q, R = qr(
-            determined(self.balanced(state)[1], slice(2 * n, 3 * n)), what="the accelerations that hold the programs"
-        )
+        Q, R = qr(determined(A, slice(2 * n, 3 * n)), what="the accelerations that hold the programs")
         return np.asarray(Q * np.where(np.diagonal(R) < 0, -1.0, 1.0))
 
 

@@ -21,11 +21,11 @@ LOOKS = 8
 class Path:
     """Path following from jet to jet, with a watch for singular positions."""
 
-    def __init__(self, hold: Hold, state: Jet, span: float) -> None:
+    def __init__(self, hold: Hold, state: Jet, span: float, answer: FloatArray | None = None) -> None:
         self.hold = hold
         self.state = state
         self._span = self._step = abs(span)
-        self._answer = hold.answer(state)
+        self.answer = hold.answer(hold.balanced(state)[1]) if answer is None else answer
 
     def to(self, t: float, guess: Jet | None = None) -> Jet:
         """Return the jet at the time *t* nearest to the *guess*, by default to the extrapolated last one. Raises
@@ -36,7 +36,7 @@ class Path:
             ahead = t if whole else self.state.t + float(np.copysign(self._step, t - self.state.t))
             reached = self._reached(ahead, guess if whole else None)
             if reached is not None:
-                self.state, self._answer = reached
+                self.state, self.answer = reached
                 self._step = min(2 * self._step, self._span)
             elif (step := abs(ahead - self.state.t)) > SHORTEST * self._span:
                 self._step = step / 2
@@ -48,8 +48,9 @@ class Path:
         found = self.hold.met(self.hold.array.later(self.state, t) if guess is None else guess)
         if found is None:
             return None
-        answer = self.hold.answer(found)
-        return (found, answer) if det(self._answer.T @ answer) > 0 else None
+        state, A = found
+        answer = self.hold.answer(A)
+        return (state, answer) if det(self.answer.T @ answer) > 0 else None
 
     def lost(self) -> str:
         """Return the sentence on a path that ends early."""
@@ -96,7 +97,7 @@ def integrated(
         found = hold.met(near(t, y))
         if found is None:
             return np.full(nq + n, np.nan)
-        last = found
+        last = found[0]
         return np.concatenate([array.qdot(last), last.x[n : 2 * n]])
 
     solver = DOP853(rate, times[0], np.concatenate([state.q, state.x[:n]]), times[-1], rtol=rtol, atol=atol)

@@ -230,8 +230,8 @@ def _start(hold: Hold, given: Jet, found: Jet) -> Jet:
     :class:`SimulationError` for larger residuals.
     """
     array, system = hold.array, hold.array.system
-    near = hold.met(array.extended(Jet(given.t, given.q, np.concatenate([given.x, found.x[array.n :]])), hold.order))
-    near = found if near is None else near
+    met = hold.met(array.extended(Jet(given.t, given.q, np.concatenate([given.x, found.x[array.n :]])), hold.order))
+    near = found if met is None else met[0]
     names = (*system.q_names, *system.v_names)
     own, there = (np.concatenate([s.q, s.x[: array.n]]) for s in (given, near))
     if np.abs(own - there).max() <= tolerances.PRINTED_TOLERANCE * max(1.0, float(np.abs(own).max())):

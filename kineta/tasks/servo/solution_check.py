@@ -58,9 +58,10 @@ def _differences(hold: Hold, state: Jet, span: float) -> Iterator[tuple[float, F
     """Yield intervals of the motion from *state*, and the differences between quotients and rates of coordinates and speeds."""
     array, n = hold.array, hold.array.n
     for part in PARTS:
-        after = hold.met(array.later(state, state.t + part * span))
-        if after is None:
+        found = hold.met(array.later(state, state.t + part * span))
+        if found is None:
             continue
+        after = found[0]
         h = after.t - state.t
         v, a = ((state.x[own] + after.x[own]) / 2 for own in (slice(n), slice(n, 2 * n)))
         there = array.moved(state, np.concatenate([h * v, np.zeros(len(state.x))])).q
