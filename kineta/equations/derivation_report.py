@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kineta.equations.formulas import aligned, kinds
 from kineta.errors import ArgumentError
 from kineta.expr.graph import Graph, Ref
-from kineta.expr.op import LEAVES
+from kineta.expr.op import LEAVES, Op
 from kineta.expr.walk import operands, reachable, reachable_below
 from kineta.files import path_of, write
 from kineta.mechanics.narration import Shown, Step
@@ -22,7 +22,7 @@ from kineta.notation.common_subexpressions import AGAIN, LINE, unnamed_nodes
 from kineta.notation.html import page
 from kineta.notation.mathml import mathml
 from kineta.notation.printed_tables import with_shown_points
-from kineta.notation.typesetting import LAST, FactorKind, Kinds, Notation, factor_kinds, typeset
+from kineta.notation.typesetting import LAST, WAVES, FactorKind, Kinds, Notation, factor_kinds, typeset
 from kineta.passes.collect_terms import collect_terms
 from kineta.passes.remove_guards import remove_guards
 from kineta.passes.substitute import substitute
@@ -307,10 +307,30 @@ def _written_out(
     for ref, ours in zip(small, collected, strict=True):
         if shorter[ours >> 1] > WRITTEN_OUT:
             continue
-        shown = typeset(own, ours, notations[0], kinds=kinds)
-        if len(shown) <= WRITTEN_OUT:
-            found[ref] = shown, typeset(own, ours, notations[1], kinds=kinds)
+        shown = _shortest(own, ours, kinds, notations)
+        if len(shown[0]) <= WRITTEN_OUT:
+            found[ref] = shown
     return found
+
+
+def _shortest(graph: Graph, ref: Ref, kinds: Kinds, notations: tuple[Notation, Notation]) -> tuple[str, str]:
+    """Text and LaTeX of *ref*; of a fraction over sines and cosines in the form that is shortest to read."""
+    plain, tex = (typeset(graph, ref, n, kinds=kinds) for n in notations)
+    if not any(graph.op[i] == Op.DIV and _has_waves(graph, graph.rhs[i]) for i in reachable(graph, [ref])):
+        return plain, tex
+    from kineta.notation.readable.readable_form import readable_form
+    from kineta.notation.readable.reading_cost import quasi_velocities, reading_cost
+
+    form = readable_form(graph, [ref], kinds, ["f"], parts=False)
+    if form is None:
+        return plain, tex
+    own, own_tex = (next(iter(form.lines(n, ["f"])))[1] for n in notations)
+    forms = (plain, tex), (own, own_tex)
+    return min(forms, key=lambda shown: reading_cost([("f", shown[0])], (), quasi_velocities(kinds)))
+
+
+def _has_waves(graph: Graph, ref: Ref) -> bool:
+    return any(graph.op[i] in WAVES for i in reachable(graph, [ref]))
 
 
 def _lengths(graph: Graph, refs: Sequence[Ref], most: int) -> dict[int, int]:

@@ -218,10 +218,18 @@ def infer_parameters(system: Description, lets: Iterable[Let] = ()) -> dict[str,
     """Symbols of *system* that are neither coordinates, speeds nor the time, in the order in which it uses them, each with
     the rule by which it is one; then those of *lets*, which it may leave unused.
 
-    A dot or a prime marks the name of a point or a speed, never of a parameter.
+    A dot or a prime marks the name of a point or a speed, never of a parameter; bodies and points are none.
     """
     lets = tuple(lets)
-    known = {TIME, *system.q_names, *system.speeds, *ENERGIES, *(let.name for let in lets)}
+    known = {
+        *(b.name for b in system.bodies),
+        *(p.name for p in system.points),
+        TIME,
+        *system.q_names,
+        *system.speeds,
+        *ENERGIES,
+        *(let.name for let in lets),
+    }
     known |= {added_force(n) for n in system.speeds}
     constant = {n for e in _constants(system) for n in e.symbols()}
     shifts = {n for b in system.bodies for m in b.motions for x in m.arguments for n in x.symbols()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, TypeVar
 
@@ -145,6 +145,7 @@ class Parameters(ByName[Parameter]):
 
 
 class Initial(ByName[tuple[str, Expr]]):
-    """The initial values of a system."""
+    """The initial values of a system; ``measured`` are the names of those that a text gives with a unit."""
 
     what = "initial value"
+    measured: Collection[str] = ()

@@ -44,6 +44,8 @@ from kineta.values import word
 
 
 def _initial(given: Mapping[str, Scalar] | Iterable[tuple[str, Scalar]]) -> Initial:
+    if isinstance(given, Initial):
+        return given
     return Initial((name, scalar(value)) for name, value in named_pairs(given, "initial values", "{'q1': 0.5}"))
 
 

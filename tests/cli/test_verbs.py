@@ -339,7 +339,14 @@ def test_limits_that_look_like_degrees_are_noted(kineta: Command, here: Path) ->
 
 def test_initial_angles_that_look_like_degrees_are_noted(kineta: Command, here: Path) -> None:
     text = "Arm | Rz(q) = Jz(1); Cart | Sx(x) = 1; coordinates q, x; initial q = {}, x = 30;"
-    for value, noted in (("30", True), ("30 deg", False), ("6", False), ("720", False), ("10*pi", False)):
+    for value, noted in (
+        ("30", True),
+        ("30 rad", False),
+        ("30 deg", False),
+        ("6", False),
+        ("720", False),
+        ("10*pi", False),
+    ):
         (here / "m.kin").write_text(text.format(value))
         out = kineta("check", "m.kin").out
         assert ("Initial 'q': 30 rad = 1718.9 deg; write 30 deg if degrees are meant." in out) is noted

@@ -301,3 +301,13 @@ def test_documents_are_typeset(model: str, formalism: str, tmp_path: Path) -> No
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-draftmode", "a.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout.decode("latin1")[-2000:]
+
+
+def test_forms_in_independent_speeds_print_fractions_as_the_equations_do() -> None:
+    """sin^2 + cos^2 over a common denominator is one."""
+    sleigh = kn.loads("""parameters m = 1, J = 0.2, a = 0.3; coordinates x, y, phi;
+    Sleigh | Sx(x), Sy(y), Rz(phi) = m(m), Jz(J), com = (a, 0, 0);
+    constraint blade : y'*cos(phi) = x'*sin(phi); quasi x', phi';""")
+    equations = kn.derive(sleigh)
+    for name in ("voronets", "maggi"):
+        assert [f"{e.name} = {e.text}" for e in equations.account(name).entries[-2:]] == equations.text().splitlines()

@@ -166,6 +166,10 @@ SYMBOLS = [
         "parameters a; A | Rz(q1) = 1; point P on A = (0, q1, 0);",
         "Point 'P' (m.kin:1:50): the coordinate 'q1' has no place here; expected parameters only.",
     ),
+    (
+        "Bob | Ry(q1), Sz(-1) = 1;\noutput d = |Bob|;",
+        "Output 'd' (m.kin:2:13): 'Bob' is a place and no number; |r(Bob)| is its distance from the origin, |v(Bob)| its speed.",
+    ),
     ("parameters a; A | Rz(q1) = 1;\nforce f = a*q2 on q1;", "Force 'f' (m.kin:2:13): unknown symbol 'q2'."),
     (
         "parameters a; A | Rz(q1) = 1;\nforce f on A = (energy, 0, 0);",

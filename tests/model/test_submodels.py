@@ -197,9 +197,10 @@ BAD = [
     ("use leg as left;", "m.kin:4:5: expected the name of a file in quotes, found 'leg'."),
     (
         'use "first.kin" as left;',
-        "second.kin:1:20: a model cannot be part of itself: 'first.kin' uses 'second.kin' uses 'first.kin'.",
+        "second.kin:1:20: a model cannot be part of itself: 'first.kin' uses 'second.kin' uses 'first.kin'. "
+        "It is used at first.kin:1:20. It is used at m.kin:4:5.",
     ),
-    ('use "bad.kin" as left;', "Body 'B' (bad.kin:2:1): base 'C' does not exist."),
+    ('use "bad.kin" as left;', "Body 'B' (bad.kin:2:1): base 'C' does not exist. It is used at m.kin:4:5."),
     (
         'use "leg.kin" as left; force f = 1 on left.hep;',
         "Force 'f' (m.kin:4:39): unknown symbol 'left.hep'. Did you mean 'left.hip'?",

@@ -19,6 +19,8 @@ def degrees(system: System) -> Iterator[str]:
     yield from _limits(system)
     units = variable_units(system)
     for name, value in system.initial:
+        if name in system.initial.measured:
+            continue
         found = placement.numeric_value(system, value)
         if units.get(name) == "rad" and not value.symbols() and found is not None and _suspect(found):
             yield (

@@ -130,6 +130,10 @@ class SymbolTable:
         return frozenset(self._parts)
 
     @once
+    def _places(self) -> set[str]:
+        return {b.name for b in self.system.bodies} | {p.name for p in self.system.points}
+
+    @once
     def _parts(self) -> dict[str, Part]:
         return vector_parts(self.system, self._named)
 
@@ -172,6 +176,10 @@ class SymbolTable:
     def _out_of_place(self, own: str, name: str, words: str, hint: str, instead: str) -> str:
         """Sentence on the misplaced symbol *own*, written as *name* or nested in it; ``''`` for an unknown symbol."""
         system, vector = self.system, vector_part(own)
+        if own in self._places:
+            return (
+                f"'{own}' is a place and no number; |r({own})| is its distance from the origin, |v({own})| its speed."
+            )
         if vector is not None and (text := vector_fault(system, vector)):
             return text
         force = (own.startswith(MULTIPLIER) or bool(forced(own))) and bool(response_symbols(system, [own]))

@@ -21,7 +21,7 @@ from kineta.mechanics.quantities import heading
 from kineta.model.reserved_symbols import TIME, added_force, momentum
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm, svd
-from kineta.passes.differentiate import forward
+from kineta.passes.differentiate import forward, gradient
 from kineta.passes.magnitude import magnitude, running_errors
 from kineta.passes.substitute import substitute
 from kineta.records import dataclass
@@ -218,10 +218,11 @@ def conservation(system: System, t: float | None = None) -> Conservation:
 def _candidates(equations: Equations, sampled: States) -> Iterator[FirstIntegral]:
     system = equations.system
     rates = _rates(equations, ["momentum"], sampled)
+    cyclic = _cyclic(equations, sampled)
     for k, name in enumerate(system.v_names):
         if rates.constant[k]:
             coordinate = name.removesuffix("'")
-            what = f"momentum of the cyclic coordinate {coordinate}" if name.endswith("'") else f"momentum of {name}"
+            what = f"momentum of the cyclic coordinate {coordinate}" if coordinate in cyclic else f"momentum of {name}"
             yield FirstIntegral(what, "momentum", tuple(float(j == k) for j in range(system.nv)), equations)
     spatial = _rates(equations, ["linear_momentum", "angular_momentum"], sampled)
     for weights in _null_space(spatial.values, spatial.scale):
@@ -233,6 +234,18 @@ def _candidates(equations: Equations, sampled: States) -> Iterator[FirstIntegral
         scleronomic = np.allclose(jacobi, whole, rtol=near, atol=near)
         name = "energy" if scleronomic else "generalised energy (Jacobi's integral)"
         yield FirstIntegral(name, "generalized_energy", (1.0,), equations)
+
+
+def _cyclic(equations: Equations, sampled: States) -> set[str]:
+    """The coordinates that the kinetic energy is free of; none where speeds are quasi-velocities, which are no rates."""
+    system = equations.system
+    if system.quasi:
+        return set()
+    with equations.shared() as d:
+        slopes = gradient(d.graph, d["kinetic_energy"].refs[0], set(d.symbols.q))
+        found = values(d.graph, [slopes.get(q, ZERO) for q in d.symbols.q], sampled)
+    free = np.abs(found).max(axis=0, initial=0) <= tolerances.ROUNDING_TOLERANCE
+    return {n for n, alone in zip(system.q_names, free, strict=True) if alone}
 
 
 @dataclass(frozen=True)

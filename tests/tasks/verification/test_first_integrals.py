@@ -118,3 +118,10 @@ def test_long_formulas_are_asked_for() -> None:
     momentum = kn.first_integrals(robot)[0]
     assert momentum.short_formula() == []
     assert list(momentum.formula().text())[-1].startswith("p[q1] = ")
+
+
+def test_momenta_of_quasi_velocities_have_no_cyclic_coordinates() -> None:
+    """The kinetic energy of a ball on a turntable has x and y in it, and yet both momenta stay."""
+    text = (EXAMPLES / "turntable_ball.kin").read_text().replace("initial", "quasi x', y', w = w(Ball).z; #", 1)
+    found = names(kn.loads(text))
+    assert found == ["momentum of x'", "momentum of y'", "momentum of w"]

@@ -16,4 +16,9 @@ def read_initial_values(text: ModelText, node: Node) -> None:
         if value.data == "vector":
             raise ModelError(f"initial '{name}': expected one value, found three.", text.at(value))
         dimension = coordinate_dimension(text, str(name))
-        text.initial.append((str(name), text.source.expression(value, dimension, f"initial '{name}'")))
+        quantity = text.source.quantity(value)
+        if quantity.shown:
+            text.source.expect(value, quantity, dimension, f"initial '{name}'")
+        if quantity.shown and not quantity.plain:
+            text.measured.add(str(name))
+        text.initial.append((str(name), quantity.value))

@@ -59,6 +59,8 @@ class ModelText:
     states: list[State] = field(default_factory=list)
     control: Control | None = None
     initial: list[tuple[str, Expr]] = field(default_factory=list)
+    #: Names of those that are given with a unit.
+    measured: set[str] = field(default_factory=set)
     outputs: list[Output] = field(default_factory=list)
     lets: list[tuple[Token, Node]] = field(default_factory=list)
     #: Coordinates and initial values of an included robot.

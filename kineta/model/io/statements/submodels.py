@@ -65,7 +65,9 @@ def used_system(text: ModelText, name: Token, constants: Mapping[str, float]) ->
         try:
             text.used_files[key] = text.model_file(path, constants, users)
         except ModelError as error:
-            if error.location is not None:
-                raise
-            raise ModelError(str(error), text.at(name)) from None
+            if error.location is None:
+                raise ModelError(str(error), text.at(name)) from None
+            found = ModelError(f"{error} It is used at {text.at(name)}.")
+            found.location = error.location
+            raise found from None
     return text.used_files[key]

@@ -34,6 +34,7 @@ from kineta.model.io.statements.robots import read_robot
 from kineta.model.io.statements.states import declare_state_dimensions, infer_state_dimensions, read_state
 from kineta.model.io.statements.submodels import read_submodel
 from kineta.model.named_expressions import Let
+from kineta.model.parameters import Initial
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System
 
@@ -129,6 +130,8 @@ def _read(text: ModelText, statements: Iterable[Node], kinds: Iterable[str]) -> 
 
 def _system(text: ModelText) -> System:
     """The system of all parts that are read."""
+    initial = Initial([*(s for s in text.robot_initial if s[0] not in dict(text.initial)), *text.initial])
+    initial.measured = frozenset(text.measured)
     return System(
         text.name or _name_of(text.file),
         text.bodies,
@@ -136,7 +139,7 @@ def _system(text: ModelText) -> System:
         coordinates=text.listed_coordinates(),
         parameters=text.parameters,
         points=[p for p in text.points.values() if p not in text.brought["points"]],
-        initial=[*(s for s in text.robot_initial if s[0] not in dict(text.initial)), *text.initial],
+        initial=initial,
         outputs=text.outputs,
         quasi=text.quasi,
         states=text.states,
