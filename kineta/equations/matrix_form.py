@@ -15,8 +15,10 @@ from kineta.mechanics.variables import Symbols
 from kineta.model.system import System
 from kineta.notation import latex, text
 from kineta.notation.defined_names import DefinedNames, shortest_form
+from kineta.notation.printed_form import PrintedForm
 from kineta.notation.typesetting import Kinds, Notation
 from kineta.records import dataclass
+from kineta.threads import memo
 from kineta.values import flag
 
 #: Characters of a row of matrices at most: in longer rows entries of more than SHORT characters have names and are listed below.
@@ -110,7 +112,7 @@ class MatrixForm:
         m = len(self.refs) - n * (n + 1 + columns)
         states = [f"{name}'" for name in system.state_names]
         labels = [*_labels(n, columns), *["0"] * (m - len(states)), *states]
-        form = shortest_form(self.symbols.graph, self.refs, labels, known, self.defined, parts=parts)
+        form = memo(self, (PrintedForm, parts, *known), lambda: self._shortest(labels, known, parts))
         plain = dict(form.lines(text.TEXT, labels))
         long = [False] * (len(labels) - m) if whole else _long([plain[label] for label in labels[: len(labels) - m]], n)
         lines = list(form.lines(notation, [show(label) for label in labels]))
@@ -134,6 +136,9 @@ class MatrixForm:
             blocks.append([[next(rest) for _ in self.reactions] for _ in range(n)])
             blocks.append([[show(x)] for x in self.reactions])
         return blocks, below
+
+    def _shortest(self, labels: Sequence[str], known: Kinds, parts: bool) -> PrintedForm:
+        return shortest_form(self.symbols.graph, self.refs, labels, known, self.defined, parts=parts)
 
 
 def matrix_form(derivation: Derivation, described: System, *, unforced: bool = False) -> MatrixForm:

@@ -64,7 +64,7 @@ CALLS: dict[str, tuple[str, Callable[[kn.Equations], Any]]] = {
         lambda e: kn.inverse_kinematics(e, {"second": (0.3, -1.2, 0.0)}, starts=3),
     ),
     "servo": ("crane_servo", lambda e: kn.servo(e, 0.1, samples=3)),
-    "base_parameters": ("fourbar", kn.base_parameters),
+    "base_parameters": ("double_pendulum", kn.base_parameters),
     "regressor": ("fourbar", lambda e: kn.regressor(e, run(e))),
     "excitation": ("double_pendulum", lambda e: kn.excitation(e, course(e) | {"q2": "0.1*t"}, t=[0.0, 0.1, 0.2])),
     "identify": ("cart_pendulum", lambda e: kn.identify(e, run(e))),
