@@ -1,4 +1,4 @@
-"""A picture of the motion of every example, into a folder: ``python examples/gallery.py docs/images``."""
+"""Pictures of the motions of examples, into a folder: ``python examples/gallery.py docs/images/gallery [NAME...]``."""
 
 from __future__ import annotations
 
@@ -188,16 +188,23 @@ PICTURES: dict[str, tuple[float, Callable[[Any], None]]] = {
 HELD = ("crane_servo", "car_chain")
 
 
-def main(folder: Path) -> None:
+def drawn(name: str) -> Any:
+    """The motion of an example, in the present figure."""
+    seconds, draw = PICTURES[name]
+    model = kn.load(MODELS / f"{name}.kin")
+    run = kn.servo(model, seconds, samples=601) if name in HELD else kn.simulate(model, seconds, samples=3001)
+    draw(run)
+    return run
+
+
+def main(folder: Path, *names: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (seconds, draw) in PICTURES.items():
-        model = kn.load(MODELS / f"{name}.kin")
-        run = kn.servo(model, seconds, samples=601) if name in HELD else kn.simulate(model, seconds, samples=3001)
-        draw(run)
+    for name in names or PICTURES:
+        run = drawn(name)
         plt.savefig(folder / f"{name}.png", dpi=90, pil_kwargs={"optimize": True}, metadata={"Software": None})
         plt.close()
         print(run)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "gallery"))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "gallery"), *sys.argv[2:])
