@@ -27,7 +27,7 @@ from kineta.model.dimensions import variable_units
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.page import kept_pages
 from kineta.page.compression import compressed
-from kineta.page.equations import equations_html, math_style, model_html
+from kineta.page.equations import equations_html, labels, math_style, model_html
 from kineta.page.live_run import LiveRun, live_module, live_run, live_touching, still_module
 from kineta.page.mesh_encoding import encoded_meshes
 from kineta.page.page_file import put
@@ -206,10 +206,14 @@ def _page(
         module, equations = live_module(live_run(task)), task.equations
         notes = at.notes if task.made.code.layout.order == 2 else (*at.notes, ABSORBED)
         at = replace(at, q=task.y0[: system.nq], v=task.y0[system.nq : system.nq + system.nv], notes=notes)
+    information = module.known.get("INFORMATION", {})
+    shown = (*system.q_names, *system.state_names, *system.v_names, *information.get("observed", ()))
+    series = () if recorded is None else recorded["samples"]["columns"]
     data = {
         "model": system.name,
         "wasm": compressed(module.module),
         **_names(at, {} if recorded is None else recorded["units"]),
+        "labels": labels((*shown, *series, *system.parameter_names)),
         "t": span,
         "fit": at.to is None,
         "scene": _scene(at),

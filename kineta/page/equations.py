@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -13,10 +13,15 @@ from kineta.equations.equations import Equations
 from kineta.mechanics.quantities import COUNTED
 from kineta.model.io import dumps
 from kineta.model.system import System
+from kineta.notation import latex
 from kineta.notation.mathml import mathml
 
 #: Characters of equations that are shown, and the speeds of a model beyond which nobody reads them.
 SHOWN, READABLE = 30_000, 12
+#: Names beyond which they stand as they are written.
+LABELLED = 600
+#: How words begin in LaTeX.
+_UPRIGHT = (r"\mathrm", r"\text")
 #: Columns of the table of operations.
 _OPERATIONS = ("add", "mul", "div", "sqrt", "trig")
 #: Comments, words at the head of a statement, and numbers.
@@ -59,6 +64,15 @@ def _formulas(equations: Equations) -> str:
         size += len(shown[-1])
     more = sum(1 for _ in lines)
     return "".join(shown) + f"<p class='note'>and {more} more lines</p>" * bool(more)
+
+
+def labels(names: Iterable[str]) -> dict[str, str]:
+    """The formulas by which *names* are known in equations, as MathML; none for words, and none at all of more than
+    :data:`LABELLED` names.
+    """
+    known = [*dict.fromkeys(names)]
+    typeset = {n: latex.name(n) for n in known} if len(known) <= LABELLED else {}
+    return {n: mathml(text) for n, text in typeset.items() if not text.startswith(_UPRIGHT)}
 
 
 def model_html(system: System) -> str:

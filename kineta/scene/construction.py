@@ -21,7 +21,9 @@ from kineta.threads import memo
 #: Colours: of bodies in turn, of the axes of a frame, of joints, elements and the ground.
 PALETTE = ("#4e79c4", "#e08a3c", "#4f9d69", "#c8575b", "#7d6bb3", "#3d9aa8", "#b9902f", "#a8638f")
 TRIAD = ("#c8575b", "#4f9d69", "#4e79c4")
-COLOURS: Mapping[str, str] = {"joint": "#3b414b", "element": "#8d96a1", "ground": "#8a9099"}
+COLOURS: Mapping[str, str] = {"joint": "#3b414b", "element": "#8d96a1", "ground": "#8a9099", "mark": "#ccd2da"}
+#: Length beyond which a cylinder is marked along its side, in its radii; sum of channels below which a colour is dark.
+LONG, DARK = 2.0, 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,13 +262,35 @@ def _sized(m: Machine, s: Solid) -> Dressed:
     if "start" in s.numbers:
         start, end = m.value(s, "start"), m.value(s, "end")
         length = float(norm(end - start))
-        yield surfaces.SOLIDS[s.kind](float(sizes[0]), length).placed(along(end - start), (start + end) / 2), ""
+        R, at, sizes = along(end - start), (start + end) / 2, np.array([sizes[0], length])
+        yield surfaces.SOLIDS[s.kind](*sizes.tolist()).placed(R, at), ""
+        yield from _markings(s, sizes.tolist(), R, at)
         return
     at = m.value(s, "at")
     yield surfaces.SOLIDS[s.kind](*sizes.tolist()).placed(R, at), ""
-    if s.kind == "disk" and len(sizes) == 1:
-        spot = replace(surfaces.cylinder(0.1 * sizes[0], 0.075 * sizes[0]), lift=0.7 * float(sizes[0]))
-        yield spot.placed(R, at + R @ np.array([0.62 * sizes[0], 0, 0])), COLOURS["joint"]
+    yield from _markings(s, sizes.tolist(), R, at)
+
+
+def _markings(s: Solid, sizes: list[float], R: FloatArray, at: FloatArray) -> Dressed:
+    """Marks by which one sees a round body turn, dark ones on light and light ones on dark."""
+    if s.part != BODY:
+        return
+    dark = bool(s.colour) and sum(int(s.colour[k : k + 2], 16) for k in (1, 3, 5)) < DARK
+    colour, (r, *others) = COLOURS["mark" if dark else "joint"], sizes
+    if s.kind in ("disk", "cylinder"):
+        length = others[0] if others else surfaces.THIN * r
+        if length <= LONG * r:
+            spot = replace(surfaces.cylinder(0.1 * r, 1.01 * length + 0.015 * r), lift=0.7 * r)
+            yield spot.placed(R, at + 0.62 * r * R[:, 0]), colour
+        else:
+            stripe = replace(surfaces.cylinder(0.14 * r, 0.98 * length, 8), lift=0.5 * r)
+            yield stripe.placed(R, at + 0.92 * r * R[:, 0]), colour
+    elif s.kind == "torus":
+        yield _at(surfaces.sphere(1.06 * others[0], 12), at + r * R[:, 0]), colour
+    elif s.kind == "sphere":
+        for axis in (*R.T, *-R.T):
+            spot = replace(surfaces.cylinder(0.16 * r, 0.012 * r, 12), lift=0.3 * r)
+            yield spot.placed(along(axis), at + 0.987 * r * axis), colour
 
 
 def _mesh(m: Machine, s: Solid) -> Dressed:

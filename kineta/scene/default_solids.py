@@ -214,7 +214,7 @@ def _ropes(system: System) -> Iterator[tuple[str, Station, Station, Expr | None]
 def _planes(builder: SceneBuilder, system: System) -> None:
     """The planes on which bodies roll or lie."""
     seen = set[tuple[Station, Axis]]()
-    for c in (*system.constraints, *system.contacts):
+    for c in (*system.constraints, *system.contacts, *system.elements):
         if isinstance(c, MutualContact):
             for own, place in c.members:
                 if own.shape == PLANE and own.axis is not None and (place, own.axis) not in seen:
@@ -224,7 +224,9 @@ def _planes(builder: SceneBuilder, system: System) -> None:
                         "plane", frame, place.body, FIXED, name=c.name, at=at, axis=builder.direction(own.axis)
                     )
             continue
-        if not isinstance(c, Rolling | Contact) or c.normal is None or (isinstance(c, Contact) and c.surface != PLANE):
+        if not isinstance(c, Rolling | Contact | CompliantContact) or c.normal is None:
+            continue
+        if not isinstance(c, Rolling) and c.surface != PLANE:
             continue
         if isinstance(c, Contact) and c.height is not None:
             continue  # a field

@@ -15,6 +15,8 @@ from kineta.records import dataclass
 AROUND, ALONG = 24, 12
 #: Pieces of a long solid are about this many radii long, so that they can be told before and behind others.
 PIECE = 5.0
+#: Thickness of a thin disk, in its radii.
+THIN = 0.06
 #: Turns of a coil.
 TURNS = 8
 
@@ -224,7 +226,7 @@ def wheel(radius: float) -> Surface:
 
 def disk(radius: float, thickness: float | None = None) -> Surface:
     """A disk about z, thin unless it has a *thickness*."""
-    return cylinder(radius, 0.06 * radius if thickness is None else thickness, 2 * AROUND)
+    return cylinder(radius, THIN * radius if thickness is None else thickness, 2 * AROUND)
 
 
 #: Surfaces of solids by kind, from their sizes; those about an axis have it along z.

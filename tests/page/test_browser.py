@@ -47,6 +47,12 @@ def test_a_telephone_shows_the_page_and_names_are_no_markup(chromium: Any, tmp_p
         for name in ("along-x", "along-z", "home", "state", "png", "csv", "webm"):
             box = tab.page.locator(f"#{name}").bounding_box()
             assert (box["x"] >= 0, box["x"] + box["width"] <= 420, box["height"] > 20) == (True, True, True), name
+        tab.do(
+            "() => kineta.announce('0.452 s: a sentence that is so long that it takes two lines of a narrow window')"
+        )
+        told, tools = (tab.page.locator(x).bounding_box() for x in ("#event", ".tools"))
+        assert told["y"] + told["height"] < tools["y"]
+        assert tab.page.locator("#told").is_hidden()
         assert tab.said == []
 
 
@@ -171,22 +177,33 @@ def test_a_browser_without_webassembly_shows_what_can_be_read(chromium: Any, tmp
     page.close()
 
 
-def test_a_browser_that_cannot_draw_says_so(tmp_path: Path) -> None:
-    path = shown(tmp_path, "simple_pendulum", 1.0)
+def test_a_browser_that_cannot_draw_says_so_and_plots_and_sliders_work(tmp_path: Path) -> None:
+    path = shown(tmp_path, "double_pendulum", 1.0)
     script = "import sys; from tests.page.test_browser import told_without_graphics as t; print(t(sys.argv[1]))"
     done = subprocess.run(
         [sys.executable, "-c", script, path.as_uri()], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert done.stdout.startswith("This browser has no WebGL, by which the machine is drawn")
+    told, *last = done.stdout.splitlines()
+    assert told.startswith("This browser has no WebGL, by which the machine is drawn")
+    known = kn.simulate(kn.load(EXAMPLES / "double_pendulum.kin"), 1.0, p={"l1": 0.8})
+    assert float(last[0]) == pytest.approx(known["q2"][-1], abs=1e-9)
+    assert last[1:] == ["True", "[]"]
 
 
 def told_without_graphics(address: str) -> str:
-    """What a page says in a browser without WebGL; in a process of its own, since Playwright runs once in each."""
-    with browser("--disable-gpu", "--disable-3d-apis") as own:
-        page = own.new_page()
-        page.goto(address)
-        page.wait_for_selector(".sorry", timeout=20000)
-        return str(page.inner_text(".sorry"))
+    """Lines on a page in a browser without WebGL, in a process of its own, since Playwright runs once in each: what it says, the
+    last value of q2 after a length was changed, whether a plot shows it, and what the console has said.
+    """
+    with (
+        browser("--disable-gpu", "--disable-3d-apis") as own,
+        opened(own, Path(address.removeprefix("file://"))) as tab,
+    ):
+        tab.page.fill(".control:has([title^='l1;']) .value", "0.8")
+        tab.page.keyboard.press("Enter")
+        tab.computed()
+        x = tab.do("() => kineta.track.column('q2').at(-1)")
+        drawn = tab.do("(x) => kineta.panes[0].plot.data.some((d) => d.at(-1) === x)", x)
+        return f"{tab.page.inner_text('.sorry')}\n{x!r}\n{drawn}\n{tab.said}"
 
 
 #: A crowd of pendulums, each with a spring, on a plate.

@@ -59,6 +59,15 @@ def test_a_page_is_complete_in_itself_and_small(pendulum: str) -> None:
     assert re.search("<math>.*</math>", pendulum)
 
 
+def test_names_are_labelled_as_equations_have_them() -> None:
+    model = "coordinates th, phi1, lift; parameters om = 2; A | Rz(th), Rx(phi1), Sx(lift) = 1, 1, 1, 1; output seen = om*th;"
+    told = data(kn.posture(kn.loads(model)).page())
+    assert "<mi>θ</mi><mo>˙</mo>" in told["labels"]["th'"]
+    assert "<mi>φ</mi><mn>1</mn>" in told["labels"]["phi1"]
+    assert told["labels"]["om"] == "<math><mi>ω</mi></math>"
+    assert not {"lift", "seen", "kinetic_energy"} & {*told["labels"]}
+
+
 def test_a_hostile_name_is_text(tmp_path: Path) -> None:
     name = "</script><script>alert(1)</script>"
     system = kn.load(EXAMPLES / "simple_pendulum.kin")

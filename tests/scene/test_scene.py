@@ -10,7 +10,7 @@ import pytest
 
 import kineta as kn
 from kineta.codegen import numpy as interpreter
-from kineta.scene.construction import between, pieces
+from kineta.scene.construction import COLOURS, between, pieces
 from kineta.scene.height_fields import along_field, field_surface, fields, on_field, waves
 from kineta.scene.machine import Machine
 from kineta.scene.meshes import MeshError, mesh
@@ -77,6 +77,23 @@ def test_a_rod_grows_with_its_length() -> None:
         own = machine(system, {"l1": l1})
         (first, *_) = [s for s in own.scene.solids if s.kind == "rod"]
         assert np.linalg.norm(own.value(first, "end") - own.value(first, "start")) == pytest.approx(l1, abs=1e-15)
+
+
+@pytest.mark.parametrize("solid", ["disk(1)", "disk(1, 0.3)", "cylinder(0.2, 3)", "cylinder(1, 1)", "sphere(1)"])
+def test_round_bodies_have_marks_by_which_one_sees_them_turn(solid: str) -> None:
+    text = "coordinates a; A | Rz(a) = 1, 1, 1, 1; shape A = {0} colour {1}; shape ground = {0} at (5, 0, 0);"
+    for colour, mark in ("orange", COLOURS["joint"]), ("black", COLOURS["mark"]):
+        own = machine(kn.loads(text.format(solid, colour)))
+        (turned,) = own.poses(np.zeros(1), np.ones((1, 1)), np.zeros((1, 1)))
+        shaped = [
+            [p for p in pieces(own, pose) if p.solid.kind == solid.partition("(")[0]] for pose in (own.first, turned)
+        ]
+        marks = [[p for p in found if p.colour == mark] for found in shaped]
+        assert {p.solid.part for p in marks[0]} == {"body"}
+        first, then = (np.array([p.surface.vertices.mean(axis=0) for p in found]) for found in marks)
+        assert np.abs(first - then).max() > 0.05
+        (whole,) = [p for p in shaped[0] if p.solid.part == "body" and p.colour != mark]
+        assert np.linalg.norm(first, axis=1).max() < np.linalg.norm(whole.surface.vertices, axis=1).max()
 
 
 def test_frames_are_those_of_kinematics() -> None:

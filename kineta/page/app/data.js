@@ -17,7 +17,7 @@
  */
 
 /** @type {{model: string, wasm: string, q: string[], states: string[], v: string[], units: Record<string, string>, t: [number, number], fit: boolean,
- *   start: {q: number[], v: number[]}, parameters: {name: string, value: number, unit: string}[], scene: SceneData,
+ *   labels: Record<string, string>, start: {q: number[], v: number[]}, parameters: {name: string, value: number, unit: string}[], scene: SceneData,
  *   module: {known: any, arena: Record<string, number>}, recorded: Recorded | null, why: string, notes: string[]}} */
 export const data = JSON.parse(document.getElementById("data").textContent);
 

@@ -15,6 +15,8 @@ const MANY = 20;
 const CELL = 0.014;
 /** Straight parts of a rope that is slack. */
 const LINKS = 16;
+/** Thickness of a thin disk, and length beyond which a cylinder is marked along its side, in its radii; sum of channels below which a colour is dark. */
+const THIN = 0.06, LONG = 2, DARK = 300;
 /** Largest length that is drawn [m]. */
 const LARGEST = 1e15;
 
@@ -334,6 +336,7 @@ export class Machine {
     if ("start" in s.numbers) {
       const a = this.value(s, "start"), d = this.value(s, "end").sub(a);
       this.add(s, shapes.SOLIDS[s.kind](sizes[0], d.length()), this.colour(s), a.addScaledVector(d, 0.5), along(d));
+      this.markings(s, [sizes[0], d.length()], a, along(d));
       return;
     }
     const at = this.value(s, "at");
@@ -342,18 +345,24 @@ export class Machine {
       return;
     }
     this.add(s, shapes.SOLIDS[s.kind](...sizes), this.colour(s), at, turn);
-    if ((s.kind === "disk" && sizes.length === 1) || s.kind === "sphere") this.spot(s, sizes[0], at, turn);
+    this.markings(s, sizes, at, turn);
   }
 
-  /** Dark spots by which one sees a round body turn. */
-  spot(s, r, at, turn) {
-    if (s.kind === "disk") {
-      this.add(s, shapes.cylinder(0.1 * r, 0.075 * r), this.joint, at.clone().add(new THREE.Vector3(0.62 * r, 0, 0).applyQuaternion(turn)), turn);
-      return;
-    }
-    for (const [k, sign] of [[0, 1], [0, -1], [1, 1], [1, -1], [2, 1], [2, -1]]) {
-      const axis = new THREE.Vector3().setComponent(k, sign).applyQuaternion(turn);
-      this.add(s, shapes.cylinder(0.16 * r, 0.012 * r), this.joint, at.clone().addScaledVector(axis, 0.987 * r), along(axis));
+  /** Marks by which one sees a round body turn, dark ones on light and light ones on dark. @param {Solid} s @param {number[]} sizes */
+  markings(s, [r, other], at, turn) {
+    if (s.part !== "body" || shapes.crowded) return;
+    const channels = [1, 3, 5].map((k) => parseInt(s.colour.slice(k, k + 2), 16)), dark = channels.reduce((a, b) => a + b, 0) < DARK;
+    const mark = (geometry, place, own = turn) => this.add(s, geometry, dark ? this.material(scene.colours.mark, "joint") : this.joint, at.clone().add(new THREE.Vector3(...place).applyQuaternion(turn)), own);
+    if (s.kind === "disk" || s.kind === "cylinder") {
+      const length = other ?? THIN * r;
+      if (length <= LONG * r) mark(shapes.cylinder(0.1 * r, 1.01 * length + 0.015 * r), [0.62 * r, 0, 0]);
+      else mark(shapes.cylinder(0.14 * r, 0.98 * length), [0.92 * r, 0, 0]);
+    } else if (s.kind === "torus") mark(shapes.sphere(1.06 * other), [r, 0, 0]);
+    else if (s.kind === "sphere") {
+      for (const [k, sign] of [[0, 1], [0, -1], [1, 1], [1, -1], [2, 1], [2, -1]]) {
+        const axis = new THREE.Vector3().setComponent(k, sign);
+        mark(shapes.cylinder(0.16 * r, 0.012 * r), axis.clone().multiplyScalar(0.987 * r).toArray(), along(axis.applyQuaternion(turn)));
+      }
     }
   }
 

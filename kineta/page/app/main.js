@@ -482,15 +482,17 @@ for (const tab of tabs) {
     if (data.asked && tab.dataset.page === "equations") askForEquations();
   };
 }
-/** A sentence in place of the machine, beside what can be read without it. @param {string} text */
-function sorry(text) {
-  $("view").replaceWith(el("p", "sorry", text));
-  root.classList.add("bare");
-  [...tabs].find((tab) => tab.dataset.page === "model").click();
+/** A sentence in place of the machine, beside what can be read without it. @param {string} text @param {string} kind of what is left of the page */
+function sorry(text, kind) {
+  $("view").hidden = true;
+  $("view").after(el("p", "sorry", text));
+  root.classList.add(kind);
 }
-if (typeof WebAssembly !== "object") sorry("This browser has no WebAssembly, by which the machine moves. Any of the last years has.");
-else if (!drawn()) sorry("This browser has no WebGL, by which the machine is drawn; it may be switched off in its settings.");
-else {
+if (typeof WebAssembly !== "object") {
+  sorry("This browser has no WebAssembly, by which the machine moves. Any of the last years has.", "bare");
+  [...tabs].find((tab) => tab.dataset.page === "model").click();
+} else {
+  if (!drawn()) sorry("This browser has no WebGL, by which the machine is drawn; it may be switched off in its settings. Plots and sliders work without it.", "blind");
   unpack().then(Engine.make).then((engine) => {
     const page = new Page(engine);
     Object.assign(window, { kineta: page });

@@ -3,7 +3,7 @@ import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { data } from "./data.js";
 import { crowded } from "./shapes.js";
-import { software } from "./graphics.js";
+import { drawn, software } from "./graphics.js";
 
 const scene = data.scene;
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -31,11 +31,14 @@ export class Stage {
     this.canvas = canvas;
     // What a processor draws is smoothed by more points at rest, instead of in each frame.
     this.rough = crowded || software();
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.rough });
-    this.renderer.shadowMap.enabled = !crowded;
-    this.renderer.shadowMap.type = THREE.PCFShadowMap;
-    this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
-    this.renderer.toneMappingExposure = 1.12;
+    /** Without WebGL there is none, and nothing is drawn. @type {THREE.WebGLRenderer | null} */
+    this.renderer = drawn() ? new THREE.WebGLRenderer({ canvas, antialias: !this.rough }) : null;
+    if (this.renderer) {
+      this.renderer.shadowMap.enabled = !crowded;
+      this.renderer.shadowMap.type = THREE.PCFShadowMap;
+      this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
+      this.renderer.toneMappingExposure = 1.12;
+    }
     this.world = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(WIDE, 1, 0.01, 1000);
     this.orbit = new OrbitControls(this.camera, canvas);
@@ -223,6 +226,7 @@ export class Stage {
 
   /** Whether the picture has another size now, for which it is drawn at once: a canvas is empty after that. */
   resize() {
+    if (!this.renderer) return;
     const { width, height } = this.canvas.parentElement.getBoundingClientRect(), size = this.renderer.getSize(new THREE.Vector2());
     if (!width || !height || (size.x === Math.floor(width) && size.y === Math.floor(height))) return;
     this.renderer.setSize(Math.floor(width), Math.floor(height), false);
@@ -243,11 +247,11 @@ export class Stage {
 
   /** Points of the picture for one of the window. @param {{points: number}} level */
   points({ points }) {
-    this.renderer.setPixelRatio(this.rough ? points : Math.min(points, devicePixelRatio * Math.min(1, points)));
+    this.renderer?.setPixelRatio(this.rough ? points : Math.min(points, devicePixelRatio * Math.min(1, points)));
   }
 
   render() {
-    this.renderer.render(this.world, this.camera);
+    this.renderer?.render(this.world, this.camera);
   }
 }
 

@@ -1,7 +1,5 @@
-// Names and numbers as they are read, and elements of the page. Names become text, never markup.
-
-const LETTERS = "alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ kappa κ lambda λ mu μ nu ν xi ξ pi π rho ρ sigma σ tau τ phi φ chi χ psi ψ omega ω".split(" ");
-const GREEK = new Map(LETTERS.flatMap((x, i) => (i % 2 ? [] : [[x, LETTERS[i + 1]]])));
+// Names and numbers as they are read, and elements of the page. Names become text or the formulas that Python has made of them.
+import { data } from "./data.js";
 
 /** @param {string} id @returns {any} */
 export const $ = (id) => document.getElementById(id);
@@ -14,17 +12,11 @@ export function el(tag, kind, text) {
   return made;
 }
 
-/** A name as it is printed: q1' as q with an index and a dot. @param {string} name */
+/** A name as equations have it, or as a word. @param {string} name */
 export function pretty(name) {
-  const made = el("span", "nm"), plain = name.replace(/'+$/, ""), dots = name.length - plain.length;
-  const match = plain.match(/^(\p{L}+?)_?(\d+|_[\p{L}\d_]+)?$/u);
-  if (plain.includes(".") || !match || (match[1].length > 2 && !GREEK.has(match[1]))) {
-    made.append(el("span", "word", plain.replace(/_energy$/, "").replaceAll("_", " ") + "′".repeat(dots)));
-    return made;
-  }
-  const letter = el("i", dots ? `d${Math.min(dots, 2)}` : "", GREEK.get(match[1]) ?? match[1]);
-  made.append(letter);
-  if (match[2]) made.append(el("sub", "", match[2].replace(/^_/, "")));
+  const made = el("span", "nm"), plain = name.replace(/'+$/, ""), label = data.labels[name];
+  if (label) made.append(document.importNode(new DOMParser().parseFromString(label, "text/html").body.firstChild, true));
+  else made.append(el("span", "word", plain.replace(/_energy$/, "").replaceAll("_", " ") + "′".repeat(name.length - plain.length)));
   return made;
 }
 
