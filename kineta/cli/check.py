@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 #: The name of the first check.
 _DEFINITE = "mass matrix is positive definite"
+#: Links of a chain from which on its least eigenvalue, which falls with their cube, may be a rounding error of the whole matrix.
+#: It is none of forward dynamics, whose errors are those of single links.
+_LONG = 1000
 
 
 @click.command(
@@ -278,14 +281,22 @@ def _controlled(equations: Equations) -> None:
 
 def _of_mass(start: WrittenStart, equations: Equations, independent: Equations) -> Iterator[dict[str, Any]]:
     """Yield the checks of the mass matrix of *equations* at *start*, then those of the *independent* ones."""
-    M, size = _mass_matrix(equations, start), _inertia_bounds(equations, start)
+    size = _inertia_bounds(equations, start)
+    ends = _ends_of_spectrum(equations, start, size)
+    if ends is not None and ends[0] > tolerances.ROUNDING_TOLERANCE * min(1.0, (_LONG / len(size)) ** 3):
+        yield _definite(ends[0])
+        yield _inverse(independent, start, [sqrt(x) for x in size], ends)
+        return
+    M = _mass_matrix(equations, start)
     if not all(map(isfinite, chain(size, *M))):  # or where quasi-velocities depend on each other
         yield _definite(nan, f"it is not finite: {_why(equations)}")
         return
     smallest = _eigenvalues(M, [sqrt(x) if x > 0 else 1.0 for x in size])[0]
     if smallest > tolerances.ROUNDING_TOLERANCE:
         yield _definite(smallest)
-        yield _inverse(independent, M, start)
+        scale = [sqrt(row[k]) for k, row in enumerate(M)]
+        sizes = _eigenvalues(M, scale)
+        yield _inverse(independent, start, scale, (sizes[0], sizes[-1]), M)
         if equations.system.constraints:
             yield _met(start)
         return
@@ -295,6 +306,17 @@ def _of_mass(start: WrittenStart, equations: Equations, independent: Equations) 
 
     _, motion = least_inertia(np.array(M), np.array(size))
     yield _definite(smallest, massless_motion_text(equations.system.v_names, motion, scaling_warning(equations.system)))
+
+
+def _ends_of_spectrum(equations: Equations, start: WrittenStart, size: Sequence[float]) -> tuple[float, float] | None:
+    """Return the smallest and the largest eigenvalue of the mass matrix of a long tree, in units of *size*."""
+    from kineta.numerics.plain_matrices import LARGE
+
+    if equations.system.nv <= LARGE or not all(map(isfinite, size)):
+        return None
+    from kineta.runtime.mass_matrix_rank import ends_of_spectrum
+
+    return ends_of_spectrum(equations, start.q, start.p, size)
 
 
 def _mass_matrix(equations: Equations, start: WrittenStart) -> list[list[float]]:
@@ -349,17 +371,23 @@ def _definite(smallest: float, fault: str = "") -> dict[str, Any]:
     return _finding(_DEFINITE, "smallest scaled eigenvalue", smallest, fault)
 
 
-def _inverse(equations: Equations, M: Sequence[Sequence[float]], start: WrittenStart) -> dict[str, Any]:
+def _inverse(
+    equations: Equations,
+    start: WrittenStart,
+    scale: Sequence[float],
+    ends: tuple[float, float],
+    M: Sequence[Sequence[float]] = (),
+) -> dict[str, Any]:
     """Return the check that forward dynamics invert inverse dynamics.
 
-    The diagonal of *M* scales both, so that units do not count. Rounding errors grow with the condition number of the scaled
-    matrix and with the forces, by which the error is divided.
+    The *scale* of the speeds scales both, so that units do not count. Rounding errors grow with the condition number of the
+    scaled matrix, from the *ends* of its spectrum, and with the forces, by which the error is divided. The mass matrix *M* is
+    that of a system with constraints.
     """
-    scale = [sqrt(row[k]) for k, row in enumerate(M)]
-    vdot = [x / s for x, s in zip(_spread(-1.0, 1.0, len(M)), scale, strict=True)]
+    vdot = [x / s for x, s in zip(_spread(-1.0, 1.0, len(scale)), scale, strict=True)]
     tau = start.values(equations, "inverse", vdot)
     back = start.values(equations, "forward", tau)
-    pushed = [0.0] * len(M)
+    pushed = [0.0] * len(scale)
     if equations.system.constraints and not equations.system.quasi:
         # Reactions change the accelerations, not the balance.
         pushed = start.values(equations, "reaction_forces", tau)
@@ -373,8 +401,7 @@ def _inverse(equations: Equations, M: Sequence[Sequence[float]], start: WrittenS
         by_reactions = pushed
         if any(pushed):
             by_reactions = _solved(M, pushed)
-        sizes = _eigenvalues(M, scale)
-        size = max(1.0, *(abs(x / s) for x, s in zip(tau, scale, strict=True))) * sizes[-1] / sizes[0]
+        size = max(1.0, *(abs(x / s) for x, s in zip(tau, scale, strict=True))) * ends[1] / ends[0]
         far = (abs((x - a - b) * s) for x, a, b, s in zip(back, vdot, by_reactions, scale, strict=True))
         error = max(far) / size
         fault = "" if error < tolerances.ROUNDING_TOLERANCE else "they contradict each other; please report the model"

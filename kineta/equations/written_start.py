@@ -9,6 +9,7 @@ from kineta import tolerances
 from kineta.consistency.constraint_arrays import regular_residual
 from kineta.equations.equations import Equations, equations_of
 from kineta.errors import ExpressionError
+from kineta.expr.loop_program import LoopProgram
 from kineta.model.parameters import constants
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate, evaluate_program
@@ -45,14 +46,18 @@ class WrittenStart:
     def values(self, equations: Equations, quantity: str, *given: Sequence[float]) -> list[float]:
         """Entries of *quantity* of *equations* at the start, for the last arguments *given*.
 
-        Where plain numbers have none, as infinite ones on the way to a finite result, they are those of the backend ``numpy``.
+        Where plain numbers have none, as infinite ones on the way to a finite result, they are those of the backend ``numpy``;
+        loops over links are compiled.
         """
         setup, main = equations.programs(quantity)
-        try:
-            return evaluate_program(main, [self.t], self.q, self.v, *given, evaluate_program(setup, self.p))
-        except ExpressionError:
-            found = equations.function(quantity, "numpy")(self.t, self.q, self.v, *given, p=self.p)
-            return found.ravel().tolist()  # type: ignore[no-any-return]  # of an array
+        backend = "llvm" if isinstance(main, LoopProgram) else "numpy"
+        if backend == "numpy":
+            try:
+                return evaluate_program(main, [self.t], self.q, self.v, *given, evaluate_program(setup, self.p))
+            except ExpressionError:
+                pass
+        found = equations.function(quantity, backend)(self.t, self.q, self.v, *given, p=self.p)
+        return found.ravel().tolist()  # type: ignore[no-any-return]  # of an array
 
 
 def written_start(system: System) -> WrittenStart:

@@ -74,7 +74,9 @@ def perhaps_many(system: System) -> bool:
                 fixed.add(body.name)
             else:
                 roots += 1
-    return roots >= REPEATED and roots * LARGE >= len(system.q_names)
+                if roots >= REPEATED and roots * LARGE >= len(system.q_names):
+                    return True
+    return False
 
 
 def programs(

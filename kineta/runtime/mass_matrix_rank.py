@@ -16,12 +16,14 @@ from kineta.consistency.definition_domain import domain_violation
 from kineta.consistency.redundancy import singular_configuration
 from kineta.equations.equations import Equations
 from kineta.equations.function import parameter_values
+from kineta.expr.loop_program import LoopProgram
 from kineta.expr.program import StraightLineProgram, program
 from kineta.mechanics.algorithms.rounding_bounds import speed_bounds
 from kineta.mechanics.derivation import Derivation
 from kineta.model.checks.scaling_check import mass_spread
 from kineta.model.parameters import named_values
 from kineta.model.system import System
+from kineta.numerics.extreme_eigenvalue import largest_eigenvalue
 from kineta.numerics.linear_algebra import eigh
 
 #: Time, coordinates, speeds.
@@ -31,6 +33,8 @@ State = tuple[float, FloatArray, FloatArray]
 _WHOLE, _COLUMNS = 200, 64
 #: The beginning of a sentence on constraints that depend on each other in a state.
 SINGULAR = "the state is singular: "
+#: What eigenvalues are sought for.
+_LEAST = "the least inertia"
 #: Number of speeds of a combination in a sentence.
 _TERMS = 6
 
@@ -68,6 +72,35 @@ def mass_matrix(equations: Equations, t: float, q: ArrayLike, v: ArrayLike, p: A
     return (M + M.T) / 2  # type: ignore[no-any-return]  # of arrays
 
 
+def ends_of_spectrum(equations: Equations, q: ArrayLike, p: ArrayLike, size: ArrayLike) -> tuple[float, float] | None:
+    """The smallest and the largest eigenvalue of the mass matrix at the coordinates *q* (nq,), scaled by the *size* (nv,) of its
+    diagonal entries. None for systems whose dynamics are no loops over links, and where they are not found so.
+    """
+    if equations.system.constraints or not all(
+        isinstance(equations.programs(quantity)[1], LoopProgram) for quantity in ("forward", "inverse")
+    ):
+        return None
+    n = equations.system.nv
+    scale, still = np.sqrt(np.asarray(size, dtype=float)), np.zeros(n)
+    if not (np.isfinite(scale).all() and (scale > 0).all()):
+        return None
+    forward, inverse = (equations.function(quantity) for quantity in ("forward", "inverse"))
+    falling, resting = (np.asarray(f(0.0, q, still, still, p=p)) for f in (forward, inverse))
+
+    def compliant(x: FloatArray) -> FloatArray:
+        """Accelerations by forces, beside those that bodies have without."""
+        return np.asarray(scale * (np.asarray(forward(0.0, q, still, scale * x, p=p)) - falling))
+
+    def inert(x: FloatArray) -> FloatArray:
+        """Forces by accelerations, beside those that bodies need at rest."""
+        return np.asarray((np.asarray(inverse(0.0, q, still, x / scale, p=p)) - resting) / scale)
+
+    inverse_of_least, greatest = (largest_eigenvalue(f, n, what=_LEAST) for f in (compliant, inert))
+    if inverse_of_least is None or greatest is None:
+        return None
+    return 1.0 / inverse_of_least, greatest
+
+
 def least_inertia(M: FloatArray, size: FloatArray) -> tuple[float, FloatArray]:
     """Smallest eigenvalue of the mass matrix *M* (nv, nv), scaled by the *size* (nv,) of its diagonal entries so that masses
     and moments of inertia compare, and its eigenvector as speeds (nv,). Infinite without speeds.
@@ -75,7 +108,7 @@ def least_inertia(M: FloatArray, size: FloatArray) -> tuple[float, FloatArray]:
     if not len(size):
         return np.inf, np.empty(0)
     scale = np.sqrt(np.where(size > 0, size, 1.0))
-    values, vectors = eigh(M / np.outer(scale, scale), what="the least inertia")
+    values, vectors = eigh(M / np.outer(scale, scale), what=_LEAST)
     idle = vectors[:, values <= max(tolerances.ROUNDING_TOLERANCE, values[0])]
     for k in range(idle.shape[1]):  # of several such motions those of few speeds
         i = np.abs(idle[:, k]).argmax()

@@ -8,9 +8,18 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from benchmarks.chains import chain
 from kineta import tolerances
+from kineta.equations.equations import equations_of
 from kineta.runtime import mass_matrix_rank
-from kineta.runtime.mass_matrix_rank import least_inertia, massless_motion_text, singular_mass_matrix
+from kineta.runtime.mass_matrix_rank import (
+    ends_of_spectrum,
+    inertia_bounds,
+    least_inertia,
+    mass_matrix,
+    massless_motion_text,
+    singular_mass_matrix,
+)
 from tests.models import block
 from tests.support import EXAMPLES
 
@@ -115,3 +124,25 @@ def test_the_mass_matrix_of_a_large_system_is_found_by_columns(monkeypatch: pyte
     monkeypatch.setattr(mass_matrix_rank, "_WHOLE", 2)
     monkeypatch.setattr(mass_matrix_rank, "_COLUMNS", 4)
     assert mass_matrix_rank.mass_matrix(equations, *state) == pytest.approx(whole, rel=1e-13, abs=1e-13)
+
+
+def test_the_ends_are_those_of_the_matrix() -> None:
+    n = 210
+    equations = equations_of(chain(n))
+    q = np.random.default_rng(0).uniform(-2, 2, n)
+    p = np.zeros(0)
+    size = inertia_bounds(equations, 0.0, q, np.zeros(n), p)
+    found = ends_of_spectrum(equations, q, p, size)
+    M = mass_matrix(equations, 0.0, q, np.zeros(n), p)
+    expected = np.linalg.eigvalsh(M / np.sqrt(np.outer(size, size)))[[0, -1]]
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_short_ones_have_none() -> None:
+    equations = kn.derive(chain(5))
+    assert ends_of_spectrum(equations, np.zeros(5), np.zeros(0), np.ones(5)) is None
+
+
+def test_sizes_that_are_none_have_no_spectrum() -> None:
+    equations = equations_of(chain(210))
+    assert ends_of_spectrum(equations, np.zeros(210), np.zeros(0), np.zeros(210)) is None

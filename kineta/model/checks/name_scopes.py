@@ -231,12 +231,13 @@ def _acting(scope: SymbolTable) -> None:
         scope.only(scope.resting, RESTING, kind.positions(element), _of(element), hint=DAMPER)
         scope.only(scope.state, MOVING, element.expressions, _of(element))
         scope.only(scope.parameters, "parameters", kind.constants(element), _of(element))
+    placed = scope.resting & scope.held
     for condition in kinded(scope.system):
         if not isinstance(condition, Element | Program):
             kind = condition.kind
             scope.only(scope.parameters, "parameters", kind.constants(condition), _of(condition))
             instead = STOPS if isinstance(condition, Limit) else ""
-            scope.only(scope.resting & scope.held, RESTING, kind.positions(condition), _of(condition), instead=instead)
+            scope.only(placed, RESTING, kind.positions(condition), _of(condition), instead=instead)
             if isinstance(condition, Switch):
                 _switch(scope, condition)
             else:
