@@ -12,9 +12,11 @@ from kineta.arrays import FloatArray
 from kineta.consistency.definition_domain import domain_violation
 from kineta.errors import ArgumentError
 from kineta.runtime.independent_states import independent_states, state_names
-from kineta.runtime.kinks import at_kink
+from kineta.runtime.kinks import at_kink, crowded_jumps
 from kineta.runtime.tangent import Linearisation, Tangent
 
+#: Why an entry of a matrix has no limit.
+BENT = "it has a corner, a jump or no value there"
 #: Largest relative change of rates over the distance of neighbours, in units of it, where they do not jump.
 LIPSCHITZ = 100.0
 #: Ratio of a second, smaller distance, at which continuous rates differ in proportion; limits are extrapolated from both.
@@ -54,14 +56,17 @@ def near(
 
 
 def _why(tangent: Tangent, t: FloatArray, q: FloatArray, v: FloatArray, p: FloatArray) -> str:
-    """Return the sentence on the first operation without a value or derivative at the states; ``''`` for none."""
+    """Return the sentence on the first operation without a value or derivative, or that jumps, at the states; ``''`` for none."""
     lead = q.shape[:-1]
     for i in np.ndindex(lead):
         own = (np.broadcast_to(x, (*lead, x.shape[-1]))[i] for x in (t, q, v, p))
         time, place, speeds, known = own
         acting = tuple(tangent.outputs.values())
-        if why := domain_violation(tangent.equations, known, float(time[0]), np.concatenate([place, speeds]), acting):
+        state = float(time[0]), np.concatenate([place, speeds])
+        if why := domain_violation(tangent.equations, known, *state, acting):
             return why
+        if jumping := crowded_jumps(tangent.equations, known, *state):
+            return f"{BENT}, where {jumping[0]} jumps"
     return ""
 
 
@@ -82,7 +87,4 @@ def _no_limit(tangent: Tangent, name: str, values: FloatArray, why: str) -> str:
     at = np.unravel_index(int(spread.argmax()), spread.shape)
     row = int(at[-1] if name == "rate" else at[-2])
     what = f"the rate of '{rows[row]}'" if rows is states else f"'{rows[row]}'"
-    return (
-        f"Model '{system.name}': {what} has no derivative at this state: {why or 'it has a corner, a jump or no value there'}. "
-        "Linearise beside it."
-    )
+    return f"Model '{system.name}': {what} has no derivative at this state: {why or BENT}. Linearise beside it."

@@ -287,6 +287,12 @@ def test_a_corner_or_a_jump_has_no_derivative(force: str) -> None:
     assert np.isfinite(kn.linearize(bent, {"x": 0.1, "x'": 0.1}).A).all()
 
 
+def test_what_jumps_is_named() -> None:
+    bent = kn.loads("coordinates x; C | Sx(x) = 1;\nforce f = if(tanh(x) < 0.5*x', 1, 2) on x;")
+    with pytest.raises(kn.ArgumentError, match=r"where 'step\(.*\)' of 'f' \(<text>:2:7\) jumps\. Linearise beside it"):
+        kn.linearize(bent)
+
+
 @pytest.mark.parametrize(
     ("force", "slope"), [("-3*x*abs(x)", 0.0), ("-3*max(x, 0)^2 - x", -1.0), ("-abs(x')*x' - 2*x", -2.0)]
 )
