@@ -56,15 +56,28 @@ def placement_kink(equations: Equations, p: FloatArray, t: float, y: FloatArray)
     return found and f"{found}, at which no finite force moves it as it asks; make it smooth, as a cubic table is"
 
 
-def jump_there(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> str:
-    """Words on the operation of a force or rate that jumps next to the state *y* at *t*, with its place in the text."""
-    return next((words for _, words in jumps_near(equations, p, t, y)), "what is given")
+def jump_met(
+    equations: Equations, p: FloatArray, before: tuple[float, FloatArray], now: tuple[float, FloatArray]
+) -> str:
+    """Words on the operation of a force or rate that jumps at the time and state *now*, with its place in the text: of several,
+    as where the motion slides already, the one that was farthest from it *before*.
+    """
+    at = jumps_near(equations, p, *now)
+    there = [words for off, words in at if off <= _near(now[1])] or [words for _, words in at[:1]]
+    if len(there) > 1:
+        off = {words: far for far, words in jumps_near(equations, p, *before)}
+        return max(there, key=lambda words: off[words])
+    return there[0] if there else "what is given"
 
 
 def crowded_jumps(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> tuple[str, ...]:
     """Words on the operations of forces and rates that jump at the state *y* at *t*, as near as steps come."""
-    near = tolerances.STALL_TOLERANCE * max(1.0, float(np.abs(y).max()))
-    return tuple(words for off, words in jumps_near(equations, p, t, y) if off <= near)
+    return tuple(words for off, words in jumps_near(equations, p, t, y) if off <= _near(y))
+
+
+def _near(y: FloatArray) -> float:
+    """What is zero for steps at the state *y*: they come no nearer."""
+    return tolerances.STALL_TOLERANCE * max(1.0, float(np.abs(y).max()))
 
 
 def jumps_near(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> list[tuple[float, str]]:

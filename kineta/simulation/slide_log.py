@@ -11,7 +11,7 @@ from kineta.integration.problem import Slides
 from kineta.integration.solver import BY_EVENTS
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime.functions import slides_of
-from kineta.runtime.kinks import crowded_jumps, jump_there
+from kineta.runtime.kinks import crowded_jumps, jump_met
 from kineta.runtime.problem import SimulationProblem
 
 #: Steps in a row that lead nowhere together.
@@ -83,7 +83,7 @@ class SlideLog:
     def __init__(self, task: SimulationProblem, slides: Slides) -> None:
         self._task, self._own, self._states = task, slice(slides.place, slides.place + len(slides.guards)), len(task.y0)
         self._last = np.zeros(len(slides.guards), dtype=bool)
-        self._end = task.t0
+        self._before = task.t0, task.y0
         self._words = [""] * len(slides.guards)
         self.changes: list[tuple[float, str]] = []
 
@@ -95,9 +95,10 @@ class SlideLog:
             on[1:] = y[:, self._own] > SLIDING - 0.5
         for i, j in np.argwhere(on[1:] != on[:-1]).tolist():
             if on[i + 1, j]:
-                self._words[j] = jump_there(self._task.equations, self._task.made.p, float(t[i]), y[i])
+                before = (float(t[i - 1]), y[i - 1]) if i else self._before
+                self._words[j] = jump_met(self._task.equations, self._task.made.p, before, (float(t[i]), y[i]))
                 self.changes.append((float(t[i]), f"{BEGINS} {self._words[j]} jumps"))
             else:
-                at = float(t[i - 1]) if i else self._end
+                at = float(t[i - 1]) if i else self._before[0]
                 self.changes.append((at, f"the motion no longer slides where {self._words[j]} jumps"))
-        self._last, self._end = on[-1], float(t[-1])
+        self._last, self._before = on[-1], (float(t[-1]), y[-1])

@@ -132,6 +132,9 @@ def test_two_surfaces_at_once() -> None:
         "force u = 0.4*sin(t) on x; force w = 0.5*cos(1.7*t) on y; initial x' = 1, y' = 0.5;"
     )
     found = kn.simulate(kn.loads(text), 10.0, samples=101)
+    first, second = sorted((how for _, how in found.changes), key=lambda how: "sign(y')" in how)
+    assert "slide where 'sign(x')' of 'a'" in first
+    assert "slide where 'sign(y')' of 'b'" in second
     late = found.t > 3.0
     np.testing.assert_allclose(found["x'"][late], 0.0, atol=1e-12)
     np.testing.assert_allclose(found["y'"][late], 0.0, atol=1e-12)
