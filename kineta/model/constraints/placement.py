@@ -13,6 +13,7 @@ from kineta.model.body import GROUND, Station
 from kineta.model.bounds import Bound
 from kineta.model.coercion import COERCIONS, scalar, vector
 from kineta.passes.evaluate import evaluate
+from kineta.threads import memo
 
 if TYPE_CHECKING:
     from kineta.model.io.kin_source import Node, Source
@@ -74,7 +75,9 @@ def fault(system: Scope, start: str, end: str) -> tuple[str, str] | None:
 
 def carrier(system: Scope, name: str) -> str:
     """Body at the root of the rigid group of a body: the ground, or a body moved by its motions."""
-    bodies, changing = {b.name: b for b in system.bodies}, {"t", *system.q_names}
+    bodies, changing = memo(
+        system, carrier, lambda: ({b.name: b for b in system.bodies}, frozenset(("t", *system.q_names)))
+    )
     while name != GROUND:
         body = bodies[name]
         arguments = system.expand(*(x for m in body.motions for x in m.arguments))

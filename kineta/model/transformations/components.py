@@ -56,6 +56,7 @@ class Components:
 
     def __init__(self, system: System, coupled: Iterable[Iterable[str]] = ()) -> None:
         self._whole, self._system = system, system.expanded
+        self._known: dict[int, tuple[str, ...]] = {}
         self._above = {name: name for name in (*system.coordinates, *system.switched, *system.state_names)}
         # The coordinate, or parameter of a switch, that owns a quantity or frame; None where none changes it.
         self._owner: dict[str, str | None] = dict.fromkeys((GROUND, TIME, *(p.name for p in system.parameters)))
@@ -73,10 +74,17 @@ class Components:
                 self._join((name, *system.coordinates[:1]))
         self._roots = list(dict.fromkeys(map(self._root, system.coordinates)))
 
+    def _names(self, record: Any) -> tuple[str, ...]:
+        """All names in a *record* of the system, looked for once."""
+        found = self._known.get(id(record))
+        if found is None:
+            found = self._known[id(record)] = tuple(_named(record) if isinstance(record, Switch) else names_in(record))
+        return found
+
     def _couple(self, system: System) -> None:
         """Couple what the records of *system* couple."""
         for body in system.tree:
-            self._own(body.name, [body.base, *names_in((body.motions, body.inertia))])
+            self._own(body.name, self._names(body))
         for point in system.points:
             self._own(point.name, [point.body, *names_in(point.position)])
         for place in (*(b.name for b in system.bodies), *(p.name for p in system.points)):
@@ -84,11 +92,11 @@ class Components:
         for quasi in system.quasi:
             self._owner[quasi.name] = self._join(names_in(quasi.value))
         for record in (*system.elements, *system.constraints, *system.contacts):
-            self._owner[f"{MULTIPLIER}{record.name}"] = self._join(names_in(record))
+            self._owner[f"{MULTIPLIER}{record.name}"] = self._join(self._names(record))
         for state in system.states:
             self._join([state.name, *names_in(state.rate)])
         for switch in system.switches:
-            self._join(_named(switch))
+            self._join(self._names(switch))
         if not system.switched.keys().isdisjoint(names_in(system.gravity)):
             self._join([*names_in(system.gravity), *system.coordinates])
         for output in system.outputs:  # parts of vectors in the axes of another body
@@ -146,12 +154,12 @@ class Components:
     def _parts(self) -> Iterator[System]:
         system, always = self._system, {*names_in(self._system.gravity)}
         every: dict[str, list[tuple[Any, list[str]]]] = {
-            name: [(r, self._owners(names_in(r))) for r in getattr(system, name)]
+            name: [(r, self._owners(self._names(r))) for r in getattr(system, name)]
             for name in ("elements", "points", "constraints", "contacts", "quasi")
         }
         every["states"] = [(s, self._owners([s.name])) for s in system.states]
         every["bodies"] = [(b, self._owners([b.name])) for b in system.bodies]
-        every["switches"] = [(s, self._owners(_named(s))) for s in system.switches]
+        every["switches"] = [(s, self._owners(self._names(s))) for s in system.switches]
         every["coordinates"] = [(c, self._owners([c])) for c in system.coordinates]
         every["initial"] = [(pair, self._owners(pair[:1])) for pair in system.initial]
         told = [o for o in system.outputs if o not in self.over] + self._contributions()
@@ -165,7 +173,7 @@ class Components:
                     of[root][name].append(replace(record, inertia=Inertia()) if massless else record)
         for kept in of.values():
             own: dict[str, Any] = {name: tuple(found) for name, found in kept.items()}
-            named = always.union(names_in(tuple(own.values())))
+            named = always.union(*(self._known.get(id(r)) or names_in(r) for records in own.values() for r in records))
             own |= {"initial": Initial(own["initial"]), "outputs": Outputs(own["outputs"])}
             used = Parameters(p for p in system.parameters if p.name in named)
             yield system.unchecked(**own, parameters=used, lets=Lets(), appearance=())

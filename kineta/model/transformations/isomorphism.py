@@ -137,15 +137,18 @@ class _Shape:
 
     def _of(self, value: Any, field: str = "name") -> Hashable:
         """The shape of a *value* in a *field*: a record, a tuple, an expression, or a plain value."""
-        if isinstance(value, Expr):
+        kind = type(value)
+        if kind is Expr:
             return self._expression(value)
+        if kind is tuple:
+            return tuple([self._of(entry, field) for entry in value])
         if isinstance(value, str):
             return self._name(value) if field in _NAMED else (value,)
         if isinstance(value, tuple):
             return tuple(self._of(entry, field) for entry in value)
         if is_dataclass(value):
-            own = field_names(type(value), "compare")
-            return type(value), tuple(self._of(getattr(value, name), name) for name in own)
+            own = field_names(kind, "compare")
+            return kind, tuple([self._of(getattr(value, name), name) for name in own])
         return value if isinstance(value, Hashable) else id(value)  # a number, or what is like nothing else
 
     def _symbol(self, name: str) -> Hashable:
