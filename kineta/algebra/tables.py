@@ -21,6 +21,8 @@ from kineta.values import flag
 #: Points that a kind needs at least; of periodic tables, whose last point is the first one again.
 LEAST = {"linear": 2, "monotone": 2, "cubic": 2, "natural": 2, "quintic": 6, "hermite": 2}
 PERIODIC = {"linear": 2, "monotone": 3, "cubic": 3, "quintic": 4, "hermite": 2}
+#: Points that a table has at most: models hold each as an expression.
+MOST = 200_000
 #: What a table does beyond its ends.
 OUTSIDE = ("hold", "extrapolate")
 
@@ -61,6 +63,8 @@ def table(
         rows = [tuple(row) for row in points]
     except Exception:  # whatever the object raises
         raise ExpressionError(f"a table has points, rows (x, y), found {shown(points)}.") from None
+    if (number := len(rows) if not isinstance(x, tuple | list) else sum(map(len, rows))) > MOST:
+        raise ExpressionError(f"a table has {MOST} points at most, found {number}; take some of them only.")
     if isinstance(x, tuple | list):
         if len(x) != 2:
             raise ExpressionError(f"a table is one of a quantity or of two, (x, y), found {len(x)}.")

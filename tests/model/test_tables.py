@@ -400,6 +400,18 @@ def test_files_that_are_no_tables(tmp_path: Path, content: str, said: str) -> No
     assert said in str(error.value)
 
 
+def test_tables_have_a_largest_number_of_points(tmp_path: Path) -> None:
+    (tmp_path / "many.csv").write_text("\n" * 400_001)
+    text = 'coordinates x; A | Sx(x) = 1; force f = table(x; "many.csv") on x;'
+    (tmp_path / "m.kin").write_text(text)
+    with pytest.raises(
+        kn.ModelError, match=r"expected 200000 lines of points at most, found 400002; take some of them"
+    ):
+        kn.load(tmp_path / "m.kin")
+    with pytest.raises(kn.ExpressionError, match="a table has 200000 points at most, found 200001; take some"):
+        kn.table(X, zip(range(200_001), range(200_001), strict=True))
+
+
 def test_a_folder_is_no_table(tmp_path: Path) -> None:
     (tmp_path / "m.kin").write_text('coordinates x; A | Sx(x) = 1; force f = table(x; ".") on x;', encoding="utf-8")
     with pytest.raises(kn.ModelError, match=r"m\.kin:1:41: .*: expected a file of points, found a folder\.$"):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kineta.algebra.expression import expr
+from kineta.algebra.tables import MOST
 from kineta.errors import ModelError, suggestion
 from kineta.model import units
 from kineta.model.io.column_headings import parted, shortened, unit_of
@@ -86,7 +87,12 @@ def _content(path: Path, *, headed: bool = True) -> tuple[list[str], list[_Line]
 
 
 def _lines(path: Path) -> Iterator[_Line]:
-    for number, line in enumerate(read_text(path, "a file of points").split("\n"), 1):
+    lines = read_text(path, "a file of points").split("\n")
+    if len(lines) > 2 * MOST:  # headings and remarks included
+        raise ModelError(
+            f"{path}: expected {MOST} lines of points at most, found {len(lines)}; take some of them only."
+        )
+    for number, line in enumerate(lines, 1):
         if line.strip() and not line.lstrip().startswith("#"):
             try:
                 cells = next(csv.reader([line], skipinitialspace=True))
