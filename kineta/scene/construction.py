@@ -187,7 +187,9 @@ def _inertia(m: Machine, s: Solid) -> Dressed:
         R = along(m.value(slides[0], "axis"))
         cart = surfaces.box(np.array([3.6, 3.6, 6.4]) * r)
         yield (cart if slides[0].kind == "rail" else surfaces.cylinder(2.6 * r, 4.4 * r)).placed(R, com), ""
-    elif len(m.scene.bodies) == 1 and (axial := _axial(moments, axes, com)) is not None:  # a top, on its tip
+    elif (
+        len(m.scene.bodies) == 1 and _on_a_ball(m) and (axial := _axial(moments, axes, com)) is not None
+    ):  # a top, on its tip
         radius = float(np.sqrt(10 * axial / (3 * mass)))
         yield surfaces.bar(np.zeros(3), 4 / 3 * com, 0.02 * radius, tip=radius, around=2 * surfaces.AROUND), ""
         yield surfaces.bar(4 / 3 * com, 1.7 * com, 0.08 * radius), COLOURS["joint"]
@@ -216,6 +218,11 @@ def _principal(m: Machine, s: Solid) -> tuple[FloatArray, FloatArray]:
     moments, axes = eigh(np.array([[a, ab, ac], [ab, b, bc], [ac, bc, c]]), what="the axes of inertia")
     axes[:, 2] *= np.sign(det(axes))
     return moments, axes
+
+
+def _on_a_ball(m: Machine) -> bool:
+    """Whether a joint lets the only body turn in all directions."""
+    return any(s.kind == "ball" for s in m.scene.solids)
 
 
 def _axial(moments: FloatArray, axes: FloatArray, com: FloatArray) -> float | None:

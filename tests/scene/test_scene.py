@@ -79,6 +79,16 @@ def test_a_rod_grows_with_its_length() -> None:
         assert np.linalg.norm(own.value(first, "end") - own.value(first, "start")) == pytest.approx(l1, abs=1e-15)
 
 
+def test_a_body_on_a_hinge_is_no_top() -> None:
+    def reach(motion: str) -> float:
+        text = f"coordinates a, b; A | {motion} = 1, 0.5, 2, 2, com = (1, 0, 0);"
+        own = machine(kn.loads(text.replace("a, b", "a") if "b" not in motion else text))
+        return max(float(p.surface.vertices[:, 0].max()) for p in pieces(own, own.first) if p.solid.kind == "inertia")
+
+    assert reach("Ry(a), Rz(b)") == pytest.approx(1.7)
+    assert reach("Ry(a)") != pytest.approx(1.7)
+
+
 @pytest.mark.parametrize("solid", ["disk(1)", "disk(1, 0.3)", "cylinder(0.2, 3)", "cylinder(1, 1)", "sphere(1)"])
 def test_round_bodies_have_marks_by_which_one_sees_them_turn(solid: str) -> None:
     text = "coordinates a; A | Rz(a) = 1, 1, 1, 1; shape A = {0} colour {1}; shape ground = {0} at (5, 0, 0);"

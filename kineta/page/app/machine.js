@@ -282,7 +282,7 @@ export class Machine {
       this.add(s, slide.kind === "rail" ? shapes.box(3.6 * r, 3.6 * r, 6.4 * r) : shapes.cylinder(2.6 * r, 4.4 * r), this.colour(s), com, turn);
       return;
     }
-    const axial = scene.bodies.length === 1 ? this.axial(moments, axes, com) : null;
+    const axial = scene.bodies.length === 1 && scene.solids.some((x) => x.kind === "ball") ? this.axial(moments, axes, com) : null;
     if (axial !== null) {
       const radius = Math.sqrt((10 * axial) / (3 * mass)), tip = com.clone().multiplyScalar(4 / 3);
       this.bar(s, new THREE.Vector3(), tip, 0.02 * radius, this.colour(s), radius);
