@@ -372,10 +372,10 @@ class _Typesetter:
         n, op = self.notation, Op(self.graph.op[x])
         if x in self.sums:
             flipped, terms = self.sums[x]
-            mixed = len({m for m, _ in terms}) > 1
+            signs = {m for m, _ in terms}
             given = self.turned.get(x, None if x in self.squared else minus and power % 2 == 1)
             turn = terms[0][0] if given is None else given
-            turn = turn and mixed and not flipped
+            turn = signs == {True} or (turn and len(signs) > 1 and not flipped)
             inside = self._joined([(m ^ turn, s) for m, s in terms])
             base = n.brackets(inside)
             return (flipped ^ turn) and power % 2 == 1, base if power == 1 else n.power(base, n.number(float(power)))

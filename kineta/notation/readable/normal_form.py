@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
 
@@ -11,7 +11,7 @@ from kineta.expr.op import BINARY, Op
 from kineta.expr.walk import operands, reachable
 from kineta.notation.readable.angles import exact_sum, sine_cosine
 from kineta.notation.readable.divisors import cancelled, over, root
-from kineta.notation.readable.polynomials import Sum, added, join, remainder, scaled
+from kineta.notation.readable.polynomials import UNITY, Sum, added, join, remainder, scaled
 from kineta.notation.readable.ring import Ring
 from kineta.notation.readable.symbolic_powers import Powers, joined_powers, symbolic_power
 from kineta.notation.typesetting import FactorKind, Kinds, composed_kind, kind_of
@@ -50,7 +50,7 @@ def normal_form(
         elif op == Op.SQRT:
             value[i] = root(ring, at(a)) if at(a) else {}
         elif op in (Op.SIN, Op.COS, Op.TAN):
-            s, c = sine_cosine(ring, at(a))
+            s, c = _of_inverse(ring, graph, a, at) or sine_cosine(ring, at(a))
             value[i] = s if op == Op.SIN else c if op == Op.COS else ring.product(s, over(ring, c))
         else:
             rows = [datum(a), datum(b)] if op == Op.PAIR else [at(a), at(b)] if op in BINARY else [at(a)]
@@ -68,6 +68,17 @@ def normal_form(
             named[distances[i]] = cancelled(ring, value[i])
             value[i] = {((ring.symbol(distances[i], ring.fastest(value[i])), 1),): Fraction(1)}
     return named, [at(r) for r in refs]
+
+
+def _of_inverse(ring: Ring, graph: Graph, angle: Ref, at: Callable[[Ref], Sum]) -> tuple[Sum, Sum] | None:
+    """Sine and cosine of an *angle* that is asin(x) or acos(x), up to a sign: x and sqrt(1 - x^2); None for others."""
+    op, x = graph.op[angle >> 1], graph.lhs[angle >> 1]
+    if op not in (Op.ASIN, Op.ACOS):
+        return None
+    square = ring.product(at(x), at(x))
+    own, other = at(x), root(ring, cancelled(ring, added(UNITY, square, Fraction(-1))))
+    s, c = (own, other) if op == Op.ASIN else (other, own)
+    return (scaled(s, (), Fraction(-1)) if angle & 1 else s), c
 
 
 def distance_components(graph: Graph, refs: Sequence[Ref]) -> list[int]:

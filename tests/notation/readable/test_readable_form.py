@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+import kineta as kn
 from kineta.equations.formulas import Formulas
 from kineta.expr.graph import Graph
+from kineta.expr.op import Op
 from kineta.notation.readable.readable_form import readable_form
 from kineta.notation.readable.reading_cost import reading_cost
 from kineta.notation.text import TEXT
@@ -105,6 +107,27 @@ def test_names_of_parts_are_none_of_the_model() -> None:
     form = readable_form(graph, refs, {}, [f"R{k}" for k in range(6)])
     assert form is not None
     assert list(form.parts) == ["z3"]
+
+
+def test_sines_of_their_inverses_are_roots() -> None:
+    graph = Graph()
+    x = graph.mul(graph.symbol("x"), graph.symbol("k"))
+    angles = [graph.call(op, x) ^ sign for op in (Op.ASIN, Op.ACOS) for sign in (0, 1)]
+    refs = [graph.call(op, angle) for op in (Op.SIN, Op.COS, Op.TAN) for angle in angles]
+    labels = [f"R{k}" for k in range(len(refs))]
+    form = readable_form(graph, refs, {}, labels, parts=False)
+    assert form is not None
+    lines, known = [f"{n} = {e}" for n, e in form.lines(TEXT, labels)], {"x": 0.7, "k": 0.9}
+    assert lines[:2] == ["R0 = k*x", "R1 = -k*x"]
+    assert not any("asin" in line or "acos" in line for line in lines)
+    assert [computed(line, dict(known)) for line in lines] == pytest.approx(evaluate(graph, refs, known), rel=1e-12)
+
+
+def test_no_square_begins_with_a_minus() -> None:
+    """A cylinder that rolls within another, which turns."""
+    system = kn.loads("""gravity 9.81; parameters m, M, R, r; coordinates a, th; O | Ry(a) = Jy(M*R^2);
+    C | Ry(th), Sz(r - R), Ry(R*(a - th)/r) = m(m), Jy(m*r^2/2);""")
+    assert "(-" not in kn.derive(system).text("energy")
 
 
 def _labels(formulas: Formulas) -> list[str]:
