@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.expr.op import UNARY, Op
@@ -64,9 +65,10 @@ class Constants:
         value = self.graph.value(ref)
         if value is not None:
             return {ONE: _exact(value)} if value else {}
-        sign = -1 if ref & 1 else 1
         known = self._forms.get(ref >> 1)
-        return {ref & -2: sign} if known is None else {n: sign * f for n, f in known.items()}
+        if known is None:
+            return {ref & -2: -1 if ref & 1 else 1}
+        return {n: -f for n, f in known.items()} if ref & 1 else known
 
     def _made(self, form: LinearForm, plain: Ref) -> Ref:
         """The expression of *form* without vanishing terms; *plain* for a form beyond the limits."""
@@ -80,10 +82,11 @@ class Constants:
             ((node, factor),) = form.items()
             ref = graph.mul(graph.const(float(factor)), node)
         else:
-            sizes = {max(f, -f) for f in form.values()}
-            common = sizes.pop() if len(sizes) == 1 else 1
+            sizes = (max(f, -f) for f in form.values())
+            first = next(sizes)
+            common = first if all(size == first for size in sizes) else 1
             ordered = sorted(form.items(), key=lambda t: t[1] < 0)
-            terms = [graph.mul(graph.const(float(f / common)), n) for n, f in ordered]
+            terms = [graph.mul(graph.const(float(f if common == 1 else f / common)), n) for n, f in ordered]
             ref = graph.mul(graph.const(float(common)), graph.sum(terms))
         if ref != ZERO:
             self._forms[ref >> 1] = {n: -f for n, f in form.items()} if ref & 1 else form
@@ -141,6 +144,7 @@ class Rebuilding:
         return [signed(self.copy[r >> 1], r) for r in self.roots]
 
 
+@lru_cache(maxsize=4096)
 def _exact(value: float) -> Exact:
     """*value* as the decimal number of its shortest text."""
     return int(value) if abs(value) < WHOLE and value == int(value) else Fraction(repr(value))
