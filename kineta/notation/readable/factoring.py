@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import combinations
 
 from kineta.expr.op import Op
 from kineta.notation.printed_numbers import is_fraction
 from kineta.notation.readable import polynomials
 from kineta.notation.readable.angles import forms
-from kineta.notation.readable.polynomials import Monomial, Sum, added, content, inverse, power, scaled, weak_quotient
+from kineta.notation.readable.polynomials import (
+    Monomial,
+    Sum,
+    added,
+    content,
+    inverse,
+    join,
+    power,
+    scaled,
+    weak_quotient,
+)
 from kineta.notation.readable.reading_cost import TreeCost
 from kineta.notation.readable.ring import Ring
 from kineta.notation.readable.trees import EMPTY, Tree, product, raised, single, tree
@@ -39,8 +50,21 @@ class Factoring:
     def opened(self, x: int) -> Tree:
         """What a divisor, or the square of a root, is written as."""
         if x not in self._opened:
-            self._opened[x] = self.best(self.ring.sums[x])
+            a = self.ring.sums[x]
+            self._opened[x] = self.cheapest((self.best(a), self._with_differences(a)))
         return self._opened[x]
+
+    def _with_differences(self, a: Sum) -> Tree:
+        """*a* with every x^2 - 2 x y + y^2 of two of its terms as a square: a distance."""
+        rows, left = list[Tree](), dict(a)
+        halves = {m: tuple((x, p // 2) for x, p in m) for m in a if m and all(p % 2 == 0 for _, p in m)}
+        for m, n in combinations(halves, 2):
+            f, cross = a[m], join(halves[m], halves[n])
+            if {m, n, cross} <= left.keys() and a[n] == f and abs(left[cross]) == 2 * f:
+                both = {halves[m]: Fraction(1), halves[n]: left[cross] / (2 * f)}
+                rows.append(product(single(f), raised(self.plain(both), 2)))
+                left = {k: g for k, g in left.items() if k not in (m, n, cross)}
+        return tree([*(t for row in rows for t in row), *(self.best(left) if left else EMPTY)])
 
     def best(self, a: Sum) -> Tree:
         """The cheapest tree of a sum: its sines and cosines in several forms, factors taken out of each."""

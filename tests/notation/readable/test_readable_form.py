@@ -123,6 +123,12 @@ def test_sines_of_their_inverses_are_roots() -> None:
     assert [computed(line, dict(known)) for line in lines] == pytest.approx(evaluate(graph, refs, known), rel=1e-12)
 
 
+def test_distances_are_roots_of_squares_of_differences() -> None:
+    system = kn.loads("""gravity 9.81; parameters M, m, k, l; coordinates x, X, Z; let s = sqrt((X - x)^2 + Z^2);
+    T | Sx(x) = m(M); L | Sx(X), Sz(-Z) = m(m); spring rope = k, l on s;""")
+    assert kn.derive(system).text().startswith("s = sqrt((x - X)^2 + Z^2)")
+
+
 def test_no_square_begins_with_a_minus() -> None:
     """A cylinder that rolls within another, which turns."""
     system = kn.loads("""gravity 9.81; parameters m, M, R, r; coordinates a, th; O | Ry(a) = Jy(M*R^2);
