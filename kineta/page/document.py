@@ -230,7 +230,7 @@ def _page(
         "STYLE": math_style() + _text("app.min.css"),
         "EQUATIONS": "" if asked else equations_html(equations),
         "MODEL": model_html(system),
-        "DATA": json.dumps(data, ensure_ascii=True).replace("<", "\\u003c"),
+        "DATA": compressed(json.dumps(data, separators=(",", ":")).encode()),
         "LICENCES": _text("licences.txt"),
         "SCRIPT": _packed_script(),
         "LOADER": _text("loader.js"),

@@ -35,9 +35,9 @@ NODE = pytest.mark.skipif(
 
 def data(page: str) -> dict[str, Any]:
     """What a page is told."""
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    found = re.search(r'<script type="text/plain" id="data">(.*?)</script>', page, re.DOTALL)
     assert found is not None
-    told: dict[str, Any] = json.loads(found[1])
+    told: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(found[1])))
     return told
 
 

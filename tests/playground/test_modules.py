@@ -27,13 +27,14 @@ from kineta.playground import browser
 browser.prepare()
 """
 MADE = """
-import json, re, sys
+import base64, json, re, sys, zlib
 from pathlib import Path
 from kineta.model.io import dumps, load
 found = {}
 for path in map(Path, sys.argv[1:]):
     page = browser.page(path.read_text() if path.suffix == ".kin" else dumps(load(path)))["page"]
-    found[path.stem] = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+    packed = re.search(r'id="data">(.*?)</script>', page, re.S)[1]
+    found[path.stem] = json.loads(zlib.decompress(base64.b64decode(packed)))
 print(json.dumps(found))
 """
 BARE = 'assert not {"numpy", "scipy", "llvmlite"} & {n for n, m in sys.modules.items() if getattr(m, "__file__", None)}'
