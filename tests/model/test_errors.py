@@ -102,6 +102,16 @@ NAMES = [
     ("A | Rz(q1) = 1; point P on B = (0, 0, 0);", "Point 'P' (m.kin:1:23): body 'B' does not exist."),
     ("A | Rz(q1) = 1; force f on B = (0, 0, 0);", "m.kin:1:28: expected a point or a body, found 'B'."),
     (
+        "A | Rz(q1) = 1; force f on q1 = 3;",
+        "m.kin:1:28: expected a point or a body, found 'q1'. 'q1' is a coordinate; what acts along it is written as in: "
+        "force drive = 5 on q1;",
+    ),
+    (
+        'A | Sx(x) = 1; force f = table(t; "f.csv", cubic) on x;',
+        "m.kin:1:42: expected ')', ';' or an operator, found ',': words for the kind stand before the points, as in "
+        'table(t; cubic; "f.csv").',
+    ),
+    (
         "A | Rz(q1) = 1; point P on A = (1, 0, 0); spring s = 3 between P at (0, 1, 0) and ground;",
         "m.kin:1:64: 'at' stands behind bodies, found it behind the point 'P', which has its own place; leave it out.",
     ),

@@ -76,6 +76,7 @@ def syntax_error(error: UnexpectedInput, text: str, file: str, what: str = STATE
     place = Location(file, token.line or 1, token.column or 1)
     more = _unit_behind(token, text) or _guard(error) or _apart(token, text) or _unnamed(error, token, text)
     more = more or (_EITHER if text.startswith("||", token.start_pos) else "") or _operator(error, token, text)
+    more = more or _kind_of_table(token, text)
     more = more or _open(error, token, text)
     indices = _several_indices(token, text)
     more = indices or _touching(error, token, text) or more
@@ -143,6 +144,16 @@ def _several_indices(token: Token, text: str) -> str:
         return ""
     own = "".join(f"[{index.strip()}]" for index in inside[1].split(","))
     return f": each index has its own brackets, as in {before[0]}{own}"
+
+
+def _kind_of_table(token: Token, text: str) -> str:
+    """Advice on a comma behind the file of a table, before the words that stand in front of it."""
+    position = token.start_pos or 0
+    begun = re.search(r'\btable\s*\(\s*([^;"]*?)\s*;\s*("[^"\n]*")\s*$', text[:position])
+    words = re.compile(r",\s*([a-z]+(?:\s*,\s*[a-z]+)*)\s*\)").match(text, position)
+    if begun is None or words is None:
+        return ""
+    return f": words for the kind stand before the points, as in table({begun[1]}; {words[1]}; {begun[2]})"
 
 
 def _touching(error: UnexpectedInput, token: Token, text: str) -> str:

@@ -51,7 +51,11 @@ class Source(Reader):
             )
             raise ModelError(text, self.location(name))
         if str(name) not in self.bodies:
-            near = _each_of(str(name)) or did_you_mean(str(name), [*self.bodies, *self.points])
+            near = (
+                f" '{name}' is a coordinate; what acts along it is written as in: force drive = 5 on {name};"
+                if name in self.coordinates
+                else _each_of(str(name)) or did_you_mean(str(name), [*self.bodies, *self.points])
+            )
             raise ModelError(f"expected a point or a body, found '{name}'.{near}", self.location(name))
         if position is None:
             return Station(str(name))
