@@ -338,7 +338,9 @@ def test_an_expression_without_a_value_is_named(chromium: Any, tmp_path: Path, f
     need, operand = EDGES[force]
     said = kn.simulate(system, 5.0).message
     number, t = re.findall(rf"{re.escape(need)}, and {re.escape(operand)} = (\S+) at t = (\S+) s", said)[0]
-    with opened(chromium, system.show(tmp_path / "edge.html", to=5.0)) as tab:
+    with pytest.warns(kn.KinetaWarning, match=re.escape(need)):
+        page = system.show(tmp_path / "edge.html", to=5.0)
+    with opened(chromium, page) as tab:
         tab.computed()
         found = re.findall(
             rf"{re.escape(need)}, and {re.escape(operand)} = (\S+) at t = (\S+) s", tab.page.inner_text("#told")
