@@ -392,6 +392,23 @@ def test_a_window_of_another_size_is_drawn_at_once(chromium: Any, tmp_path: Path
         assert (same, other, width % 300) == (0, 1, 0)
 
 
+#: Names beside or above plots that are cut, and the widths of the plots.
+LEGENDS = """() => {
+    const all = (x) => [...document.querySelectorAll(x)], cut = all(".legend .nm").filter((e) => e.scrollWidth > e.clientWidth);
+    const panes = all(".pane").filter((e) => e.offsetWidth);
+    return [cut.map((e) => e.textContent), panes.map((e) => e.querySelector(".plot").clientWidth / e.clientWidth)];
+}"""
+
+
+@pytest.mark.parametrize("width", [420, 900, 1400])
+def test_names_of_series_are_whole_and_plots_are_wide(chromium: Any, tmp_path: Path, width: int) -> None:
+    with opened(chromium, shown(tmp_path, "double_pendulum", 1.0), width, 800) as tab:
+        cut, parts = tab.do(LEGENDS)
+        assert cut == []
+        assert min(parts) > 0.6
+        assert tab.said == []
+
+
 def test_states_stand_by_themselves_and_series_by_their_units(chromium: Any, tmp_path: Path) -> None:
     with opened(chromium, shown(tmp_path, "boom", 1.0)) as tab:
         tab.computed()
