@@ -37,7 +37,7 @@ def _of_c_library(op: Op) -> Callable[..., Any]:
         if not any(map(np.ndim, operands)):
             try:
                 return np.float64(one(*map(float, operands)))
-            except (ValueError, OverflowError):
+            except (ArithmeticError, ValueError):
                 pass
         return several(*operands)
 
