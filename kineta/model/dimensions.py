@@ -13,6 +13,7 @@ from kineta.expr.tables import Table, table_of
 from kineta.expr.walk import reachable
 from kineta.model import name_inference, units
 from kineta.model.constraints.equation import Constraint
+from kineta.model.contacts.limit import Limit
 from kineta.model.elements.couple import Couple
 from kineta.model.kind import Element
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME, added_force, forced, owner
@@ -173,7 +174,9 @@ def _multipliers(system: System, names: Iterable[str], known: Mapping[str, Quant
     for full in names:
         name, component = owner(full.removeprefix(MULTIPLIER), conditions.keys() | contacts.keys())
         if (contact := contacts.get(name)) is not None:
-            kinds = (_along(system, x, known) for x in (contact.along, *contact.gaps))
+            kinds = [_along(system, x, known) for x in (contact.along, *contact.gaps)]
+            if isinstance(contact, Limit):  # a bound with a unit in the text tells that of the expression, 2*x <= 9 m
+                kinds += [None if d is None else QuantityKind(d) for d in contact.dimensions]
             kind = next((k for k in kinds if k is not None), None)
             found |= {} if kind is None else {full: QuantityKind(times(units.ENERGY, kind.dimension, -1))}
             continue

@@ -87,7 +87,7 @@ def default_value(default: Expr, values: Mapping[str, float]) -> float | None:
 
 
 COERCIONS["float | None"] = _value
-COERCIONS["Dimension | None"] = lambda value, *_: value
+COERCIONS["Dimension | None"] = COERCIONS["tuple[Dimension | None, ...]"] = lambda value, *_: value
 
 
 class ByName(tuple[T, ...]):
@@ -148,4 +148,19 @@ class Initial(ByName[tuple[str, Expr]]):
     """The initial values of a system; ``measured`` are the names of those that a text gives with a unit."""
 
     what = "initial value"
-    measured: Collection[str] = ()
+    measured: Collection[str]
+
+    def __new__(cls, pairs: Iterable[tuple[str, Expr]] = (), measured: Collection[str] = ()) -> Initial:
+        """Values of *pairs* of names and expressions."""
+        own = super().__new__(cls, pairs)
+        own.measured = frozenset(measured)
+        return own
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (tuple(self), self.measured)
+
+    def followed(self, more: Initial) -> Initial:
+        """These values, then those of *more* for names that have none here."""
+        own = self.keys()
+        others = [pair for pair in more if pair[0] not in own]
+        return Initial([*self, *others], {*self.measured, *(n for n in more.measured if n not in own)})

@@ -167,7 +167,7 @@ class System(Description):
                 raise ModelError(text, own.location)
             taken.add(own.prefix)
             parts = own.parts(p.name for p in declared)
-            parts["initial"] = tuple(pair for pair in parts["initial"] if pair[0] not in dict(self.initial))
+            object.__setattr__(self, "initial", self.initial.followed(parts.pop("initial")))
             parts["outputs"] = tuple(o for o in parts["outputs"] if o.name not in {own.name for own in self.outputs})
             declared = (*declared, *parts.pop("parameters"))
             for name, more in parts.items():

@@ -330,6 +330,8 @@ def test_limits_that_look_like_degrees_are_noted(kineta: Command, here: Path) ->
         (("-90", "1"), True),
         (("0", "60"), True),
         (("-90 deg", "4*pi"), False),
+        (("-1", "60 rad"), False),
+        (("-90", "60 rad"), True),
         (("0", "400"), False),
     ):
         (here / "m.kin").write_text(text.format(*bounds))
@@ -351,6 +353,19 @@ def test_initial_angles_that_look_like_degrees_are_noted(kineta: Command, here: 
         out = kineta("check", "m.kin").out
         assert ("Initial 'q': 30 rad = 1718.9 deg; write 30 deg if degrees are meant." in out) is noted
         assert "Initial 'x'" not in out
+
+
+def test_angles_with_a_unit_in_a_model_that_another_uses_are_not_noted(kineta: Command, here: Path) -> None:
+    (here / "arm.kin").write_text(
+        "Arm | Rz(q), Sx(1) = 1; coordinates q; initial q = 45 rad; limit a : q <= 60 rad; limit b : q >= -90;"
+    )
+    (here / "m.kin").write_text('parameters k = 1; use "arm.kin" as one; use "arm.kin" as two; initial two.q = 30;')
+    notes = [line for line in kineta("check", "m.kin").out.splitlines() if "degrees are meant" in line]
+    assert [note.split()[:2] for note in notes] == [
+        ["Limit", "'one.b'"],
+        ["Limit", "'two.b'"],
+        ["Initial", "'two.q':"],
+    ]
 
 
 def test_every_verb_leaves_out_the_limits_of_a_robot_when_told_so(kineta: Command, here: Path) -> None:

@@ -91,7 +91,8 @@ def test_another_model_uses_it(tmp_path: Path) -> None:
     (tmp_path / "pile.kin").write_text(f"{BODIES} {COORDINATES} {PILE}")
     (tmp_path / "two.kin").write_text('use "pile.kin" as a; use "pile.kin" as b on ground at Sx(3);')
     one, other = kn.load(tmp_path / "two.kin").contacts
-    assert one.owners == ("a.P[1]", "a.P[2]", "a.P[3]", "a.Big")
+    assert one.owners == ("P[1]", "P[2]", "P[3]", "Big")
+    assert one.rows(kn.load(tmp_path / "two.kin"))[0] == "a.pile.P[1].P[2].n"
     assert (one.shapes[0].shape, other.name) == ("ball", "b.pile")
 
 

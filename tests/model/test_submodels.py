@@ -140,6 +140,56 @@ def test_initial_values_and_outputs_of_the_user_go_before(folder: Path) -> None:
     assert system.outputs["left.tip"] == kn.symbol("left.hip")
 
 
+HOPPER = """
+parameters k = 100 N/m;
+B | Sx(x), Sz(z) = 1;
+coordinates x, z;
+contact c : point between B and ground axis (0, 0, 1), friction = 0.4;
+spring s = k, 0.1 m on z;
+"""
+
+
+def test_outputs_that_are_names_of_forces_show_those_of_the_model(tmp_path: Path) -> None:
+    (tmp_path / "hopper.kin").write_text(HOPPER + "output lambda.c.n, lambda.s, tau[x'], t, z'', B.vx;")
+    for place in ("", " on Arm at Rz(1)"):
+        arm = "parameters l = 1 m; Arm | Rz(a), Sx(l) = 1, 1, 1, 1; coordinates a;"
+        system = kn.loads(f'{arm} use "hopper.kin" as u{place};', str(tmp_path / "m.kin"))
+        names = ["lambda.u.c.n", "lambda.u.s", "tau[u.x']", "u.t", "u.z''", "u.B.vx"]
+        assert system.outputs.keys() == names
+        assert [str(x) for x in system.outputs.values()] == [*names[:3], "t", *names[4:]]
+        reads_back(system)
+
+
+def test_the_ground_of_a_model_on_a_body_bears_its_contacts_there(tmp_path: Path) -> None:
+    (tmp_path / "hopper.kin").write_text(HOPPER)
+    car = "parameters w = 3; Car | Sx(X), Ry(0.2*sin(w*t)) = 5, 1, 1, 1; coordinates X;"
+    used = kn.loads(f'{car} use "hopper.kin" as u on Car at Sz(0.3 m), Ry(0.1 rad);', str(tmp_path / "m.kin"))
+    by_hand = kn.loads(
+        f"{car} parameters u.k = 100 N/m; frame u.ground ~ Car | Sz(0.3), Ry(0.1); u.B ~ u.ground | Sx(u.x), Sz(u.z) = 1;"
+        "coordinates u.x, u.z; contact u.c : point between u.B and u.ground axis (0, 0, 1), friction = 0.4;"
+        "spring u.s = u.k, 0.1 m on u.z;",
+        str(tmp_path / "m.kin"),
+    )
+    assert used == by_hand
+
+
+PILE = """
+parameters r = 0.1 m;
+A | Sx(x), Sz(z) = 1; B | Sx(u), Sz(w) = 1;
+coordinates x, z, u, w;
+contact pile : ball = r among A, B and plane among ground axis (0, 0, 1), friction = 0.3;
+"""
+
+
+def test_forces_of_pairs_have_the_names_of_the_model(tmp_path: Path) -> None:
+    (tmp_path / "pile.kin").write_text(PILE + "output lambda.pile.A.B.n, load = lambda.pile.B.ground.n;")
+    tray = "parameters l = 1 m; Tray | Sx(s) = 1; coordinates s;"
+    for place in ("", " on Tray at Sz(l)"):
+        system = kn.loads(f'{tray} use "pile.kin" as u{place};', str(tmp_path / "m.kin"))
+        assert system.contacts[0].rows(system)[::3] == ("u.pile.A.B.n", "u.pile.A.ground.n", "u.pile.B.ground.n")
+        assert list(map(str, system.outputs.values())) == ["lambda.u.pile.A.B.n", "lambda.u.pile.B.ground.n"]
+
+
 def test_names_of_contacts_within_are_those_of_the_model(folder: Path) -> None:
     (folder / "hopper.kin").write_text(
         "B | Sz(z), Ry(p) = 1, 1, 1, 1; coordinates z, p; point L on B = (-1, 0, 0); point R on B = (1, 0, 0);"
@@ -165,6 +215,21 @@ BAD = [
     (
         'use "leg.kin" as left on Trnk;',
         "Body 'left.ground' (m.kin:4:18): base 'Trnk' does not exist. Did you mean 'Trunk'?",
+    ),
+    (
+        'point P on Trunk = (1, 0, 0); use "leg.kin" as left on P;',
+        "Body 'left.ground' (m.kin:4:48): expected a body for its base, found the point 'P' of 'Trunk'. Write Trunk, and motions "
+        "to the point.",
+    ),
+    (
+        'use "leg.kin" as left on left.Foot;',
+        "Body 'left.ground' (m.kin:4:18): expected a body for its base, found the point 'left.Foot' of 'left.Shank'. Write "
+        "left.Shank, and motions to the point.",
+    ),
+    (
+        'use "leg.kin" as left on left.Shank;',
+        "Body 'left.ground' (m.kin:4:18): the bases form a cycle: left.ground ~ left.Shank ~ left.Thigh ~ left.ground. One must "
+        "stand on the ground.",
     ),
     (
         'use "leg.kin" as left on Trunk at Sx(3 kg);',

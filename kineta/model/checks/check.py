@@ -156,8 +156,13 @@ def _distinct(records: Iterable[tuple[str, str, Location | None]], taken: dict[s
 def _tree(system: Description) -> None:
     for body in system.bodies:
         if body.base not in system.frames:
-            near = did_you_mean(body.base, system.frames)
-            raise CheckError("Body", body.name, body.location, f"base '{body.base}' does not exist.{near}")
+            text = f"base '{body.base}' does not exist.{did_you_mean(body.base, system.frames)}"
+            if (point := next((p for p in system.points if p.name == body.base), None)) is not None:
+                text = (
+                    f"expected a body for its base, found the point '{point.name}' of '{point.body}'. Write {point.body}, "
+                    "and motions to the point."
+                )
+            raise CheckError("Body", body.name, body.location, text)
     reached = {b.name for b in topological_order(system.bodies)}
     for body in system.bodies:
         if body.name not in reached:

@@ -32,8 +32,9 @@ def _limits(system: System) -> Iterator[str]:
     for record in system.contacts:
         if not isinstance(record, Limit) or unit_of(system, record.value) != "rad":
             continue
-        known = [placement.numeric_value(system, bound) for bound in (record.lower, record.upper) if bound is not None]
-        large = [b for b in known if b is not None and _suspect(b)]
+        bounds = zip((record.lower, record.upper), record.dimensions, strict=True)
+        bare = [placement.numeric_value(system, x) for x, own in bounds if x is not None and own is None]
+        large = [b for b in bare if b is not None and _suspect(b)]
         if large:
             place = f" ({record.location})" if record.location else ""
             yield (

@@ -38,8 +38,12 @@ def names(system: Scope, contact: str, starts: Sequence[Station]) -> tuple[str, 
     known: dict[Station, str] = {}
     for name, at in stations(system).items():
         known.setdefault(at, name)
-    prefix = f"{contact.rpartition('.')[0]}."  # of a model that is used in another, and of the names of its places
-    return tuple(known.get(s, str(i)).removeprefix(prefix) for i, s in enumerate(starts, 1))
+    return tuple(own_name(contact, known.get(s, str(i))) for i, s in enumerate(starts, 1))
+
+
+def own_name(contact: str, place: str) -> str:
+    """The name of a *place* in the model that gives the *contact*: without the prefix by which another model uses it."""
+    return place.removeprefix(f"{contact.rpartition('.')[0]}.")
 
 
 def owners(system: Scope, contact: str, starts: Sequence[Station]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from kineta.algebra.expression import Expr, Scalar, expr
 from kineta.errors import Location, ModelError
+from kineta.model import units
 from kineta.model.bounds import Bound
 from kineta.model.checks import contact_checks
 from kineta.model.constraints import placement
@@ -15,9 +16,11 @@ from kineta.model.contacts import parameter_condition
 from kineta.model.contacts import restitution as options
 from kineta.model.contacts.parameter_condition import WHILE
 from kineta.model.kind import Kind, Production, Scope, Unilateral
+from kineta.model.units import Dimension
 from kineta.records import dataclass
 
 if TYPE_CHECKING:
+    from kineta.model.io.kin_quantities import DimensionedExpr
     from kineta.model.io.kin_source import Node, Source, Token
 
 _NONE = expr(0)
@@ -27,7 +30,8 @@ _NONE = expr(0)
 class Limit(Unilateral):
     """An expression ``value`` of coordinates, points and t that stays above ``lower`` and below ``upper``; a bound may be
     None; impacts have the ``restitution``, Newton's, or Poisson's where ``poisson`` is set. It acts while all parameters of
-    ``conditions``, which switches set, have these values.
+    ``conditions``, which switches set, have these values. ``dimensions`` are those of the units with which a text gives the
+    lower and the upper bound, None without one.
     """
 
     plural: ClassVar[str] = "limits"
@@ -41,6 +45,7 @@ class Limit(Unilateral):
     poisson: bool = False
     location: Location | None = field(default=None, compare=False, repr=False)
     conditions: tuple[tuple[str, Expr], ...] = ()
+    dimensions: tuple[Dimension | None, ...] = field(default=(None, None), compare=False, repr=False)
 
     @property
     def ends(self) -> tuple[str, ...]:
@@ -105,22 +110,38 @@ def _read(
     expected = None if value.plain else value.dimension
     what = f"a bound of limit '{name}'"
     lower, upper = (None if b is None else source.expression(b, expected, what) for b in bounds)
+    dimensions = tuple(None if b is None else _dimension(source.quantity(b)) for b in bounds)
     chosen, conditions = parameter_condition.split(given)
     found = options.option_nodes(source, chosen, ("restitution",))
     back = options.restitution(source, found, f"limit '{name}'")
     held = parameter_condition.read(source, conditions, "condition")
-    return Limit(str(name), value.value, lower, upper, *back, source.location(name), held)
+    return Limit(str(name), value.value, lower, upper, *back, source.location(name), held, dimensions)
+
+
+def _dimension(bound: DimensionedExpr) -> Dimension | None:
+    """Dimension of a *bound* with a unit in the text."""
+    return bound.dimension if bound.shown and not bound.plain else None
 
 
 def _written(limit: Limit) -> str:
+    lower, upper = map(_written_bound, (limit.lower, limit.upper), limit.dimensions)
     if limit.lower is None:
-        shown = f"{limit.value} <= {limit.upper}"
+        shown = f"{limit.value} <= {upper}"
     elif limit.upper is None:
-        shown = f"{limit.value} >= {limit.lower}"
+        shown = f"{limit.value} >= {lower}"
     else:
-        shown = f"{limit.lower} <= {limit.value} <= {limit.upper}"
+        shown = f"{lower} <= {limit.value} <= {upper}"
     more = options.restitution_clause(limit.restitution, limit.poisson)
     return f": {shown}{more}{parameter_condition.clause(limit.conditions, 'while')}"
+
+
+def _written_bound(bound: Expr | None, dimension: Dimension | None) -> str:
+    """A *bound*, with a unit of its *dimension* behind a number."""
+    value = None if bound is None else bound.value
+    if not value or dimension is None:
+        return str(bound)
+    unit = "rad" if dimension == units.ANGLE else units.written(dimension)
+    return units.shorter(value, dimension) or (f"{bound} {unit}" if unit else str(bound))
 
 
 def _fault(system: Scope, limit: Limit) -> tuple[str, str] | None:

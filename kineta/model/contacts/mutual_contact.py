@@ -139,7 +139,8 @@ class MutualContact(Unilateral):
         found = []
         for _, place in self.members:
             seen[place.body] = seen.get(place.body, 0) + 1
-            found.append(place.body + (f"_{seen[place.body]}" if seen[place.body] > 1 else ""))
+            name = placement.own_name(self.name, place.body)
+            found.append(name + (f"_{seen[place.body]}" if seen[place.body] > 1 else ""))
         return tuple(found)
 
     @property

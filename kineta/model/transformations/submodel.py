@@ -19,7 +19,7 @@ from kineta.model.elements.compliant_contact import CompliantContact
 from kineta.model.joints.motion import Motion
 from kineta.model.motion_program import Control
 from kineta.model.named_expressions import Let, Output, substitute_names
-from kineta.model.parameters import Parameter
+from kineta.model.parameters import Initial, Parameter
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, NAME, POINT_COMPONENTS, TIME, added_force, forced, owner
 from kineta.model.vectors import KINDS, Part, VectorSymbol, cross, norm, part
 from kineta.records import dataclass
@@ -74,13 +74,14 @@ class Submodel:
         """Names of its coordinates."""
         return tuple(f"{self.prefix}.{c}" for c in self.system.coordinates)
 
-    def parts(self, resting: Iterable[str] = ()) -> dict[str, tuple[Any, ...]]:
+    def parts(self, resting: Iterable[str] = ()) -> dict[str, Any]:
         """Its records, by the arguments of a system that take them; *resting* are the parameters of the other system.
 
         Raises :class:`ModelError` for accelerations in a model whose ground moves.
         """
         renaming = _Renaming(self, self.on == GROUND and {*resting}.issuperset(n for m in self.at for n in _names(m)))
         found = {name: renaming.record(getattr(self.system, name)) for name in JOINED}
+        found["initial"] = Initial(found["initial"], [renaming.dot + name for name in self.system.initial.measured])
         given = {f"{self.prefix}.{name}": value for name, value in self.values}
         found["parameters"], found["lets"] = renaming.given(found["parameters"], found["lets"], given)
         if self.placed:
@@ -143,10 +144,8 @@ class _Renaming:
         if isinstance(value, tuple):
             kept = (x for x in value if not isinstance(x, Viewpoint) and not _is_energy(x))
             return tuple(self.record(x, name) for x in kept)
-        if (
-            isinstance(value, Output) and value.value.name == value.name
-        ):  # it shows what the name means in the other model
-            return replace(value, name=self.dot + value.name, value=symbol(self.dot + value.name))
+        if isinstance(value, Output) and value.value.name == value.name:
+            return self.shown(value)
         if is_dataclass(value) and not isinstance(value, type | Location):
             words: tuple[str, ...] = ("name",) if isinstance(value, Mark) else ()
             words += (
@@ -156,6 +155,13 @@ class _Renaming:
             changed = {n: self.record(getattr(value, n), n) for n in own}
             return replace(value, **changed)
         return value
+
+    def shown(self, output: Output) -> Output:
+        """An *output* that is a name: it shows what the name means in the other model."""
+        name = output.name
+        if name.startswith(MULTIPLIER) or forced(name):
+            return replace(output, name=str(self.symbol(name)), value=self.symbol(name))
+        return replace(output, name=self.dot + name, value=symbol(name if name == TIME else self.dot + name))
 
     def text(self, value: str, name: str) -> str:
         """A name of the model with the prefix, or a word of the language."""

@@ -130,8 +130,8 @@ def _read(text: ModelText, statements: Iterable[Node], kinds: Iterable[str]) -> 
 
 def _system(text: ModelText) -> System:
     """The system of all parts that are read."""
-    initial = Initial([*(s for s in text.robot_initial if s[0] not in dict(text.initial)), *text.initial])
-    initial.measured = frozenset(text.measured)
+    robot = (s for s in text.robot_initial if s[0] not in dict(text.initial))
+    initial = Initial([*robot, *text.initial], text.measured)
     return System(
         text.name or _name_of(text.file),
         text.bodies,
