@@ -10,6 +10,7 @@ import numpy as np
 
 from kineta.errors import ArgumentError
 from kineta.model.reserved_symbols import added_force
+from kineta.page.recorded_pressing import recorded_pressing
 from kineta.page.sample_encoding import encoded_series, one_sample
 from kineta.results.result import Result
 from kineta.results.series import Series
@@ -25,7 +26,9 @@ TIME = "t"
 
 
 def recorded_run(run: Result) -> Recorded:
-    """Times and series of a run of one motion, thinned to :data:`SAMPLES` samples; what happened, and how the run ended."""
+    """Times and series of a run of one motion, thinned to :data:`SAMPLES` samples; where bodies that may touch each other press,
+    what happened, and how the run ended.
+    """
     if not len(run.t):
         raise ArgumentError(f"Run of '{run.model}': expected a run with samples to show, found none.")
     kept = np.unique(np.linspace(0, len(run.t) - 1, min(len(run.t), SAMPLES)).round().astype(int))
@@ -34,6 +37,7 @@ def recorded_run(run: Result) -> Recorded:
     thinned = f"{len(run.t)} samples, of which one in {len(run.t) / len(kept):.3g} is shown" * (len(kept) < len(run.t))
     return {
         "samples": encoded_series({TIME: run.t[kept]} | {n: np.asarray(x, float)[kept] for n, x in series.items()}),
+        "pressing": recorded_pressing(run, kept),
         "changes": [[float(t), what] for t, what in told(run)],
         "message": run.message,
         "failed": not run.success,
@@ -73,6 +77,7 @@ def clockwork(at: Posture, seconds: float, samples: int) -> Recorded:
 def _told(samples: Mapping[str, Any], message: str) -> Recorded:
     return {
         "samples": samples,
+        "pressing": None,
         "changes": [],
         "message": message,
         "failed": bool(message),

@@ -433,3 +433,13 @@ def test_forces_between_bodies_that_may_touch_are_seen(chromium: Any, tmp_path: 
         assert abs(between) == pytest.approx(3 * 9.81, rel=1e-6)
         assert arrows == ends >= 4 + 2 * 4
         assert tab.said == []
+
+
+def test_forces_between_bodies_of_a_recorded_run_are_seen(chromium: Any, tmp_path: Path) -> None:
+    run = kn.simulate(kn.loads(STACK), 0.2, samples=50)
+    with opened(chromium, run.show(tmp_path / "stack.html")) as tab:
+        ground, between, ends, arrows = tab.do(PRESSES)
+        assert ground == pytest.approx(2 * 3 * 9.81, rel=1e-6)  # single precision
+        assert abs(between) == pytest.approx(3 * 9.81, rel=1e-6)
+        assert arrows == ends == 1 + 2  # of each pair one, in the middle of where it touches
+        assert tab.said == []

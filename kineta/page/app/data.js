@@ -12,7 +12,9 @@
  *   colours: Record<string, string>}} SceneData
  * @typedef {{rows: number, columns: Record<string, [number, number, number]>, codes: string}} Samples least and largest value of each series, and the order
  *   of the differences of which its codes consist, -1 where all values are equal
- * @typedef {{samples: Samples, series: Map<string, Float64Array>, changes: [number, string][], message: string, thinned: string,
+ * @typedef {{name: string, sample: number, place: number[], normal: number[], friction: number, body: number, sign: number}} Pressed
+ * @typedef {{pairs: [string, number, number, number, number][], low: number[], size: number, codes: string}} Pressing
+ * @typedef {{samples: Samples, series: Map<string, Float64Array>, pressing: Pressing | null, pressed: Pressed[], changes: [number, string][], message: string, thinned: string,
  *   steps: number, balance: number, failed: boolean}} Recorded
  */
 
@@ -50,20 +52,39 @@ export function series({ rows, columns }, codes) {
   }));
 }
 
+/** Rows of so many numbers of 16 bits, of whose differences the lower bytes stand before the upper ones, from a place on. @param {Uint8Array} codes @param {number} at @param {number} rows @param {number} width */
+function differences(codes, at, rows, width) {
+  const found = new Uint16Array(width * rows);
+  for (let i = 0; i < width; i++, at += 2 * rows) for (let k = 0, last = 0; k < rows; k++) found[width * k + i] = last += codes[at + k] + 256 * codes[at + rows + k];
+  return found;
+}
+
 /** Vertices and triangles of meshes, from all of them one after the other. @param {Skin[]} skins @param {Uint8Array} surfaces */
 export function dressed(skins, surfaces) {
   let at = 0;
   const rows = (n) => {
-    const found = new Uint16Array(3 * n);
-    for (let i = 0; i < 3; i++, at += 2 * n) for (let k = 0, last = 0; k < n; k++) found[3 * k + i] = last += surfaces[at + k] + 256 * surfaces[at + n + k];
+    const found = differences(surfaces, at, n, 3);
+    at += 6 * n;
     return found;
   };
   for (const skin of skins) Object.assign(skin, { vertices: rows(skin.vertices), triangles: rows(skin.triangles) });
+}
+
+/** Where pairs of bodies press, by pairs. @param {Pressing} pressing @param {Uint8Array} codes @returns {Pressed[]} */
+export function pressed({ pairs, low, size }, codes) {
+  const rows = codes.length / 14, found = differences(codes, 0, rows, 7);
+  let k = 0;
+  return pairs.flatMap(([name, count, friction, body, sign]) => Array.from({ length: count }, () => {
+    const [sample, ...own] = found.subarray(7 * k, 7 * ++k);
+    return { name, sample, place: own.slice(0, 3).map((x, i) => low[i] + (size * x) / 65535), normal: own.slice(3).map((x) => (2 * x) / 65535 - 1), friction, body, sign };
+  }));
 }
 
 /** Unpack what is compressed. */
 export async function unpack() {
   const { recorded, scene } = data, skins = scene.solids.map(({ skin }) => skin).filter(Boolean);
   if (skins.length) dressed(skins, await unpacked(scene.surfaces));
-  if (recorded) recorded.series = series(recorded.samples, await unpacked(recorded.samples.codes));
+  if (!recorded) return;
+  recorded.series = series(recorded.samples, await unpacked(recorded.samples.codes));
+  recorded.pressed = recorded.pressing ? pressed(recorded.pressing, await unpacked(recorded.pressing.codes)) : [];
 }

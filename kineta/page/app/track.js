@@ -144,12 +144,19 @@ export class Track {
 }
 
 /** The samples that stand in the page. @param {import("./data.js").Recorded} recorded */
-export function recordedTrack({ series, changes, message }) {
+export function recordedTrack({ series, pressed = [], changes, message }) {
   const { t, ...columns } = Object.fromEntries(series), [kinetic, potential] = ENERGIES.map((name) => columns[name]);
   if (kinetic && potential) columns.energy = kinetic.map((x, k) => x + potential[k]);
   const track = new Track(Object.keys(columns), 0);
   Object.assign(track, { t, rows: t.length, columns: Object.values(columns), message });
   track.changes = changes.map(([at, text]) => ({ t: at, text }));
+  /** @type {number[][]} */
+  const pressing = [];
+  for (const { name, sample, place, normal, friction, body, sign } of pressed) {
+    const force = ["x", "y", "z"].map((i) => sign * columns[`lambda.${name}.${i}`][sample]);
+    (pressing[sample] ??= []).push(...place, ...force, ...normal, friction, body);
+  }
+  track.pressing = Array.from(t, (_, k) => pressing[k] ? Float32Array.from(pressing[k]) : null);
   return track;
 }
 
