@@ -128,6 +128,7 @@ def written(name: str, which: int, word: str = "parameters") -> str:
     return f"{word} {', '.join(f'{n} = {x[which]}' for n, x in values.items())}; {text}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some(MODELS, 4))
 def test_a_parameter_acts_as_the_number_in_the_text(name: str) -> None:
     """By ``--set``, by ``p=``, as constants, and as numbers folded by hand."""

@@ -108,6 +108,7 @@ def test_threads_run_the_same_equations_side_by_side() -> None:
         assert (run.y == kn.simulate(equations, 0.1, q={names[0]: x}).y).all()
 
 
+@pytest.mark.slow
 def test_threads_read_a_sympy_expression_as_the_same_nodes() -> None:
     for k in range(8):
         long = sympy.Add(*(sympy.sin(i * sympy.Symbol("x")) * sympy.Symbol(f"a{k}_{i}") for i in range(1, 200)))
@@ -154,6 +155,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
 def test_a_fork_waits_for_an_import(tmp_path: Path) -> None:
     (tmp_path / "slow_to_import.py").write_text(SLOW, encoding="utf-8")
@@ -187,6 +189,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
 def test_a_forked_process_imports_anew_what_a_thread_began_to_import(tmp_path: Path) -> None:
     (tmp_path / "slow_to_import.py").write_text(SLOW, encoding="utf-8")

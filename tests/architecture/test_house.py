@@ -140,6 +140,7 @@ OWN_DERIVATIONS = {
 }
 
 
+@pytest.mark.slow
 def test_derivations_that_threads_share_are_reached_under_the_lock_alone() -> None:
     found = set()
     for file in HOUSE.rglob("*.py"):

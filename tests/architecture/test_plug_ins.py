@@ -64,6 +64,7 @@ def _force(axis: str) -> str:
     return f"force D_{axis} = -k*sqrt(1e-12 + P.vx^2 + P.vy^2 + P.vz^2)*P.v{axis} on P.{axis};"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 def test_an_element_and_a_formalism_are_verified_and_run() -> None:
     certificate = kn.verify(kn.loads(DRAGGED), states=3, digits=30)
@@ -130,6 +131,7 @@ def test_a_joint_is_read_written_and_pickled() -> None:
     assert kn.System("m", [plate]).bodies == (replace(system.bodies[0], location=None),)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 def test_a_joint_is_verified_and_runs_as_its_motions_apart() -> None:
     system, apart = kn.loads(SLIDING), kn.loads(APART)

@@ -231,6 +231,7 @@ class Cylinder(Joint):
         return u.x, w.x
 
 
+@pytest.mark.slow
 def test_a_joint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joints, "JOINTS", (*joints.JOINTS, Cylinder))
     model = kn.loads("A | Cylinder(c) = 2, 4, 3, 3; force F = 3 on c.x; B ~ A | Sy(1), Ball(b) = 1, 1, 2, 3;")

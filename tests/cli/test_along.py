@@ -58,6 +58,7 @@ def test_statics_says_where_a_closed_machine_is_held(kineta: Command) -> None:
     assert kineta(*asked, "--json").json["q"]["theta"] == 1.0
 
 
+@pytest.mark.slow
 def test_a_family_that_does_not_come_to_its_end_says_so_and_ends_with_2(kineta: Command) -> None:
     short = kineta("equilibrium", FOURBAR, "--along", "mc=5", "--points", "3")
     assert short.code == 2

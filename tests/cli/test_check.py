@@ -73,6 +73,7 @@ def test_a_failed_check_names_the_speed_and_ends_with_2(kineta: Command, here: P
     assert kineta("check", "twice.kin").code == 2
 
 
+@pytest.mark.slow
 def test_large_models_are_checked_part_by_part(kineta: Command, here: Path) -> None:
     text = "for i in 1..120 : B[i] | Free(b[i]) = 1, 1, 2, 2; A | Sx(q1) = 1; initial b[3].wx = 1;"
     (here / "many.kin").write_text(text)
@@ -198,6 +199,7 @@ def test_programs_are_listed_with_their_orders_and_the_law(kineta: Command, tmp_
     assert (found["programs"], found["law"]) == ({"hold": 2, "swing": 3}, "kineta")
 
 
+@pytest.mark.slow
 def test_what_acts_in_runs_is_listed_and_said_to_be_no_part_of_equations(kineta: Command, tmp_path: Path) -> None:
     model = tmp_path / "box.kin"
     model.write_text("""

@@ -55,6 +55,7 @@ def test_the_list_of_verbs_is_not_cut_short(kineta: Command) -> None:
 ENDING = [name for name in VERBS if name not in ("play", "lsp")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", quick_but(ENDING, ["kinematics", "new", "periodic", "reactions", "report", "servo", "simulate"])
 )

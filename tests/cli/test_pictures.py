@@ -41,6 +41,7 @@ def test_series_that_make_no_sense(kineta: Command, here: Path, options: list[st
     assert list(here.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_in_its_first_step_is_said_and_drawn(kineta: Command, here: Path) -> None:
     (here / "steep.kin").write_text("coordinates x;\nA | Sx(x) = 1;\nforce s = 1e300*exp(x) on x;\ninitial x = 1;")
     done = kineta("simulate", "steep.kin", "--plot", "a.png")

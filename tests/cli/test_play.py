@@ -21,6 +21,7 @@ def python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_verb_writes_the_folder(kineta: Command, here: Path, python: Path) -> None:
     done = kineta("play", "--pyodide", str(python), "--to", "site")
     assert (done.code, done.out) == (0, "written: site/index.html\n")

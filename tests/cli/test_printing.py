@@ -100,6 +100,7 @@ def test_long_sums_go_on_in_the_next_line() -> None:
     assert latex.break_lines(rf"\left({whole}\right)") == [rf"\left({whole}\right)"]
 
 
+@pytest.mark.slow
 @without_warnings
 @pytest.mark.parametrize("name", examples(without=PILES, long=("hopping_robot", "hopping_robot_stance"), of=8))
 def test_latex_reads_as_it_was_meant(kineta: Command, name: str) -> None:
@@ -217,6 +218,7 @@ def test_outputs_are_printed_by_their_names(kineta: Command, here: Path) -> None
 # -- SymPy -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_sympy_there_and_back_evaluates_equal(seed: int) -> None:
     g, refs, known = random_expressions(seed)
@@ -250,6 +252,7 @@ def test_equations_in_sympy_are_those_of_sympys_mechanics() -> None:
     assert sympy.simplify(lagrange - kn.derive(system).sympy("inverse", dynamic=True)) == sympy.zeros(2, 1)
 
 
+@pytest.mark.slow
 def test_functions_of_the_time_are_taken_from_sympy() -> None:
     free = kn.derive(kn.load(EXAMPLES / "free_satellite.kin"))
     for quantity in ("qdot", "forward"):

@@ -65,6 +65,7 @@ def test_a_fit_says_what_it_fits_and_that_a_wrong_model_leaves_a_pattern(kineta:
     assert "the deviations of q1 follow each other" in out
 
 
+@pytest.mark.slow
 def test_a_fit_finds_what_made_the_table(kineta: Command, here: Path) -> None:
     made = ("--to", "1", "--samples", "40", "--set", "m2=1.4", "--save", "data.csv", "--json")
     assert kineta("simulate", PENDULUM, *made).code == 0

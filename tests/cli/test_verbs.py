@@ -44,6 +44,7 @@ def test_matrices_are_data(kineta: Command, here: Path, quantity: str) -> None:
     assert kineta("derive", "pendula.kin", "--matrix", "--quantity", quantity).code == 0
 
 
+@pytest.mark.slow
 def test_formulas_need_no_values(kineta: Command, here: Path) -> None:
     (here / "pendula.kin").write_text(PENDULA)
     assert "K[theta2,theta2] = m2*g*l2" in kineta("modes", "pendula.kin", "--formulas").out.splitlines()
@@ -99,6 +100,7 @@ def test_derive_prints_equations_on_stdout_and_counts_on_stderr(kineta: Command)
     assert all(quantity in done.err for quantity in COUNTED)
 
 
+@pytest.mark.slow
 def test_derivations_are_told_in_every_form(kineta: Command, here: Path) -> None:
     account = kn.derive(kn.load(CART), "appell").account()
     command = ("derive", CART, "--formalism", "appell", "--explain")
@@ -151,6 +153,7 @@ def test_states_may_be_written_in_several_ways(kineta: Command, here: Path, q: s
     assert found["tau"] == [4, 0]
 
 
+@pytest.mark.slow
 def test_simulate_says_which_constraints_are_redundant(kineta: Command) -> None:
     done = kineta("simulate", EXAMPLES / "bricard.kin", "--to", "0.1")
     assert done.code == 0

@@ -200,6 +200,7 @@ def test_long_programs_agree(seed: int, width: int, monkeypatch: pytest.MonkeyPa
         close(f(*given) if n is None else f.batch(*given), expected(*given))
 
 
+@pytest.mark.slow
 def test_a_long_program_is_cut_as_it_is() -> None:
     p = random_program(1, 2 * WHOLE[host().registers])
     one = blocks(p, None)

@@ -254,6 +254,7 @@ print(llvm.compile([p]).function("f")(np.array([1.0, 2.0])))
 """
 
 
+@pytest.mark.slow
 def test_code_from_before_the_operations_were_numbered_anew_is_not_used(here: Path, tmp_path: Path) -> None:
     """The same program, number by number, is a maximum to one version of kineta and a minimum to the other."""
     shutil.copytree(Path(cache.__file__).parent, tmp_path / "kineta", ignore=shutil.ignore_patterns("__pycache__"))
@@ -271,6 +272,7 @@ def test_code_from_before_the_operations_were_numbered_anew_is_not_used(here: Pa
 METHOD = LoopMethod(DOPRI5, True, False, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "loop",
     [

@@ -74,6 +74,7 @@ def test_what_has_no_slope_at_rest_is_kept(text: str) -> None:
     assert found == pytest.approx(f - row * (row @ f) / (row @ row), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "speeds"),
     [

@@ -67,6 +67,7 @@ def rounded(text: str) -> str:
     return re.sub(r"energy balance \S+\d", "energy balance", text)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::kineta.errors.KinetaWarning")
 @pytest.mark.parametrize("document", [d for d in DOCUMENTS if blocks(d, "kin")], ids=relative)
 def test_models_read(document: Path, tmp_path: Path) -> None:

@@ -216,6 +216,7 @@ def other(k: int) -> str:
     return "name_" + "".join(2 * "bcdfghjklm"[int(digit)] for digit in f"{k:03}")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::kineta.errors.KinetaWarning")
 @pytest.mark.parametrize("path", quick_but(FEW, sorted({*EXAMPLES.glob("*.kin")} - {*FEW})), ids=lambda p: p.stem)
 def test_every_name_of_an_example_may_be_another(path: Path) -> None:

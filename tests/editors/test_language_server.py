@@ -102,6 +102,7 @@ def span(found: Any) -> tuple[int, int, int, int]:
     return own.start.line, own.start.character, own.end.line, own.end.character
 
 
+@pytest.mark.slow
 def test_errors_come_and_go_while_a_text_is_typed(editor: Editor, tmp_path: Path) -> None:
     path = tmp_path / "a.kin"
     assert editor.open(path, TEXT) == []
@@ -170,6 +171,7 @@ def test_names_change_in_all_files_of_a_model(editor: Editor, tmp_path: Path) ->
     editor.close(whole)
 
 
+@pytest.mark.slow
 def test_texts_are_formatted_and_repeated_bodies_stand_in_the_outline(editor: Editor, tmp_path: Path) -> None:
     path = tmp_path / "d.kin"
     text = "parameters m=1 ;\r\nfor i in 1..2 : {\r\nLeg[i] | Sx(q[i]) = m; # 😀 ;x=\r\n}"
@@ -202,6 +204,7 @@ def test_files_that_were_never_opened_are_read_or_missed_by_a_sentence(
     assert editor.ask(method, path, 0, 11)
 
 
+@pytest.mark.slow
 def test_used_files_are_told_of_while_they_are_typed_and_when_they_disappear(editor: Editor, tmp_path: Path) -> None:
     leg, whole = tmp_path / "leg.kin", tmp_path / "whole.kin"
     good = "parameters m = 1;\nThigh | Ry(hip), Sz(1) = m;\ncoordinates hip;\n"

@@ -90,6 +90,7 @@ def test_what_is_told_is_what_is_computed(model: str, formalism: str) -> None:
     check(equations.account(), equations, printed=model in ("double_pendulum", "euler_top", "cart_pendulum"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formalism", some(general(), 2))
 @pytest.mark.parametrize("seed", some(range(2), 2))
 def test_what_is_told_of_random_trees_is_what_is_computed(seed: int, formalism: str) -> None:
@@ -103,6 +104,7 @@ def test_hamiltons_form_is_told_as_it_is_computed(model: str) -> None:
     check(equations.account("canonical"), equations, "canonical")
 
 
+@pytest.mark.slow
 def test_an_account_grows_with_the_program_not_with_the_formulas() -> None:
     def links(n: int) -> list[kn.Body]:
         mass = kn.inertia(1.0, com=(0.3, 0.1, 0))

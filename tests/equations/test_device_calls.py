@@ -53,6 +53,7 @@ def close(found: DeviceArray, expected: np.ndarray) -> None:
     np.testing.assert_allclose(found.numpy(), expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
 
 
+@pytest.mark.slow
 def test_arrays_stay_on_the_device(driver: SimulatedDriver) -> None:
     q, v = rows(ARM, 150)
     on_device = [DeviceArray.of(x) for x in (q, v)]
@@ -125,6 +126,7 @@ def test_other_libraries_give_arrays(driver: SimulatedDriver) -> None:
     assert 7 in driver.streams  # its own work was waited for
 
 
+@pytest.mark.slow
 def test_numpy_takes_an_array_as_another_library_would(
     driver: SimulatedDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +173,7 @@ def test_who_holds_an_array_longer_than_python_calls_nothing_of_it() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
 
 
+@pytest.mark.slow
 def test_memory_is_given_back(driver: SimulatedDriver) -> None:
     f = ARM.function("forward", "cuda")
     q, v = rows(ARM, 5)

@@ -347,6 +347,7 @@ def test_what_is_kept_is_not_given_out_to_be_changed() -> None:
         EQUATIONS.function("bias").hoisted()[:] = 0
 
 
+@pytest.mark.slow
 def test_a_constrained_system_is_printed_whole() -> None:
     coin = kn.derive(kn.load(EXAMPLES / "rolling_coin.kin"))
     lines = coin.text().splitlines()

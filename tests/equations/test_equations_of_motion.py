@@ -55,6 +55,7 @@ def test_equations_under_programs_hold_for_the_motion_that_runs_follow(name: str
             assert shown[f"lambda.{program}"] == pytest.approx(value, rel=1e-8, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_printed_equations_under_programs_have_the_values_derived(name: str) -> None:
     equations = kn.derive(kn.loads(MODELS[name]))

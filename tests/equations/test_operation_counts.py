@@ -170,6 +170,7 @@ def test_counts_of_forces_of_inertia_of_any_order(model: str) -> None:
     assert tuple(equations.operations(f"inertia_forces({s})").total for s in (1, 2, 3, 4)) == KINETA[model]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [3, 4])
 def test_forces_of_inertia_of_a_chain_grow_with_its_links_and_no_faster(order: int) -> None:
     totals = [chain_equations(links).operations(f"inertia_forces({order})").total for links in (10, 20, 30)]

@@ -527,6 +527,7 @@ point Tip on Rod = (-1, 0, 0); contact floor : point between Tip and ground axis
 output Tip.vx, lambda.floor.u;"""
 
 
+@pytest.mark.slow
 def test_friction_never_drives_where_normal_speeds_turn_the_slip() -> None:
     rod = kn.derive(kn.loads(STANDING))
     state = np.array([1.0092901902, 0.6592637309, 0.7198391538, 1.7144102919, -1.9553408406, -2.6004923513])

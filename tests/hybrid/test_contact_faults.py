@@ -183,6 +183,7 @@ def lying(height: float) -> kn.Equations:
     return kn.derive(kn.loads(kn.dumps(FOURBAR) + touch))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("height", "turning"), [(0.16981, 1.0), (0.3, 0.0), (0.35, 0.0), (0.3596, 0.0)])
 def test_a_four_bar_comes_to_lie_on_its_coupler(height: float, turning: float) -> None:
     equations = lying(height)
@@ -344,6 +345,7 @@ def test_a_cart_brakes_with_one_side_on_ice() -> None:
     assert abs(result["psi"][-1]) > 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", quick_but(range(20), [2, *range(5, 20)]))
 def test_carts_on_ice_at_random(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -504,6 +506,7 @@ initial b.z = 0.1;""",
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("near", [0.0, 1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-3])
 def test_feet_that_are_nearly_one_bear_a_plate_at_rest(near: float) -> None:
     result = run(NEARLY, 0.5, p={"s": near})

@@ -90,6 +90,7 @@ def test_only_round_shapes_touch_ground_of_a_height() -> None:
         kn.loads("A | Free(a) = 1, 1, 1, 1; contact c : box = 1, 1, 1 between A and ground axis (0, 0, 1) height A.x;")
 
 
+@pytest.mark.slow
 def test_a_ball_comes_to_rest_in_a_hollow() -> None:
     model = kn.loads(
         ROLLING

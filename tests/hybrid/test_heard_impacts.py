@@ -14,6 +14,7 @@ contact floor : point between B and ground axis (0, 0, 1), restitution = e; init
 FALL = np.sqrt(2 / 9.81)
 
 
+@pytest.mark.slow
 def test_impacts_are_counted_and_lie_where_they_did() -> None:
     system = kn.loads(BALL + "when count : floor strikes : n = n + 1;")
     run, alone = kn.simulate(system, 1.6, p={"e": 0.8}), kn.simulate(kn.loads(BALL), 1.6, p={"e": 0.8})

@@ -108,6 +108,7 @@ def test_files_of_runs_that_had_none_are_read(heights: object, tmp_path: Path) -
     assert old.notes[-1] == "the file was saved before impulses of impacts were data of a run: it holds none"
 
 
+@pytest.mark.slow
 def test_files_and_cases_keep_them(tmp_path: Path) -> None:
     system = kn.loads(BALL.format(""))
     run = kn.simulate(system, 2.0, samples=21)

@@ -24,6 +24,7 @@ def chain(name: str, links: int, more: str = "") -> kn.System:
     )
 
 
+@pytest.mark.slow
 def test_a_robot_meets_all_its_limits_with_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Any] = []
     programs = compiled._run_programs
@@ -105,6 +106,7 @@ def test_joints_that_reach_their_bounds_at_one_time_beside_a_stop_find_who_slips
     assert np.abs(run.q[:, :2] - [0, -1]).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_samples_of_control_change_forces_alone_while_limits_are_far(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "gravity 9.81; A | Ry(a), Sz(-1) = m(1); coordinates a; initial a = 0.1; {}"
     held = kn.sampled(lambda t, q, v: [-0.1 * v[0] + (20.0 if t > 0.5 else 0.0)], 100)

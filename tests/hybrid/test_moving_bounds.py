@@ -55,6 +55,7 @@ def test_cases_meet_their_own_walls() -> None:
     np.testing.assert_allclose(found["x'"][:, -1], gone, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_random_jolts_of_a_floor() -> None:
     """A box at rest on a floor that rises at a speed for a time: it is thrown, flies, and lands."""
     rng = np.random.default_rng(5)
@@ -93,6 +94,7 @@ def test_a_belt_whose_speed_jumps() -> None:
         assert found.energy_balance < 1e-9
 
 
+@pytest.mark.slow
 def test_bumps_and_bends_of_the_ground() -> None:
     """What slides over a bend strikes the other side, and keeps its speed along it; at an edge it leaves."""
     system = kn.loads(GROUND.replace("HEIGHT", "max(0, Ball.x - 1)"))

@@ -28,6 +28,7 @@ def machine(seed: int) -> tuple[Machine, FloatArray, FloatArray, FloatArray, kn.
     return body, q, resting, striking, kn.derive(kn.loads(text(body, q, resting)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_accelerations_and_forces_of_feet_that_stick_slip_and_leave(seed: int) -> None:
     body, q, v, _, equations = machine(seed)

@@ -32,6 +32,7 @@ def both_ways(text: str, t: float, **options: object) -> tuple[kn.Result, kn.Res
     return within, handed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", quick_but(MODELS, ["box"]))
 def test_what_bounces_within_the_loop_moves_as_what_is_handed_back(name: str) -> None:
     within, handed = both_ways(MODELS[name], 1.5, samples=61)
@@ -109,6 +110,7 @@ def test_events_are_found_between_bounces_and_end_runs_there() -> None:
     assert len(within.changes) == len(handed.changes) > 0
 
 
+@pytest.mark.slow
 def test_a_plane_that_moves_does_its_work() -> None:
     text = (
         "gravity 9.81; parameters e = 0.8; Table | Sz(0.05*sin(20*t)) = 1; Ball | Sx(x), Sz(z) = 0.3; coordinates x, z;"

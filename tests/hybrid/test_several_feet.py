@@ -56,6 +56,7 @@ def test_feet_hold_what_all_can_and_slip_together(feet: np.ndarray, below: float
         assert (np.hypot(u, w) <= MU * n * (1 + 1e-7)).all()
 
 
+@pytest.mark.slow
 def test_feet_that_stick_reach_the_bound_of_what_sticks() -> None:
     run = kn.simulate(pulled(BOX, "t", law="friction = 0.3, static = 0.4"), 6.0)
     assert times(run, "slips") == pytest.approx([4.0] * 4, abs=1e-6)
@@ -85,6 +86,7 @@ def test_a_force_beside_the_centre_turns_the_body_at_its_plastic_limit() -> None
         assert np.array([u, w])[:, after][:, 0] / (MU * n[0]) == pytest.approx(against / np.hypot(*against), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_friction_begins_against_the_acceleration_of_each_foot() -> None:
     run = kn.simulate(pulled(TRIPOD, "3.5", arm=0.2), 0.1)
     held = [forces(run, i)[:, 0] for i in range(3)]
@@ -217,6 +219,7 @@ LYING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("base", "end", "F", "q", "v"), quick_but(LYING.values(), [LYING["as they come to slip"]]), ids=LYING.keys()
 )

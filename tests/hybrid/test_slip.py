@@ -153,6 +153,7 @@ def test_feet_that_slide_share_their_load_so_that_none_pulls() -> None:
         assert np.hypot(u, w) == pytest.approx(0.1 * n, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("short", [5e-9, 1e-10, 0.0])
 def test_what_friction_only_just_holds_never_climbs(short: float) -> None:
     """A force short of its bound, and a slope under feet in space."""

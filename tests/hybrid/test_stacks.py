@@ -158,6 +158,7 @@ def boxes() -> kn.System:
     return kn.loads(f"{text} coordinates {', '.join(f'x{i}, z{i}, q{i}' for i in range(1, 6))};")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [6, 18])
 def test_boxes_dropped_on_each_other_have_impulses_though_they_hardly_move(seed: int) -> None:
     """Newton's method ends at the rounding error of its energy, where forces are not unique and others are released."""

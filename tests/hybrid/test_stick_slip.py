@@ -139,6 +139,7 @@ CRANK = (
 )
 
 
+@pytest.mark.slow
 def test_two_that_rub_pass_the_dead_points_of_a_crank() -> None:
     ends = []
     for smooth in ("", ", smooth = 1e-4"):

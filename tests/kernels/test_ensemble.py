@@ -133,6 +133,7 @@ def test_every_case_moves_as_it_would_alone(seed: int, lanes: int, tableau: Tabl
         assert further == 0
 
 
+@pytest.mark.slow
 def test_neighbours_threads_and_pauses_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rates, n = shaken(4)
     y0 = np.random.default_rng(4).normal(size=(19, n))

@@ -73,6 +73,7 @@ def test_derivatives_of_accelerations_agree_in_all_ways(name: str | int) -> None
     agree(d, forward_derivatives(d), {part: tangent.RULES[part](d).refs for part in PARTS})
 
 
+@pytest.mark.slow
 def test_a_robot_on_a_free_base_and_a_long_chain_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """A chain is long where mobilities of its links are used."""
     monkeypatch.setattr(algorithm, "FAR", 3)

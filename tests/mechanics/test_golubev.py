@@ -165,6 +165,7 @@ def test_what_the_joints_of_a_chain_pass_on(kind: str, name: str) -> None:
     agree({"joint_force_on_outer_body": X[1:], "joint_moment_on_outer_body": Y[1:]}, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [f"planar_K{K}" for K in (2, 3, 4)])
 def test_parallel_axes_in_absolute_angles(name: str) -> None:
     """(5.1) is Appell's equation for absolute angles of bodies, with differences of (4.3)."""

@@ -95,6 +95,7 @@ def pendulums(n: int, *, absolute: bool) -> kn.System:
     return kn.System("chain", bodies, gravity=(0, -9.81, 0))
 
 
+@pytest.mark.slow
 def test_forward_dynamics_is_linear_in_absolute_coordinates_too() -> None:
     small, large = (kn.derive(pendulums(n, absolute=True)).operations("forward").total for n in (20, 40))
     assert large < 2.1 * small

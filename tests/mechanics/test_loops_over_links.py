@@ -94,6 +94,7 @@ def _straight(equations: Equations, quantity: str) -> tuple[StraightLineProgram,
     return _lowered(shown.symbols, quantity, shown.array)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quantity", ["forward", "inverse"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_trees(seed: int, quantity: str) -> None:
@@ -111,6 +112,7 @@ def test_random_trees(seed: int, quantity: str) -> None:
     _close(native.batch(*given, h), right)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_runs_of_random_trees(seed: int) -> None:
     """Rates, energies, outputs and events of a run under forces."""

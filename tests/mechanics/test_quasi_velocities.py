@@ -294,6 +294,7 @@ def test_quasi_velocities_of_a_sound_model_have_accelerations_at_any_state(seed:
         assert error(found, wanted) < 1e-11
 
 
+@pytest.mark.slow
 def test_mass_matrices_in_quasi_velocities_are_singular_only_where_the_motions_are() -> None:
     system = kn.loads("""coordinates a, b, c, x, y; A | Rz(a), Ry(b), Rz(c) = 1, 1, 2, 2.5; B | Sx(x), Sy(y) = 1;
         constraint n : x' = 0.3*y' + 0.2*sin(a)*b';

@@ -60,6 +60,7 @@ def numbers(equations: kn.Equations, quantity: str) -> list[mpmath.mpf]:
     return list(evaluate(d.graph, refs, at, multiprecision_operations()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "end"),
     [

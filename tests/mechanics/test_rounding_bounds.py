@@ -166,6 +166,7 @@ def test_a_badly_scaled_mass_matrix_gives_accelerations(seed: int) -> None:
     assert np.isfinite(kn.derive(system).function("forward", "numpy")(0.0, *state)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 30])
 def test_long_chains_have_accelerations_in_any_position(n: int) -> None:
     forward = kn.derive(chain(n)).function("forward", "numpy")

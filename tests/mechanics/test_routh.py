@@ -20,6 +20,7 @@ Slider ~ Table | Sx(s), Rz(beta), Sy(0.3) = m, 0.1, 0.2, 0.2;
 spring Coil = k on s; damper Oil = c on s';"""
 
 
+@pytest.mark.slow
 def test_the_top_is_as_in_the_book() -> None:
     top = kn.derive(kn.loads(TOP))
     tilt = "(p[psi] - cos(theta)*p[phi])^2/(2*A*sin(theta)^2)"

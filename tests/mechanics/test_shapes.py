@@ -139,6 +139,7 @@ def test_gaps_are_distances(first: str, second: str) -> None:
     assert apart > 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["point", pytest.param("box", marks=pytest.mark.slow)])
 def test_sharp_shapes_touch_boxes_where_their_distance_ends(first: str) -> None:
     """Moved towards each other until they touch, exactly one gap or several are zero, and none is negative."""

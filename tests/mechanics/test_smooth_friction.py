@@ -80,6 +80,7 @@ def arguments(system: kn.System, seed: int) -> dict[str, Any]:
     return {"t": 0.3} | {n: np.array([state[form.format(x)] for x in names]) for n, (form, names) in forms.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_backends_agree_on_it(seed: int, tmp_path: Path) -> None:
     rubs, acts = map(kn.derive, pair(seed))
@@ -120,6 +121,7 @@ def test_linear_tasks_hold_it() -> None:
     same(kn.linearize(hinge).A, [[0, 1], [0, -10.04]])
 
 
+@pytest.mark.slow
 def test_rest_and_given_motions_hold_it() -> None:
     first, second = both(kn.equilibrium)
     same(first.q, second.q)
@@ -151,6 +153,7 @@ def test_cases_and_samples_hold_it() -> None:
     same(first.y, second.y, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_what_a_run_depends_on_holds_it() -> None:
     first, second = both(kn.sensitivity, 1.0, ["c", "v", "a"], samples=5)
     same(first.q_by, second.q_by, rel=1e-7)
@@ -164,6 +167,7 @@ def test_what_a_run_depends_on_holds_it() -> None:
     same(found.x, [0.4, 0.3], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_identification_knows_it() -> None:
     rubs, acts = both(kn.base_parameters)
     assert len(rubs.names) == len(acts.names)
@@ -181,6 +185,7 @@ def test_no_energy_is_kept_and_the_certificate_agrees() -> None:
     assert kn.verify(kn.loads(PENDULUM.format(RUBS)), states=5).holds
 
 
+@pytest.mark.slow
 def test_closed_mechanisms_and_quasi_velocities_hold_it() -> None:
     held, quasi = "constraint c : a' + 0.3*b' = 0.3*cos(t);", "quasi u = a', w = a' + b';"
     for more, speed in ((held, "b'"), (quasi, "w")):

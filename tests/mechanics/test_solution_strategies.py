@@ -81,6 +81,7 @@ def regular_state(system: System) -> dict[str, float]:
     return max((random_state(system, seed) for seed in range(4)), key=least)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", quick_but(SYSTEMS, sorted({"tree 0", "revolute", *list(SYSTEMS)[1::2]})))
 def test_strategies_agree_in_accelerations_and_reactions(name: str) -> None:
     system = SYSTEMS[name]
@@ -118,6 +119,7 @@ def test_a_loop_in_space_is_parted_in_no_more_expressions_than_by_multipliers() 
     assert max(sizes.values()) < 1.5 * sizes["multipliers"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_constraints_and_energy_are_kept_along_runs(seed: int) -> None:
     """The balance of energy contains the work of rheonomic constraints, and no other work of constraints."""
@@ -135,6 +137,7 @@ def test_constraints_and_energy_are_kept_along_runs(seed: int) -> None:
     assert run.energy_balance < 1e-6
 
 
+@pytest.mark.slow
 def test_a_run_is_the_same_by_every_strategy() -> None:
     four_bar = kn.load("examples/fourbar.kin")
     runs = [kn.simulate(derive(four_bar, strategy=name), 1.0, samples=11) for name in STRATEGIES]

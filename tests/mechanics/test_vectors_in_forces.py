@@ -100,6 +100,7 @@ initial x = 0.5, turn' = 2, y' = 1;
 """
 
 
+@pytest.mark.slow
 def test_a_pin_in_a_slot_is_one_line() -> None:
     pair = ("constraint slot : r(Pin in Disk).y = 0;", "constraint slot : y*cos(turn) - x*sin(turn) = 0;")
     runs = [kn.simulate(kn.loads(SLOT.format(text)), 0.5) for text in pair]
@@ -130,6 +131,7 @@ def near(a: Any, b: Any) -> None:
     assert a == pytest.approx(np.asarray(b), rel=1e-8, abs=1e-10)
 
 
+@pytest.mark.slow
 def test_tasks_find_what_they_find_for_the_same_written_by_hand() -> None:
     systems = [kn.loads(text) for text in (TASKS, BY_HAND)]
     rests = [kn.equilibrium(s) for s in systems]

@@ -57,6 +57,7 @@ def test_moments_about_other_axes_do_not_enter_planar_motion() -> None:
     assert lumped(*state) == pytest.approx(full(*state), rel=1e-14)
 
 
+@pytest.mark.slow
 def test_the_rule_takes_time_in_proportion_to_the_bodies() -> None:
     n = 1500
     links = [

@@ -74,6 +74,7 @@ def test_the_printed_models_are_those_of_the_examples(index: int, example: str) 
     assert {p.name for p in printed.parameters} == {p.name for p in file.parameters}
 
 
+@pytest.mark.slow
 def test_only_what_the_page_says_is_in_doubt(model: str) -> None:
     doubtful = {MODELS[0], MODELS[1], *(text for text, _ in WARNINGS)}
     for text in MODELS:

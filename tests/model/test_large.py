@@ -88,6 +88,7 @@ def test_speeds_that_drive_many_rates_are_taken_by_their_momenta(formalism: str)
         assert found == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_operations_grow_in_proportion_to_the_motions_of_one_coordinate() -> None:
     def size(pairs: int) -> int:
         text = f"coordinates q1; gravity 9.81; A | {', '.join(['Ry(q1), Sx(0.1)'] * pairs)} = 1, 1, 1, 1;"

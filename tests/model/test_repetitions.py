@@ -50,6 +50,7 @@ def test_another_value_of_a_constant_reads_the_text_anew() -> None:
         kn.loads(CHAIN, constants={"n": 5})
 
 
+@pytest.mark.slow
 def test_names_with_indices_have_equations_runs_and_code(tmp_path: object) -> None:
     system = kn.loads(CHAIN)
     equations = kn.derive(system)

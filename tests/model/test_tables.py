@@ -481,6 +481,7 @@ def test_what_makes_no_table(force: str, said: str) -> None:
     assert said in str(error.value)
 
 
+@pytest.mark.slow
 def test_sympy_has_tables_in_pieces() -> None:
     e = kn.derive(kn.loads(MACHINE))
     system, entries = e.system, e.formulas("inverse").sympy()

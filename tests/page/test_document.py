@@ -78,6 +78,7 @@ def test_a_hostile_name_is_text(tmp_path: Path) -> None:
     assert unescape(re.findall("<title>(.*)</title>", page)[0]) == name
 
 
+@pytest.mark.slow
 def test_a_machine_whose_run_cannot_be_computed_stands_at_its_start() -> None:
     uncontrolled = kn.posture(kn.load(EXAMPLES / "car_chain.kin"), p={"k": 0.0})
     torn = kn.posture(kn.load(EXAMPLES / "fourbar.kin"), {"theta": 1.0, "beta": 2.0, "gamma": 0.1}, assembled=False)

@@ -32,6 +32,7 @@ def test_a_report_is_complete_in_itself(tmp_path: Path) -> None:
     assert len(page) < 1_000_000
 
 
+@pytest.mark.slow
 def test_a_report_of_a_run_that_fails_says_where() -> None:
     system = kn.loads("model f;\nB | Sx(x) = 1;\nforce pull on B = (x^2, 0, 0);\ninitial x = 1;\n")
     found = kn.report(system, 10.0)

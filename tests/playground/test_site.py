@@ -102,6 +102,7 @@ def test_a_link_carries_the_text() -> None:
     assert len(packed) < 60
 
 
+@pytest.mark.slow
 def test_the_verb_serves_until_it_is_interrupted(python: Path, tmp_path: Path) -> None:
     model = tmp_path / "wrong.kin"
     model.write_text("mode wrong;")
@@ -116,6 +117,7 @@ def test_the_verb_serves_until_it_is_interrupted(python: Path, tmp_path: Path) -
         assert process.wait(20) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node, which runs the tests of JavaScript")
 def test_the_scripts_keep_their_word() -> None:
     done = subprocess.run(["node", "--test", "tests/"], cwd=APP, capture_output=True, text=True, check=False)

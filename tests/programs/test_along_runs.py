@@ -127,6 +127,7 @@ def under(system: kn.System, kind: str, value: Any, law: str) -> kn.System:
 CLOSED = {"upright_coin": 0.4, "bricard": 4.0, "bicycle": 0.8}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "law"),
     [

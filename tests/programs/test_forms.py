@@ -133,6 +133,7 @@ def test_what_the_characteristic_function_leaves_out_of_the_compulsion_is_needed
 # -- the certificate ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_certificate_compares_the_forms_and_tells_two_laws_from_an_error() -> None:
     certificate = kn.verify(under(arm(damped=True), "covariant", NONLINEAR[1]("B")), states=6, digits=0)
     assert certificate.holds, str(certificate)
@@ -150,6 +151,7 @@ def test_the_certificate_compares_the_forms_and_tells_two_laws_from_an_error() -
     assert "RnR_sA" in certificate.page()
 
 
+@pytest.mark.slow
 def test_of_points_and_of_undifferentiated_equations_all_forms_are_one_law() -> None:
     rho, phi = S("rho"), S("phi")
     body = kn.body("P", [kn.Rz(phi), kn.Sx(rho)], kn.inertia(1.3))
@@ -161,6 +163,7 @@ def test_of_points_and_of_undifferentiated_equations_all_forms_are_one_law() -> 
         assert "two laws" not in str(certificate)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("digits", [0, 30])
 def test_a_wrong_form_is_found(digits: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(d: Any, r: int) -> list[Any]:

@@ -87,6 +87,7 @@ def test_a_kineta_without_a_right_order_is_refused(name: str) -> None:
         kn.derive(weightless(0)).function(name)
 
 
+@pytest.mark.slow
 def test_a_function_of_kineta_takes_rows_and_names_its_arguments() -> None:
     equations = kn.derive(weightless(0))
     f = equations.function("inertia_forces( 4 )")

@@ -242,6 +242,7 @@ TIP = "C | Sx(c), Sy(d) = 1; loop k : ball between B at (1,0,0) and C;"
 THERE = "c = cos(0.3)+cos(1.2), d = sin(0.3)+sin(1.2), c' = -sin(0.3)-0.5*sin(1.2), d' = cos(0.3)+0.5*cos(1.2)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", ["a''' = 1 + t", "a'''' = 1 + t"])
 def test_the_least_forces_of_motors_do_not_depend_on_how_a_loop_is_described(program: str) -> None:
     """Equations that are differentiated once and twice: what the loop carries is no force of a motor, nor are its rates."""
@@ -369,6 +370,7 @@ def test_methods_that_stabilise_give_the_motion_of_those_that_project(method: st
     assert exact.energy_balance < 1e-10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "r", "law"), [(1, 2, "covariant"), (3, 1, "kineta")])
 def test_runs_of_random_trees_keep_programs_and_balance_the_work_of_controls(seed: int, r: int, law: str) -> None:
     system = random_system(seed, n=2, rheonomic=True, elements=r == 1)

@@ -28,6 +28,7 @@ def test_the_bicycle_has_the_accelerations_of_the_benchmark() -> None:
     assert freedom(equations) == 3
 
 
+@pytest.mark.slow
 def test_the_bicycle_weaves_as_the_benchmark() -> None:
     """x is backwards, the frame leans by 90 degrees less psi, and the steering axis is upwards."""
     table = load("bicycle/whipple_history_s.json")["expected"]["table"]

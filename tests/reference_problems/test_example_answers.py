@@ -43,6 +43,7 @@ def test_a_satellite_turns_back_against_its_arm() -> None:
     assert run["phi1"][-1] < -0.4
 
 
+@pytest.mark.slow
 def test_the_ground_carries_a_walking_machine() -> None:
     system = kn.load(EXAMPLES / "walking_machine.kin")
     run = kn.simulate(system, 4.0, samples=8001)
@@ -53,6 +54,7 @@ def test_the_ground_carries_a_walking_machine() -> None:
     assert run["Hull.z"].min() > 0.37
 
 
+@pytest.mark.slow
 def test_the_hook_and_the_friction_change_the_energy_of_a_ball_jointed_tree() -> None:
     _, run = moved("ball_tree", 2.0)
     assert run.energy - run.work == pytest.approx(np.full(len(run.t), run.energy[0]), abs=1e-9)

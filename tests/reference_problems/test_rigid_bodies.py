@@ -114,6 +114,7 @@ def test_chain_of_pendulums(name: str) -> None:
     assert result.energy == pytest.approx(expected["energy"], rel=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ball_chain3", "free_tree4"])
 def test_spatial_tree(name: str) -> None:
     data = rigid(name)

@@ -111,6 +111,7 @@ def test_a_state_that_counts_up_power_balances_the_energy() -> None:
     assert run["E"] == pytest.approx(run.work, rel=1e-9, abs=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [MOTOR, CLOSED, COUPLED], ids=["motor", "closed", "coupled"])
 def test_all_formalisms_agree_and_the_laws_hold(text: str) -> None:
     system = kn.loads(text)
@@ -236,6 +237,7 @@ def test_runs_of_parts_record_the_rates_of_their_states() -> None:
         assert run[f"z{n}'"] == pytest.approx(run[n] - run[f"z{n}"], rel=1e-12)
 
 
+@pytest.mark.slow
 def test_quasi_velocities_stand_in_rates() -> None:
     text = """
     Rod | Sx(x), Sy(y), Rz(phi) = m(2), Jz(0.08);

@@ -157,6 +157,7 @@ def test_other_files_get_a_sentence(content: bytes, tmp_path: Path) -> None:
             kn.load_result(path)
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_the_same_run_or_is_refused(content: bytes, tmp_path: Path) -> None:
     chance, refused = random.Random(0), 0
     for size in [1] * 50 + [40] * 50:

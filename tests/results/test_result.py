@@ -330,6 +330,7 @@ def test_a_picture_that_fails_keeps_the_old_one(tmp_path: Path, monkeypatch: pyt
     assert [p.read_text() for p in tmp_path.iterdir()] == ["old"]
 
 
+@pytest.mark.slow
 def test_a_run_that_failed_before_its_first_sample_has_its_end_and_can_be_shown_and_kept(tmp_path: Path) -> None:
     empty = kn.simulate(block("x^3", "x = 1, x' = 1"), 10.0, t_eval=[5.0, 10.0])
     assert (len(empty.t), empty.y.shape, empty.status) == (1, (2, 1), -1)

@@ -74,6 +74,7 @@ def test_other_methods_are_pulled_back_to_constraints(method: str) -> None:
     assert result.y[:, -1] == pytest.approx(native.y[:, -1], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_differential_algebraic_equations_have_the_same_motion() -> None:
     """Under a drive and a force, without accelerations solved for beforehand; and without any constraints."""
     pytest.importorskip("sksundae")
@@ -307,6 +308,7 @@ def test_without_values_nothing_is_left_out() -> None:
     assert equations.settled() is equations
 
 
+@pytest.mark.slow
 def test_bricards_mechanism_moves_though_its_constraints_count_none() -> None:
     text = """gravity (0, -9.81, 0); parameters I = 101/1200, c = 1/600;
     B1 | Ry(q1) = m(1), com = (0.5, 0, 0), Jx(c), Jy(I), Jz(I);
@@ -430,6 +432,7 @@ def rank_of(system: kn.System) -> Redundancy:
     return find_redundancy(constraints, 0.0, (start.q, start.v))
 
 
+@pytest.mark.slow
 def test_a_long_row_is_as_regular_as_its_windows() -> None:
     """The least singular value of so many constraints is small, though none of them is near to what others say."""
     found = rank_of(parallelograms(110))

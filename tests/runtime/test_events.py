@@ -29,6 +29,7 @@ def at(time: float) -> dict[str, Any]:
 X = kn.symbol("x")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["dop853", "dopri5", "RK45", "Radau", "CVODE"])
 def test_zeros_are_found_at_their_times(method: str) -> None:
     events = [x, kn.event(x, direction=1), kn.event(x, direction=-1, name="down"), rate, x - 2, kn.symbol("energy") - 1]
@@ -191,6 +192,7 @@ def closely(method: str) -> dict[str, Any]:
     return {"q": [0.5], "v": [np.sqrt(3)], "method": method, "rtol": 1e-11, "atol": 1e-13, "dense_output": True}
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize("width", [0.02, 1e-4, 1e-6])
 def test_both_zeros_of_a_dip_within_a_step_are_found(method: str, width: float) -> None:
@@ -326,6 +328,7 @@ def test_no_zero_of_random_functions_is_lost(made: Callable[..., tuple[str, Floa
         np.testing.assert_allclose(found, zeros, rtol=0, atol=1e-6, err_msg=text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["RK45", "Radau"])
 def test_no_zero_of_a_fast_sine_is_lost(method: str) -> None:
     """37 whole turns lie between the parts of a step of 4 s."""

@@ -107,6 +107,7 @@ def test_some_speeds_are_held_at_rates_of_their_own() -> None:
     assert np.array_equal(table.y, named.y)
 
 
+@pytest.mark.slow
 def test_parameters_and_quaternions_under_a_control() -> None:
     satellite = kn.load(EXAMPLES / "free_satellite.kin")
     lengths: list[float] = []
@@ -224,6 +225,7 @@ def test_samples_that_make_no_sense_are_named(mistake: Any, sentence: str) -> No
     assert str(caught.value) == sentence
 
 
+@pytest.mark.slow
 def test_accelerations_know_sampled_forces_from_the_start() -> None:
     pendulum = kn.loads("gravity 9.81; A | Ry(q), Sx(1) = 1; initial q = 0.3; output q'';")
     run = kn.simulate(pendulum, 1.0, samples=5, tau=kn.sampled(lambda t, q, v: np.array([3 - q[0]]), 7.0))

@@ -205,6 +205,7 @@ def test_surfaces_are_closed_and_face_outwards() -> None:
     assert coil(np.zeros(3), np.array([0, 0, 1.0]), 0.2, 0.02).vertices[:, 2].max() == pytest.approx(1.0, abs=0.05)
 
 
+@pytest.mark.slow
 def test_pictures_ask_for_matplotlib_alone_when_they_are_drawn() -> None:
     import subprocess
     import sys

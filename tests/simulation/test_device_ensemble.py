@@ -37,6 +37,7 @@ def same(equations: kn.Equations, t: float, **given: Any) -> kn.Result:
     return found
 
 
+@pytest.mark.slow
 def test_the_loop_is_translated_whole() -> None:
     """It calls nothing by an address, and keeps nothing on a stack."""
     _, rate = PENDULUM.programs("state_rate")

@@ -75,6 +75,7 @@ def test_every_case_is_a_run_of_its_own(seed: int) -> None:
         agree(run.case(i), kn.simulate(system, 0.7, **given, events=event, t_eval=[0.1, 0.5, 0.7]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["dopri5", "RK45", "BDF", "CVODE"])
 def test_every_method_runs_cases(method: str) -> None:
     given = {"method": method, "rtol": 1e-6, "samples": 5}

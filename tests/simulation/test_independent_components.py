@@ -254,6 +254,7 @@ def test_parts_with_events_and_forces_of_their_own_have_their_own_code() -> None
     np.testing.assert_allclose(run.t_events[0], common.t_events[0], atol=1e-8)
 
 
+@pytest.mark.slow
 def test_parts_with_constraints_that_are_alike() -> None:
     text = """gravity 9.81; A | Sx(a), Sz(b) = 1; B | Sx(c), Sz(d) = 2; coordinates a, b, c, d;
 constraint rod : a^2 + b^2 = 1; constraint bar : c^2 + d^2 = 4; constraint twice : 2*a^2 + 2*b^2 = 2; initial a = 1, c = 2;

@@ -286,6 +286,7 @@ def test_a_smooth_table_costs_few_steps() -> None:
     assert found.steps < 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["cubic", "monotone"])
 def test_a_smooth_table_of_rough_values_stops_at_knots(kind: str) -> None:
     """Noise: the work of a run is that of a linear table, and as exact."""

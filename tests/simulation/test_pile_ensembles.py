@@ -24,6 +24,7 @@ output high = zb; output spread = xc - xa; output lifted = energy + m;
 """
 
 
+@pytest.mark.slow
 def test_cases_are_those_alone() -> None:
     q = {name: np.full(3, value) for name, value in stacked(3).items()}
     q["x[2]"] = np.array([0.0, 0.01, 0.05])
@@ -40,6 +41,7 @@ def test_sizes_laws_and_masses_differ_between_cases() -> None:
     np.testing.assert_allclose(run["spread"], run["xc"] - run["xa"])
 
 
+@pytest.mark.slow
 def test_forces_differ_between_cases() -> None:
     model = kn.loads(MIXED)
     tau = {"xa'": np.array([0.0, 3.0]), "zb'": np.array([0.0, -5.0])}
@@ -50,6 +52,7 @@ def test_forces_differ_between_cases() -> None:
         assert both.case(i).work == pytest.approx(alone.work, abs=0)
 
 
+@pytest.mark.slow
 def test_bodies_of_one_component_have_cases() -> None:
     text = MIXED.replace(
         "output high", "spring s = 40, 0.4 between A and B; spring w = 30, 0.4 between B and C; output high"

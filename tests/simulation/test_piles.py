@@ -128,6 +128,7 @@ def test_runs_repeat_to_the_bit_and_go_on() -> None:
     )  # the impulses of the last step are not known
 
 
+@pytest.mark.slow
 def test_bodies_of_machines_and_of_the_ground_touch() -> None:
     system = kn.loads(f"""gravity 9.81;
     Arm | Ry(p), Sz(-1) = 1, 0.1, 0.1, 0.1;

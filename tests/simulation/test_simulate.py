@@ -96,6 +96,7 @@ def test_the_work_does_not_steer_the_steps(method: str) -> None:
     assert working.t == pytest.approx(conservative.t, rel=0.01)
 
 
+@pytest.mark.slow
 def test_the_jacobian_is_that_of_the_rate() -> None:
     system = kn.load(EXAMPLES / "cart_pendulum.kin")
     forces = {"q1'": -2 * kn.symbol("q1") * kn.symbol("q2'")}
@@ -218,6 +219,7 @@ def test_motion_without_a_coordinate_is_recorded_too() -> None:
     assert result.work == pytest.approx(20 * np.sin(3 * result.t), abs=1e-7)
 
 
+@pytest.mark.slow
 def test_work_is_the_integral_of_power() -> None:
     system = kn.load(EXAMPLES / "cart_pendulum.kin")
     result = kn.simulate(system, 2.0, dense_output=True, rtol=1e-11)
@@ -265,6 +267,7 @@ def test_methods_that_do_not_slide_end_where_friction_holds(method: str) -> None
     assert "the method 'dop853' lets it slide there" in result.message
 
 
+@pytest.mark.slow
 def test_a_run_that_does_not_get_on_is_left_soon() -> None:
     """Appell's and Hamel's point comes to rest, and its constraint has no direction there."""
     run = kn.simulate(kn.load(EXAMPLES / "appell_hamel.kin"), 10.0, samples=11)
@@ -345,6 +348,7 @@ def test_an_error_of_a_method_keeps_what_was_computed(method: str, monkeypatch: 
     assert f": {method} cannot go on (OverflowError: too large); " in result.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ADAPTIVE)
 def test_every_method_counts_its_evaluations(method: str) -> None:
     result = kn.simulate(OSCILLATOR, 10.0, method=method)

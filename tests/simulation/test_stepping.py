@@ -184,6 +184,7 @@ def test_links_that_spin_in_flight_are_of_second_order() -> None:
     assert coarse / fine == pytest.approx(4.0, rel=0.1)
 
 
+@pytest.mark.slow
 def test_a_closed_mechanism_comes_to_rest_on_the_ground() -> None:
     model = kn.loads(FOUR_BAR)
     exact = kn.simulate(model, 2.0, samples=21)

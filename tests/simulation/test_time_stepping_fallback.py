@@ -169,6 +169,7 @@ def test_events_of_the_caller_are_found_in_steps_and_after() -> None:
     assert ended.t[-1] == pytest.approx(times[1], abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hurried")
 def test_sampled_control_and_sensors_go_on_over_the_seams() -> None:
     read: list[tuple[float, float]] = []
@@ -210,6 +211,7 @@ def test_a_case_that_needs_it_is_taken_over() -> None:
     assert (run.y[0] == rod(samples=11).y).all()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hurried")
 def test_steps_are_those_of_the_caller_and_count() -> None:
     run = bar(max_step=1e-3)

@@ -67,6 +67,7 @@ def collection_extent(axes: Any) -> list[float]:
     return [*points.min(axis=0), *points.max(axis=0)]
 
 
+@pytest.mark.slow
 def test_an_equilibrium_and_an_assembly_are_drawn() -> None:
     assert colours(kn.equilibrium(FOURBAR).picture()) > 40
     assert colours(kn.assemble(FOURBAR).picture()) > 40
@@ -114,6 +115,7 @@ def test_what_cannot_be_drawn_is_said() -> None:
         plt.close(FOURBAR.picture(p={"a": 10.0}).figure)
 
 
+@pytest.mark.slow
 def test_a_film_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = kn.simulate(PENDULUM, 0.2)
     run.animate(tmp_path / "run.gif", progress=False)

@@ -32,6 +32,7 @@ def solved(p: RandomProblem, seed: int, way: Callable[[Any], Any]) -> tuple[np.n
     return free, v
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(24))
 def test_impulses_obey_the_laws_of_all_contacts(seed: int) -> None:
     m, mu = 3 + seed % 4, (0.0, 0.2, 0.4)[seed % 3]

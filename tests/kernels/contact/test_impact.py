@@ -45,6 +45,7 @@ def approaching(p: RandomProblem, rng: np.random.Generator) -> np.ndarray:
     return whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("poisson", [False, True])
 @pytest.mark.parametrize("seed", range(60))
 def test_impulses_are_those_of_the_laws_of_restitution(seed: int, poisson: bool) -> None:

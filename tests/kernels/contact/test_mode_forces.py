@@ -74,6 +74,7 @@ def test_forces_of_a_mode_keep_its_rows(seed: int, way: Callable[[Any], Any]) ->
             assert x[c, 1:] == pytest.approx(-0.3 * x[c, 0] * toward[c], abs=1e-5 * abs(x[c, 0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_rows_that_are_many_more_than_speeds_have_the_forces_of_elimination(
     seed: int, way: Callable[[Any], Any]

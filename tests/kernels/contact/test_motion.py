@@ -81,6 +81,7 @@ def test_positions_are_projected_with_the_least_kinetic_energy(name: str, seed: 
     assert all(then < 1e-12 + 50.0 * now**2 for now, then in pairwise(off) if now < 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("seed", range(6))
 def test_speeds_are_projected_with_the_least_kinetic_energy(name: str, seed: int, way: Callable[[Any], Any]) -> None:

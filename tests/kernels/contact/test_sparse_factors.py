@@ -53,6 +53,7 @@ def memory() -> PileMemory:
     return memory
 
 
+@pytest.mark.slow
 def test_it_has_the_solution_of_dense_factors(memory: PileMemory) -> None:
     motion = memory.data.motion
     work, problem = motion.island, motion.problem

@@ -66,6 +66,7 @@ def test_values_of_any_size_are_read_or_refused(seed: int) -> None:
     assert 0 < read < 300
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_links_and_mimics_is_read() -> None:
     n = 2000
     links = [f'<link name="l{k}"/>' for k in range(n)]

@@ -68,6 +68,7 @@ def _table() -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", some(TEXTBOOKS, 4), ids=lambda row: row["name"])
 def test_a_textbook_prints_the_same_values(row: dict[str, Any]) -> None:
     formulas = textbook_formulas(row)

@@ -69,6 +69,7 @@ def test_many_starts_find_what_there_is_once() -> None:
     assert [e.potential_energy for e in found] == pytest.approx(np.array([-3, -1, 1, 3]) * 9.81)
 
 
+@pytest.mark.slow
 def test_a_closed_system_rests_where_its_potential_is_least() -> None:
     system = kn.load(EXAMPLES / "fourbar.kin")
     found = kn.equilibria(system, starts=10)
@@ -103,6 +104,7 @@ def _assembled(system: kn.System, start: dict[str, float]) -> dict[str, Any]:
     return {"q": found.q, "v": found.v}
 
 
+@pytest.mark.slow
 def test_a_coin_rolls_on_circles() -> None:
     truth = load("nonholonomic/coin_steady_and_euler_disk_s.json")
     text = (EXAMPLES / "rolling_coin.kin").read_text().partition("initial")[0]
@@ -124,6 +126,7 @@ def test_a_coin_rolls_on_circles() -> None:
         assert kn.equilibrium(system, steady=["W", "spin"], **upright).stable is stable
 
 
+@pytest.mark.slow
 def test_gyroscopes_and_dampers_decide_where_the_potential_does_not() -> None:
     plate = "parameters c = {}; coordinates x, y; B | Rz(3*t), Sx(x), Sy(y) = 1; spring k = 4 on x; spring l = 4 on y;"
     damped = plate + "damper d = c on x; damper e = c on y;"
@@ -154,6 +157,7 @@ def test_a_column_buckles_at_its_critical_loads() -> None:
         assert np.nanmin(branch.stable) == 1
 
 
+@pytest.mark.slow
 def test_a_truss_snaps_through_at_its_fold() -> None:
     found = kn.family(kn.loads(TRUSS), "F", 3.0)
     length = np.hypot(1, 0.3)
@@ -169,6 +173,7 @@ def test_a_truss_snaps_through_at_its_fold() -> None:
     assert np.all(branch.stable[branch["y"] < y - 0.01] == 0)
 
 
+@pytest.mark.slow
 def test_a_steady_speed_is_a_parameter_too() -> None:
     found = kn.family(kn.loads(HOOP), "ph'", 10.0, steady=["ph'"])
     assert found.special[0].parameter == pytest.approx(np.sqrt(9.81 / 0.5), abs=1e-9)
@@ -179,6 +184,7 @@ def test_a_steady_speed_is_a_parameter_too() -> None:
         assert branch.stable[-1] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("load", [15.0, 30.0, 300.0])
 def test_no_step_leads_over_a_fold(load: float) -> None:
     truss = kn.loads(
@@ -203,6 +209,7 @@ def test_what_is_pinned_is_held_by_no_force() -> None:
         kn.equilibrium(kn.load(EXAMPLES / "double_pendulum.kin"), {"q1": 1.0}, pinned=["q1"])
 
 
+@pytest.mark.slow
 def test_pictures_of_families_leave_out_what_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     mpl.use("agg")
     drawn: list[Any] = []
@@ -240,6 +247,7 @@ def test_what_is_no_equilibrium_is_said(text: str, given: dict[str, Any], said: 
         kn.equilibrium(kn.loads(text), **given)
 
 
+@pytest.mark.slow
 def test_wrong_names_and_ends_are_said() -> None:
     pendulum, column = kn.loads(PENDULUM), kn.loads(COLUMN)
     with pytest.raises(ArgumentError, match="no speed 'q2'' to go on"):
@@ -331,6 +339,7 @@ def test_a_family_that_ends_before_says_why(text: str, end: float, note: str) ->
     assert bool(found.notes) == bool(note)
 
 
+@pytest.mark.slow
 def test_what_hardly_resists_does_not_decide() -> None:
     rest = "A | Ry(q) = 1,1,1,1; potential V = {}; initial q = {};"
     for potential in ("q^3", "q^5", "q^4"):
@@ -371,6 +380,7 @@ def test_constraints_that_the_time_moves_ask_for_steady_speeds() -> None:
     assert np.cos(found.q[1]) == pytest.approx(9.81 / 25)
 
 
+@pytest.mark.slow
 def test_rests_are_told_apart_by_lengths_and_angles_whatever_their_energy() -> None:
     for size in (1, 1e6):
         text = (

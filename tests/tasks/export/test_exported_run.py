@@ -207,6 +207,7 @@ def test_an_event_ends_a_run(tmp_path: Path) -> None:
     assert run.state()[:4] == table[-1, 1:5].tolist()
 
 
+@pytest.mark.slow
 def test_forces_are_held_between_samples(tmp_path: Path) -> None:
     """A controller in C, and the same one in Python."""
 
@@ -298,6 +299,7 @@ int main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler")
 def test_a_program_in_cpp_changes_parameters_and_states(tmp_path: Path) -> None:
     """Two runs at a time; states beside the constraints are brought onto them, or refused."""
@@ -517,6 +519,7 @@ def test_a_run_whose_programs_lose_their_gradients_ends(tmp_path: Path, text: st
     assert run.advance(1.0) == UNCONTROLLED
 
 
+@pytest.mark.slow
 def test_derivatives_at_the_start_of_a_programmed_run_are_given(tmp_path: Path) -> None:
     system = kn.load(EXAMPLES / "satellite_turn.kin")
     levels = {"b.wx'": 0.05, "b.wy'": 0.02}

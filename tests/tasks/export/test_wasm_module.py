@@ -55,6 +55,7 @@ def check_motion(instance: Instance, places: Mapping[str, int], states: int, res
     assert times == [t for t, _ in result.changes]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*redundant and left out:kineta.errors.KinetaWarning")
 @pytest.mark.parametrize(("name", "end", "events"), RUNS)
 def test_a_run_is_that_of_simulate_to_the_last_bit(name: str, end: float, events: Sequence[Any]) -> None:

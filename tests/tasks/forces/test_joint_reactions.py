@@ -27,6 +27,7 @@ def test_the_joints_of_the_tree_of_seven_bodies_pass_on_the_forces_of_the_vector
         assert sign * found.wrenches[0, k, :3] == pytest.approx(expected, abs=1e-12 * size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "name"), [("planar", "planar_K4"), ("spatial", "spatial_K3")])
 def test_the_joints_of_golubevs_chains_pass_on_the_forces_of_the_vectors(kind: str, name: str) -> None:
     given, expected = case(f"{kind}_chain", name)

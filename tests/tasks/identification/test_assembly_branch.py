@@ -109,6 +109,7 @@ def test_a_start_where_assemblies_meet_is_refused_and_one_beside_it_is_not(fold:
     assert len(kn.base_parameters(system.replace(initial={"theta": fold + 1e-3, "gamma": fold + 1e-3}))) == 3
 
 
+@pytest.mark.slow
 def test_models_whose_constraints_have_a_slope_only_in_motion_or_that_fast_drives_move_have_base_parameters_too() -> (
     None
 ):

@@ -28,6 +28,7 @@ PLANAR_ARM = kn.loads(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "floating"), [(ARMS[0], False), (ARMS[2], False), (WALKERS[0], True), (WALKERS[1], True)]
 )
@@ -66,6 +67,7 @@ def test_forces_are_the_regressor_times_the_parameters_and_what_elements_do(seed
     assert Y @ own.ravel() == pytest.approx(expected, abs=1e-11 * max(1.0, np.abs(expected).max()))
 
 
+@pytest.mark.slow
 def test_the_puma_has_36_base_parameters() -> None:
     base = kn.base_parameters(PUMA)
     assert (len(base), len(base.names)) == (36, 60)
@@ -122,6 +124,7 @@ def exciting(names: tuple[str, ...], seed: int) -> dict[str, kn.Expr]:
     }
 
 
+@pytest.mark.slow
 def test_a_noisy_recording_tells_the_base_parameters() -> None:
     base, times = kn.base_parameters(PUMA), np.linspace(0, 20, 1001)
     motion = exciting(PUMA.q_names, 1)
@@ -225,6 +228,7 @@ def test_a_still_arm_tells_what_its_weight_depends_on(posture: tuple[float, floa
         kn.identify(base, still, kn.inverse(PLANAR_ARM, still, t=times).tau, t=times)
 
 
+@pytest.mark.slow
 def test_a_known_robot_tells_all_of_an_unknown_load() -> None:
     """With all other bodies known, the ten parameters of the last one are found from the forces alone."""
     others, times = [b.name for b in PUMA.bodies[:-1]], np.linspace(0, 10, 401)

@@ -54,6 +54,7 @@ MOTIONS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a", "d", "bx", "mb"])
 def test_dependent_states_follow_parameters_that_are_inputs(name: str) -> None:
     system, h = example("fourbar"), 1e-6
@@ -141,6 +142,7 @@ def test_the_bicycle_has_the_matrices_and_eigenvalues_of_its_benchmark() -> None
         assert max(np.abs(one.eigenvalues - x).min() for x in known) < 1e-11
 
 
+@pytest.mark.slow
 def test_the_bicycle_is_stable_between_the_speeds_of_its_benchmark() -> None:
     expected = load("bicycle/whipple_linear_s.json")["expected"]["published_eigenvalues"]
     for bounds, known in (((4, 4.5), "weave_speed"), ((5.8, 6.3), "capsize_speed")):
@@ -233,6 +235,7 @@ def test_formulas_are_about_any_state_that_a_linearisation_takes() -> None:
             kn.linear_formulas(pendulum, kn.equilibrium(pendulum, [0, 0], **given))
 
 
+@pytest.mark.slow
 def test_formulas_hold_for_all_parameters_or_say_so() -> None:
     with pytest.warns(
         kn.KinetaWarning, match=r"with other parameters this state misses the constraint 'pin\.[xy]': the"
@@ -245,6 +248,7 @@ def test_formulas_hold_for_all_parameters_or_say_so() -> None:
         kn.linear_formulas(smooth)
 
 
+@pytest.mark.slow
 def test_formulas_are_those_of_books() -> None:
     formulas = kn.linear_formulas(example("double_pendulum"), {"q1": 0.0, "q2": 0.0}, inputs=["q1'"], outputs=["q2"])
     assert str(formulas).splitlines()[:2] == ["A[q1',q1] = -9.81*(m1 + m2)/(m1*l1)", "A[q1',q2] = 9.81*m2/(m1*l1)"]

@@ -110,6 +110,7 @@ def test_python_control_takes_the_nonlinear_system() -> None:
         kn.io_system(pendulum, outputs=["q1''"])
 
 
+@pytest.mark.slow
 def test_pictures_are_drawn() -> None:
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("agg")

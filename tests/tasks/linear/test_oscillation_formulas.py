@@ -79,6 +79,7 @@ def test_matrices_of_random_trees_give_the_linearisation(seed: int) -> None:
     assert lower == pytest.approx(linear.A[len(M) :], rel=1e-9, abs=1e-9 * np.abs(linear.A).max())
 
 
+@pytest.mark.slow
 def test_closed_mechanisms_move_as_their_independent_coordinates() -> None:
     linkage = kn.load(EXAMPLES / "fourbar.kin")
     at = kn.equilibrium(linkage)

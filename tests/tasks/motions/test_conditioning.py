@@ -20,6 +20,7 @@ Upper | Rz(a) = 1; Lower ~ Upper | Sx(l1), Rz(b) = 1; Hand ~ Lower | Sx(l2) = 0.
 """)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("b", [0.02, 0.5, 2.0, -1.0])
 def test_an_arm_of_two_links(b: float) -> None:
     """Yoshikawa: the manipulability is l1 l2 |sin b|, and J its slope."""

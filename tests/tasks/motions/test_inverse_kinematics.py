@@ -65,6 +65,7 @@ def test_motions_that_are_left_in_singular_positions_are_counted() -> None:
     assert kn.inverse_kinematics(bent, {"C": (1.7, 0.0, 0.0)}, {"a": 0.0, "b": 0.0})[0].free == 1
 
 
+@pytest.mark.slow
 def test_closed_systems_and_free_bodies_are_placed() -> None:
     fourbar = kn.load(EXAMPLES / "fourbar.kin")
     found = kn.inverse_kinematics(fourbar, {"mass.y": 0.5}, starts=40)

@@ -47,6 +47,7 @@ def test_expressions_arrays_tables_and_runs_give_one_motion(tmp_path: Path) -> N
     )
 
 
+@pytest.mark.slow
 def test_one_coordinate_moves_a_four_bar() -> None:
     run = kn.simulate(FOURBAR, 1.0, samples=41, rtol=1e-11, atol=1e-13)
     theta = {n: kn.kinematics(FOURBAR, run)[n] for n in ("theta", "theta'", "theta''")}
@@ -74,6 +75,7 @@ def test_the_rigid_slider_crank_moves_as_its_closed_form() -> None:
     assert forces["tau[phi1']"] == pytest.approx([row["drive_torque"] for row in table], rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_quaternions_and_quasi_velocities_follow_from_rates_of_coordinates() -> None:
     top = kn.load(EXAMPLES / "spinning_top.kin")
     run = kn.simulate(top, 0.3, samples=601)
@@ -88,6 +90,7 @@ def test_quaternions_and_quasi_velocities_follow_from_rates_of_coordinates() -> 
         kn.kinematics(skate, {"x": 0.0, "y": "t", "phi": 0.0}, t=[0.0])
 
 
+@pytest.mark.slow
 def test_what_only_the_time_moves_has_a_motion_too() -> None:
     drum = kn.loads("gravity 9.81; parameters w = 2; B | Rz(w*t), Sx(0.5) = 3, 1, 1, 1;")
     assert kn.kinematics(drum, {}, t=[0.0])["B.ax"] == pytest.approx([-2.0])
@@ -104,6 +107,7 @@ BLADE = kn.loads(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", [BLADE, SKATE], ids=["multipliers", "quasi-velocities"])
 def test_what_only_speeds_bind_is_integrated(system: kn.System) -> None:
     times = np.linspace(0, 1.2, 9)
@@ -113,6 +117,7 @@ def test_what_only_speeds_bind_is_integrated(system: kn.System) -> None:
     assert arrays["y"] == pytest.approx(1 - np.cos(times), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_forces_along_an_integrated_motion_are_those_at_its_positions() -> None:
     part = kn.inverse(BLADE, {"phi": "t", "x": "sin(t)"}, ["phi'", "x'"], t=TIMES)
     every = kn.inverse(BLADE, {"phi": "t", "x": "sin(t)", "y": "1 - cos(t)"}, ["phi'", "x'"], t=TIMES)
@@ -169,6 +174,7 @@ def test_masses_of_nothing_leave_reactions_of_a_given_motion_as_they_are() -> No
     assert kn.reactions(kn.loads(text), motion, t=[0.0])["A.fz"] == pytest.approx([19.62])
 
 
+@pytest.mark.slow
 def test_outputs_of_a_model_are_series_of_a_given_motion() -> None:
     arm = kn.loads(
         "parameters l = 2 m; A | Ry(a), Sz(-l) = 1; B ~ A | Ry(b), Sz(-1) = 1; coordinates a, b;"

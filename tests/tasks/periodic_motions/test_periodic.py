@@ -97,6 +97,7 @@ def test_a_linear_oscillator_has_the_multipliers_of_its_exponential() -> None:
     assert found.initial["x"] == pytest.approx(-3 / 9.04, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_forced_duffing_oscillator_comes_back_to_its_state() -> None:
     found = kn.periodic(DUFFING, 2 * np.pi / 1.2)
     q, v = ([found.initial[n]] for n in ("x", "x'"))
@@ -303,6 +304,7 @@ def test_a_hopper_hops() -> None:
     assert not found.stable
 
 
+@pytest.mark.slow
 def test_records_say_themselves_and_are_drawn() -> None:
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("agg")

@@ -126,6 +126,7 @@ def test_a_ball_that_bounces_has_the_derivatives_of_the_closed_form() -> None:
     )
 
 
+@pytest.mark.slow
 def test_derivatives_go_through_an_accumulation_of_impacts_into_rest() -> None:
     found = kn.sensitivity(BALL, 4.0, ["z", "e", "x'"], t_eval=[2.5, 4.0])
     assert np.abs(found["z"][-1]).max() < 1e-7 < np.abs(found["z"][0]).max()
@@ -142,6 +143,7 @@ def test_forces_that_step_are_events() -> None:
     assert "a force steps at 0.319275 s" in found.notes[0]
 
 
+@pytest.mark.slow
 def test_goals_and_objectives_go_through_impacts() -> None:
     z, x = kn.symbol("z"), kn.symbol("x'")
     goal = kn.objective(BALL, 2.0, ["e", "z"], final=z**2, integral=x * z, rtol=1e-11)

@@ -135,6 +135,7 @@ def test_a_fit_finds_what_was_put_in_within_its_intervals() -> None:
     assert np.allclose(known.interval - known.x[:, None], fit.interval - fit.x[:, None], rtol=0.2)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     system = kn.loads(
         "model oscillator; parameters m = 1, k = 9, d = 0.4; M | Sx(q) = m; spring s = k on q; damper b = d on q;\n"

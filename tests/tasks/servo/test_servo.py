@@ -48,6 +48,7 @@ def at(times: Floats, *formulas: sp.Expr) -> list[Floats]:
     return [np.asarray(sp.lambdify(t, f)(times)) * np.ones_like(times) for f in formulas]
 
 
+@pytest.mark.slow
 def test_a_crane_is_flat_and_its_forces_are_those_of_the_path() -> None:
     found = kn.servo(kn.loads(CRANE), 3.0, samples=61)
     t = sp.symbols("t")
@@ -170,6 +171,7 @@ def test_a_point_beyond_the_second_rod_is_not_minimum_phase() -> None:
         kn.servo(pendulum(1.5), 2.0, samples=11)  # to which what grows leads
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("samples", [2, 11, pytest.param(1001, marks=pytest.mark.slow)])
 def test_forces_of_control_do_the_work_that_energy_says(samples: int) -> None:
     crane = kn.load(EXAMPLES / "crane_servo.kin")
@@ -179,6 +181,7 @@ def test_forces_of_control_do_the_work_that_energy_says(samples: int) -> None:
     assert found["control.power"] == pytest.approx(np.sum(found.tau * found.v, axis=1))
 
 
+@pytest.mark.slow
 def test_no_work_is_done_from_rest_to_rest_at_the_same_height() -> None:
     assert abs(kn.servo(kn.load(EXAMPLES / "crane_servo.kin"), 4.0, samples=2).work) < 1e-9
 
@@ -235,6 +238,7 @@ def test_a_model_follows_its_program_under_the_forces_found() -> None:
         assert run[name] == pytest.approx(found[name][::80], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_speeds_are_held_through_springs_too() -> None:
     """The rate of the second of two cars: x1 = x2 + x2'' / k, with a place of x2 that nobody asks for."""
     text = "coordinates x1, x2; A | Sx(x1) = m(1); B | Sx(x2) = m(1); spring s = 4 on x2 - x1;"
@@ -246,6 +250,7 @@ def test_speeds_are_held_through_springs_too() -> None:
     assert (found.index, found.internal) == (4, 1)
 
 
+@pytest.mark.slow
 def test_where_inversion_does_it_forces_are_those_of_a_run() -> None:
     ball = kn.loads(
         """
@@ -272,6 +277,7 @@ def test_the_motion_of_a_flat_system_is_the_same_backwards() -> None:
     assert back.tau[::-1] == pytest.approx(there.tau, abs=1e-10)
 
 
+@pytest.mark.slow
 def test_closed_systems_are_driven_where_the_actuator_is() -> None:
     fourbar = kn.load(EXAMPLES / "fourbar.kin")
     theta = kn.symbol("theta")
@@ -357,6 +363,7 @@ def test_forces_that_jump_with_their_path_are_told_and_held() -> None:
     assert smooth.jumps == ()
 
 
+@pytest.mark.slow
 def test_an_integrator_neither_dies_out_nor_grows() -> None:
     text = "coordinates x1, x2; A | Sx(x1) = m(2); B | Sx(x2) = m(1); spring c = 50 on x2 - x1; damper d = 3 on x2;"
     found = kn.servo(kn.loads(f"{text} program p : x2' = t^4;"), 1.0, actuators=["x1"], samples=5)
@@ -366,6 +373,7 @@ def test_an_integrator_neither_dies_out_nor_grows() -> None:
 PENDULUM = "gravity 9.81; A | Sx(x) = 2; L ~ A | Ry(f), Sz(-1) = m(1); coordinates x, f; control least on x; "
 
 
+@pytest.mark.slow
 def test_what_is_left_is_measured_by_what_could_act() -> None:
     found = kn.servo(kn.loads(PENDULUM + "program p : L.x = 0.1*t;"), 1.0, samples=11)
     assert np.abs(found.tau).max() < 1e-12
@@ -388,6 +396,7 @@ def test_a_path_times_a_number_is_the_same_path(scale: str) -> None:
     np.testing.assert_allclose(other.tau, one.tau, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_redundant_constraints_are_found_at_the_start_that_is_given() -> None:
     """The model's own start is another one, and its parameter has no value."""
     text = "model pair; coordinates x, y; A | Sx(x) = 2; B | Sy(y) = 3; constraint c : y = k*x; {} initial x = 5;"

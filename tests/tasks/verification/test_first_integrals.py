@@ -94,6 +94,7 @@ def test_constraints_that_no_state_meets_are_named() -> None:
         kn.first_integrals(far)
 
 
+@pytest.mark.slow
 def test_formulas_have_the_values_along_a_run() -> None:
     top = kn.loads(
         "parameters m = 2, J = 0.1; gravity 9.81; T | Rz(psi), Ry(theta), Rz(phi) = m, 0.3, 0.3, J, com = (0, 0, 0.4);"

@@ -161,6 +161,7 @@ STRETCHED = """model stretched; gravity 9.81; F | Ball(f) = 3, 0.2, 0.3, 0.25, c
     loop u : universal between G at (0.5, 0, 0) axis (1, 0, 0) and ground at (1.5, 0, 0) axis (0, 0, 1);"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", [kn.verify, kn.first_integrals])
 def test_a_model_that_closes_only_in_a_singular_position_is_refused(task: Callable[[kn.System], object]) -> None:
     with pytest.raises(
@@ -281,6 +282,7 @@ STILL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some(STILL, 3))
 def test_what_is_exactly_zero_is_no_disagreement(name: str) -> None:
     certificate = kn.verify(kn.loads(STILL[name]), states=12)
@@ -317,6 +319,7 @@ class Pin(Condition):
     location: Location | None = field(default=None, compare=False, repr=False)
 
 
+@pytest.mark.slow
 def test_a_new_kind_of_constraint_is_a_row_of_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """The certificate, another ground frame and the reactions of joints ask the rows of a kind and do not know it by name."""
 
@@ -365,6 +368,7 @@ FORMS = {
 SOUND |= {name: f"gravity (1, 2, 3); A | Sx(x), Sy(y) = 1; {text}" for name, text in FORMS.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     quick_but(
@@ -386,6 +390,7 @@ def test_laws_of_bodies_do_not_speak_of_elements_alone() -> None:
         assert reasons[law] == "it speaks of bodies, and the model has none"
 
 
+@pytest.mark.slow
 def test_a_distance_of_places_takes_hold_of_the_ground() -> None:
     model = kn.loads("coordinates x, y;" + SOUND["distance between bodies of places"])
     reasons = dict(kn.verify(model, states=4, digits=0).aside)
@@ -412,6 +417,7 @@ FINE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some(FINE, 2))
 def test_sound_models_are_certified_in_many_digits(name: str) -> None:
     certificate = kn.verify(kn.loads(FINE[name]), states=4, digits=30)
