@@ -34,7 +34,7 @@ def _rows(told: dict[str, object]) -> np.ndarray:
 
 @pytest.mark.slow
 def test_places_and_normals_are_those_of_the_shapes() -> None:
-    run = kn.simulate(kn.loads(TURNED), 0.2, samples=40)
+    run = kn.simulate(kn.loads(TURNED), 0.4, samples=40)
     told = recorded_pressing(run, np.arange(len(run.t)))
     assert told is not None
     rows, k, up = _rows(told), 0, np.array([4 / 9, 0, 1]) / np.hypot(4 / 9, 1)
