@@ -118,6 +118,8 @@ def solve_triangular(R: ArrayLike, b: ArrayLike, *, what: str) -> FloatArray:
 def _back_substituted(R: ArrayLike, b: ArrayLike) -> FloatArray:
     from scipy.linalg.lapack import dtrtrs
 
+    if not np.size(R):  # which LAPACK does not take
+        return np.zeros(np.shape(b))
     x, zero = dtrtrs(np.asarray(R).T, b, lower=1, trans=1)  # rows of R are columns of LAPACK's matrix
     if zero:
         raise LinAlgError("singular matrix")
@@ -185,21 +187,33 @@ def pivoted_qr(A: ArrayLike, *, what: str) -> tuple[FloatArray, FloatArray, IntA
 
 
 def _pivoted_qr(A: ArrayLike) -> tuple[FloatArray, FloatArray, IntArray]:
-    """SciPy's ``qr`` takes three times as long for small matrices."""
-    from scipy.linalg.lapack import dgeqp3, dorgqr
+    from scipy.linalg.lapack import dorgqr
 
-    packed, order, tau, *_ = dgeqp3(A)
+    packed, order, tau = _pivoted(A)
     m, n = packed.shape
+    if not packed.size:
+        return np.eye(m), packed, order
     reflectors = packed[:, :m] if n >= m else np.hstack([packed, np.zeros((m, m - n))])
-    return np.asarray(dorgqr(reflectors, tau)[0]), np.triu(packed), np.asarray(order) - 1
+    return np.asarray(dorgqr(reflectors, tau)[0]), np.triu(packed), order
+
+
+def _pivoted(A: ArrayLike) -> tuple[FloatArray, IntArray, FloatArray]:
+    """LAPACK's reflectors and R in one array, the column order, and factors of the reflectors: SciPy's ``qr`` takes three times
+    as long for small matrices. LAPACK takes no empty ones.
+    """
+    from scipy.linalg.lapack import dgeqp3
+
+    A = np.asarray(A, dtype=float)
+    if not A.size:
+        return A, np.arange(A.shape[1], dtype=np.int32), np.empty(0)
+    packed, order, tau, *_ = dgeqp3(A)
+    return packed, order - 1, tau
 
 
 def pivoted_triangle(A: ArrayLike, *, what: str) -> tuple[FloatArray, IntArray]:
     """R and the column order of the QR decomposition with column pivoting."""
-    from scipy.linalg import qr as scipy_qr
-
-    R, order = _guarded(what, lambda A: scipy_qr(A, mode="r", pivoting=True), A)
-    return np.asarray(R), np.asarray(order)
+    packed, order, _ = _guarded(what, _pivoted, A)
+    return np.triu(packed), order
 
 
 def unit_rows(A: FloatArray) -> FloatArray:

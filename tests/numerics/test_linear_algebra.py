@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import kineta
 from kineta.errors import NumericalError, SingularMatrixError
@@ -126,3 +127,15 @@ def test_linear_algebra_has_one_door() -> None:
         for line in strangers(path.read_text(encoding="utf-8"))
     }
     assert not found, f"use kineta.numerics.linear_algebra instead: {sorted(found)}"
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (2, 6), (6, 2), (0, 3), (3, 0), (0, 0)])
+def test_pivoted_factors_are_those_of_scipy(shape: tuple[int, int]) -> None:
+    """Matrices without rows or columns, too, which LAPACK does not take."""
+    A = np.random.default_rng(3).normal(size=shape)
+    for found, expected in (
+        (linear_algebra.pivoted_qr(A, what="A"), scipy.linalg.qr(A, pivoting=True)),
+        (linear_algebra.pivoted_triangle(A, what="A"), scipy.linalg.qr(A, mode="r", pivoting=True)),
+    ):
+        assert all(map(np.array_equal, found, expected))
+    assert linear_algebra.solve_triangular(np.empty((0, 0)), np.empty(0), what="x").shape == (0,)

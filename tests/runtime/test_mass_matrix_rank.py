@@ -135,7 +135,8 @@ def test_the_ends_are_those_of_the_matrix() -> None:
     found = ends_of_spectrum(equations, q, p, size)
     M = mass_matrix(equations, 0.0, q, np.zeros(n), p)
     expected = np.linalg.eigvalsh(M / np.sqrt(np.outer(size, size)))[[0, -1]]
-    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    # The dense least eigenvalue has a rounding error of EPS times the condition number, 2e8.
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 def test_short_ones_have_none() -> None:
