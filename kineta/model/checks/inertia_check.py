@@ -84,7 +84,7 @@ def inertia_margins(inertia: Inertia) -> list[Expr]:
 
 
 def _numbers(expressions: Sequence[Expr], values: Mapping[str, float]) -> list[float]:
-    return [evaluate(e.graph, [e.ref], values)[0] for e in expressions]
+    return [evaluate(e.graph, [e.ref], values)[0] if (x := e.value) is None else x for e in expressions]
 
 
 def _is_lumped(moments: Sequence[float], products: Sequence[float], turning: RotationAxes) -> bool:

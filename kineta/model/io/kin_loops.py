@@ -7,7 +7,7 @@ tokens keep their places in the text, so that errors speak of what was written.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from operator import is_not
 from typing import Any
 
@@ -51,6 +51,7 @@ class Repetitions:
         self.count = 0
         #: Names of the constants that were asked for.
         self.named: set[str] = set()
+        self._open: dict[int, list[Tree[Token]]] = {}  # parts of statements, which the text keeps, by their ids
 
     def written_out(
         self, statements: Iterable[Tree[Token]], indices: Mapping[str, int] | None = None
@@ -66,7 +67,9 @@ class Repetitions:
                     if statement.data in _SINGLE:
                         text = f"'{statement.data}' stands once in a model, found it in a repetition."
                         raise ModelError(text, self.reader.location(statement))
-                yield self._filled(statement, own)
+                if id(statement) not in self._open:
+                    self._open[id(statement)] = _open_parts(statement, own)
+                yield self._with_indices(statement, self._open[id(statement)], own)
 
     def _counted(self, more: int, node: Tree[Token]) -> None:
         self.count += more
@@ -109,9 +112,13 @@ class Repetitions:
 
     def _filled(self, tree: Tree[Token], indices: Mapping[str, int]) -> Tree[Token]:
         """*tree* with numbers for *indices*; what holds none is shared."""
+        return self._with_indices(tree, _open_parts(tree, indices), indices)
+
+    def _with_indices(self, tree: Tree[Token], parts: Sequence[Tree[Token]], indices: Mapping[str, int]) -> Tree[Token]:
+        """*tree* with numbers for *indices* in its open *parts*."""
         known: dict[int, Any] = {}
-        for part in tree.iter_subtrees():
-            children = [known[id(c)] if isinstance(c, Tree) else self._token(c, indices) for c in part.children]
+        for part in parts:
+            children = [known.get(id(c), c) if isinstance(c, Tree) else self._token(c, indices) for c in part.children]
             if part.data == "alike":
                 children = [own for child in children for own in self._each(child, indices)]
             made = part
@@ -121,7 +128,7 @@ class Repetitions:
             elif len(children) != len(part.children) or any(map(is_not, children, part.children)):
                 made = Tree(part.data, children, part.meta)
             known[id(part)] = made
-        found: Tree[Token] = known[id(tree)]
+        found: Tree[Token] = known.get(id(tree), tree)
         return found
 
     def _each(self, node: Any, indices: Mapping[str, int]) -> Iterator[Any]:
@@ -147,9 +154,7 @@ class Repetitions:
 
     def _token(self, token: Any, indices: Mapping[str, int]) -> Any:
         """*token* with whole numbers for its indices, but for a range."""
-        if not isinstance(token, Token) or token.type not in ("NAME", "VECTOR") or "[" not in token:
-            return token
-        if _RANGE.search(token):
+        if not _has_brackets(token) or _RANGE.search(token):
             return token
         speed, primes = forced(token.rstrip("'")), len(token) - len(token.rstrip("'"))
         if speed and speed not in indices and speed not in self.constants and _SPEED.fullmatch(speed):
@@ -198,3 +203,19 @@ class Repetitions:
         if not number.is_integer():
             raise ModelError(f"expected a whole number for {what}, found {number:g}.", place)
         return int(number)
+
+
+def _open_parts(tree: Tree[Token], indices: Container[str]) -> list[Tree[Token]]:
+    """The parts of *tree* that *indices* may fill, parts before wholes: names with brackets, indices, lists of places."""
+    found: list[Tree[Token]] = []
+    open_ids: set[int] = set()
+    for part in tree.iter_subtrees():
+        own = part.data == "alike" or (part.data == "name" and part.children[0] in indices)
+        if own or any(id(c) in open_ids if isinstance(c, Tree) else _has_brackets(c) for c in part.children):
+            found.append(part)
+            open_ids.add(id(part))
+    return found
+
+
+def _has_brackets(token: Any) -> bool:
+    return isinstance(token, Token) and token.type in ("NAME", "VECTOR") and "[" in token

@@ -22,7 +22,9 @@ def read_coordinates(text: ModelText, node: Node) -> None:
 def read_body(text: ModelText, node: Node) -> None:
     """A body, the body it moves on, its motions and its inertia."""
     name, base, motions, inertia = node.children
-    own = InertiaList(text.source, str(name), inertia).read()
+    known = text.shared.get(id(inertia))
+    own: Inertia = InertiaList(text.source, str(name), inertia).read() if known is None else known[1]
+    text.shared[id(inertia)] = inertia, own
     text.places[f"inertia {name}"] = text.at(inertia)
     text.bodies.append(Body(str(name), str(base or GROUND), read_motions(text, motions), own, text.at(name)))
 

@@ -79,6 +79,8 @@ class ModelText:
     counting: set[str] = field(default_factory=set)
     moving: set[str] = field(default_factory=set)
     places: dict[str, Location] = field(default_factory=dict)
+    #: Parts of bodies by the ids of the nodes of which they are read, with these nodes: bodies of a repetition share them.
+    shared: dict[int, tuple[Node, Any]] = field(default_factory=dict)
     source: Source = field(init=False)
 
     def __post_init__(self) -> None:

@@ -21,13 +21,18 @@ def read_motions(text: ModelText, node: Node | None) -> tuple[Motion, ...]:
 
 
 def _motion(text: ModelText, node: Node) -> Motion:
+    if id(node) in text.shared:
+        known: Motion = text.shared[id(node)][1]
+        return known
     name, axis, argument = node.children
     kind = str(name).replace("_", "")
     elementary, letter = _ELEMENTARY.get(kind[:1]), kind[1:]
     if elementary is not None and letter in (LETTERS if axis is None else ("",)):
         direction = LETTERS[letter] if axis is None else text.source.axis(axis)
         what = f"the {elementary.argument_name} of {name}"
-        return elementary(direction, text.source.expression(argument, elementary.dimension, what))
+        found = elementary(direction, text.source.expression(argument, elementary.dimension, what))
+        text.shared[id(node)] = node, found
+        return found
     try:
         joint = joints.joint_of(kind) if axis is None and letter else None
     except ArgumentError as error:
