@@ -9,8 +9,9 @@ from typing import Any
 
 from kineta.algebra.expression import Expr
 from kineta.equations.kept_names import kept_names
-from kineta.errors import ArgumentError, shown, suggestion
+from kineta.errors import ArgumentError, ExpressionError, shown, suggestion
 from kineta.expr.graph import Graph, Ref, neg
+from kineta.mechanics.constraints.structural_rank import start
 from kineta.mechanics.derivation import Array, Derivation
 from kineta.mechanics.equations_of_motion import EquationsOfMotion, equations_of_motion
 from kineta.mechanics.quantities import HIGHEST, NAMES, quantity
@@ -71,8 +72,7 @@ class Formulas:
         *order* : names that stand first among those of their kind, in this order; the others follow as they are declared
         *rising* : sums begin with their lowest derivatives, not with the highest
         """
-        lines = self.lines(Text(rising=flag("rising", rising)), str, parts, kinds(self.system, order))
-        return (f"{left} = {right}" for left, right in lines)
+        return self._text(Text(rising=flag("rising", rising)), str, parts, kinds(self.system, order))
 
     def latex(self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False) -> Iterator[str]:
         """:meth:`text` in LaTeX."""
@@ -80,8 +80,11 @@ class Formulas:
         from kineta.notation import latex
 
         notation = latex.Latex(rising=flag("rising", rising))
-        lines = self.lines(notation, latex.label, parts, kinds(self.system, order))
-        return (f"{left} = {right}" for left, right in lines)
+        return self._text(notation, latex.label, parts, kinds(self.system, order))
+
+    def _text(self, notation: Notation, show: Callable[[str], str], parts: bool, known: Kinds) -> Iterator[str]:
+        yield from (f"{left} = {right}" for left, right in self.lines(notation, show, parts, known))
+        yield from self.conditions(notation, parts, known)
 
     def reading_cost(self, *, parts: bool = True) -> float:
         """How much there is to read in :meth:`text`: one for a name, more for brackets, fractions and named parts."""
@@ -105,6 +108,10 @@ class Formulas:
         yield from ((side, value) for (_, side), (_, value) in zip(sides, whole[first:], strict=False))
         yield from whole[first + len(sides) :]
 
+    def conditions(self, notation: Notation, parts: bool, known: Kinds) -> Iterator[str]:
+        """The conditions under which the entries hold: signs that no motion changes, as they are at the start."""
+        yield from self._printed(_names(self), parts, known).conditions(notation)
+
     def _labels(self, names: Sequence[str]) -> list[str]:
         """Names of the entries, and of the left sides."""
         return [*names, *names[: len(self.left)]]
@@ -114,7 +121,9 @@ class Formulas:
 
     def _shortest(self, names: Sequence[str], parts: bool, known: Kinds) -> PrintedForm:
         refs, labels = (*self.array.refs, *self.left), self._labels(names)
-        return shortest_form(self.graph, refs, labels, known, self.defined, parts=parts)
+        return shortest_form(
+            self.graph, refs, labels, known, self.defined, parts=parts, start=start_values(self.system)
+        )
 
     def sympy(self, *, dynamic: bool = False) -> Any:
         """An expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions; with *dynamic*,
@@ -157,6 +166,14 @@ def kinds(system: System, order: Iterable[str] = ()) -> Kinds:
         rank = {n: wanted.get(n, wanted.get(_bare(n), len(wanted))) for _, names in rows for n in names}
         rows = tuple((kind, tuple(sorted(names, key=rank.__getitem__))) for kind, names in rows)
     return {name: (kind, k) for kind, names in rows for k, name in enumerate(names)}
+
+
+def start_values(system: System) -> Mapping[str, float]:
+    """The values of names at the start of *system*; none where this is not defined."""
+    try:
+        return start(system)
+    except ExpressionError:
+        return {}
 
 
 def checked_order(system: System, order: Iterable[Any]) -> tuple[str, ...]:
@@ -293,18 +310,16 @@ def aligned(lines: Iterable[str], environment: str) -> str:
     return f"\\begin{{{environment}}}\n{body}\n\\end{{{environment}}}"
 
 
-def above(shown: str, lines: Sequence[tuple[str, str]]) -> str:
-    """*shown* above named *lines*."""
-    return "\n".join([shown, *([""] if lines else []), *(f"{name} = {value}" for name, value in lines)])
+def above(shown: str, lines: Sequence[tuple[str, str]], conditions: Sequence[str] = ()) -> str:
+    """*shown* above named *lines* and *conditions*."""
+    below = [*(f"{name} = {value}" for name, value in lines), *conditions]
+    return "\n".join([shown, *([""] if below else []), *below])
 
 
-def gathered(shown: str, lines: Sequence[tuple[str, str]]) -> str:
-    """LaTeX: *shown* above named *lines*."""
-    if not lines:
-        return shown
-    return (
-        f"\\begin{{gathered}}\n{shown} \\\\\n{aligned((f'{n} = {v}' for n, v in lines), 'aligned')}\n\\end{{gathered}}"
-    )
+def gathered(shown: str, lines: Sequence[tuple[str, str]], conditions: Sequence[str] = ()) -> str:
+    """LaTeX: *shown* above named *lines* and *conditions*."""
+    below = [*(f"{name} = {value}" for name, value in lines), *conditions]
+    return f"\\begin{{gathered}}\n{shown} \\\\\n{aligned(below, 'aligned')}\n\\end{{gathered}}" if below else shown
 
 
 def _names(formulas: Formulas) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from kineta.equations.formulas import above, gathered, kinds, simplified
+from kineta.equations.formulas import above, gathered, kinds, simplified, start_values
 from kineta.equations.kept_names import kept_names
 from kineta.errors import ArgumentError
 from kineta.expr.graph import Ref
@@ -48,7 +48,7 @@ class MatrixForm:
     def text(self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False) -> str:
         """The matrices side by side, then the named entries. Raises as :meth:`Formulas.text`, with which it shares arguments."""
         notation = text.Text(rising=flag("rising", rising))
-        blocks, below = self._blocks(notation, str, parts, kinds(self.symbols.system, order))
+        blocks, below, conditions = self._blocks(notation, str, parts, kinds(self.symbols.system, order))
         n = len(self.symbols.v)
         height = max(map(len, blocks))
         columns = [boxed(rows, height) for rows in blocks]
@@ -60,27 +60,30 @@ class MatrixForm:
             for sign, column in zip(signs, columns[1:], strict=False):
                 row += (sign if k == middle else " " * len(sign)) + (column[k] if sign else " " + column[k])
             lines.append(row.rstrip())
-        return above("\n".join(lines), below)
+        return above("\n".join(lines), below, conditions)
 
     def latex(self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False) -> str:
         """:meth:`text` in LaTeX, for use within ``$$``."""
         notation = latex.Latex(rising=flag("rising", rising))
-        blocks, below = self._blocks(notation, latex.label, parts, kinds(self.symbols.system, order))
+        blocks, below, conditions = self._blocks(notation, latex.label, parts, kinds(self.symbols.system, order))
         M, z, h, *right = (latex.matrix([c for row in rows for c in row], len(rows[0])) for rows in blocks)
         sides = [right[0]] if len(right) % 2 else []
         sides += [" ".join(right[-2:])] if len(right) > 1 else []
         whole = f"{M} {z} + {h} = {' + '.join(sides)}"
-        return gathered(whole, below)
+        return gathered(whole, below, conditions)
 
     def as_dict(
         self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False, typeset: bool = False
     ) -> dict[str, Any]:
         """The matrices by rows, each entry as a whole: ``M``, ``z``, ``h``, with added forces or zeros ``tau``, with reactions
-        ``A^T`` and ``lambda``; named parts, conditions and rates of states as lines. *typeset* in LaTeX.
+        ``A^T`` and ``lambda``; named parts, conditions and rates of states as lines, and for which signs they hold.
+        *typeset* in LaTeX.
         """
         notation, show = (latex.Latex, latex.label) if typeset else (text.Text, str)
         known = kinds(self.symbols.system, order)
-        blocks, below = self._blocks(notation(rising=flag("rising", rising)), show, parts, known, whole=True)
+        blocks, below, conditions = self._blocks(
+            notation(rising=flag("rising", rising)), show, parts, known, whole=True
+        )
         names = [
             "M",
             "z",
@@ -90,7 +93,7 @@ class MatrixForm:
         ]
         vectors = ("z", "h", "tau", "lambda")
         found = {n: [x for (x,) in rows] if n in vectors else rows for n, rows in zip(names, blocks, strict=True)}
-        return {**found, "lines": [f"{name} = {value}" for name, value in below]}
+        return {**found, "lines": [*(f"{name} = {value}" for name, value in below), *conditions]}
 
     def _repr_latex_(self) -> str:
         return f"$$\n{self.latex()}\n$$"
@@ -103,9 +106,9 @@ class MatrixForm:
 
     def _blocks(
         self, notation: Notation, show: Callable[[str], str], parts: bool, known: Kinds, *, whole: bool = False
-    ) -> tuple[list[list[list[str]]], list[tuple[str, str]]]:
-        """M, z, h, tau where forces are added, the columns of reactions and their unknowns, as rows of cells; and the
-        named entries, of *whole* cells only those that are named parts.
+    ) -> tuple[list[list[list[str]]], list[tuple[str, str]], list[str]]:
+        """M, z, h, tau where forces are added, the columns of reactions and their unknowns, as rows of cells; the
+        named entries, of *whole* cells only those that are named parts; and the conditions under which all hold.
         """
         system, n, names = self.symbols.system, len(self.symbols.v), self.symbols.names
         columns = len(self.reactions)
@@ -135,10 +138,11 @@ class MatrixForm:
         if self.reactions:
             blocks.append([[next(rest) for _ in self.reactions] for _ in range(n)])
             blocks.append([[show(x)] for x in self.reactions])
-        return blocks, below
+        return blocks, below, list(form.conditions(notation))
 
     def _shortest(self, labels: Sequence[str], known: Kinds, parts: bool) -> PrintedForm:
-        return shortest_form(self.symbols.graph, self.refs, labels, known, self.defined, parts=parts)
+        first = start_values(self.symbols.system)
+        return shortest_form(self.symbols.graph, self.refs, labels, known, self.defined, parts=parts, start=first)
 
 
 def matrix_form(derivation: Derivation, described: System, *, unforced: bool = False) -> MatrixForm:

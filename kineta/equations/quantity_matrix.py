@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from kineta.equations.formulas import Formulas, above, gathered, kinds
@@ -26,6 +26,7 @@ class QuantityMatrix:
 
     def text(self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False) -> str:
         """The matrix, then named parts and long entries. Raises as :meth:`Formulas.text`, with which it shares arguments."""
+        order = tuple(order)
         left, rows, below = self._cells(text.Text(rising=flag("rising", rising)), str, parts, order, ROW)
         height, middle = len(rows), (len(rows) - 1) // 2
         sides = boxed(left, height) if len(left) > 1 else [left[0][0] if k == middle else "" for k in range(height)]
@@ -34,32 +35,38 @@ class QuantityMatrix:
             f"{side.ljust(width)}{' = ' if k == middle else '   '}{row}".rstrip()
             for k, (side, row) in enumerate(zip(sides, boxed(rows, height), strict=True))
         ]
-        return above("\n".join(lines), below)
+        return above("\n".join(lines), below, self._conditions(text.TEXT, parts, order))
 
     def latex(self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False) -> str:
         """:meth:`text` in LaTeX, for use within ``$$``."""
+        order = tuple(order)
         left, rows, below = self._cells(latex.Latex(rising=flag("rising", rising)), latex.label, parts, order, ROW)
         side = latex.matrix([x for row in left for x in row], 1) if len(left) > 1 else left[0][0]
         whole = f"{side} = {latex.matrix([x for row in rows for x in row], len(rows[0]))}"
-        return gathered(whole, below)
+        return gathered(whole, below, self._conditions(latex.LATEX, parts, order))
 
     def as_dict(
         self, *, parts: bool = True, order: Iterable[str] = (), rising: bool = False, typeset: bool = False
     ) -> dict[str, Any]:
-        """The entries by rows, each as a whole, and the lines of the named parts; *typeset* in LaTeX."""
+        """The entries by rows, each as a whole, and the lines of the named parts and conditions; *typeset* in LaTeX."""
+        order = tuple(order)
         notation, show = (latex.Latex, latex.label) if typeset else (text.Text, str)
         left, rows, below = self._cells(notation(rising=flag("rising", rising)), show, parts, order, None)
         names = {"names": [x for row in left for x in row]} if len(left) > 1 else {"name": left[0][0]}
-        return {**names, "rows": rows, "parts": [f"{name} = {value}" for name, value in below]}
+        lines = [*(f"{name} = {value}" for name, value in below), *self._conditions(notation(), parts, order)]
+        return {**names, "rows": rows, "parts": lines}
 
     def __str__(self) -> str:
         return self.text()
 
+    def _conditions(self, notation: Notation, parts: bool, order: Sequence[str]) -> list[str]:
+        return list(self.formulas.conditions(notation, parts, kinds(self.formulas.system, order)))
+
     def _cells(
-        self, notation: Notation, show: Callable[[str], str], parts: bool, order: Iterable[str], most: int | None
+        self, notation: Notation, show: Callable[[str], str], parts: bool, order: Sequence[str], most: int | None
     ) -> tuple[list[list[str]], list[list[str]], list[tuple[str, str]]]:
         """The cells of the left and of the right, and the lines below; rows of more than *most* characters are listed there."""
-        found, order = self.formulas, tuple(order)
+        found = self.formulas
         plain = [line.partition(" = ")[2] for line in found.text(parts=parts, order=order)]
         lines = list(found.lines(notation, show, parts, kinds(found.system, order)))
         n, columns = len(found.array.refs), (*found.array.shape, 1)[1]

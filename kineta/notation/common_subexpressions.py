@@ -60,6 +60,10 @@ class CommonSubexpressions:
         yield from named
         yield from zip(labels, entries, strict=True)
 
+    def conditions(self, notation: Notation) -> Iterator[str]:
+        """None: the formulas are as computed."""
+        return iter(())
+
     def _written(self, notation: Notation) -> tuple[list[tuple[str, str]], list[str]]:
         """The named parts with their right sides, and the right sides of the entries."""
         rows = in_one_style(lambda numbers: self._lines(notation, numbers))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from kineta.expr.graph import Graph, Ref
@@ -38,11 +38,22 @@ class PrintedForm(Protocol):
     def lines(self, notation: Notation, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Names and right sides: the named parts, then the entries by their *labels*."""
 
+    def conditions(self, notation: Notation) -> Iterator[str]:
+        """The conditions under which the entries hold."""
+
 
 def printed_form(
-    graph: Graph, refs: Sequence[Ref], labels: Sequence[str], kinds: Kinds, *, parts: bool = True
+    graph: Graph,
+    refs: Sequence[Ref],
+    labels: Sequence[str],
+    kinds: Kinds,
+    *,
+    parts: bool = True,
+    start: Mapping[str, float] | None = None,
 ) -> PrintedForm:
     """The form of *refs* of the least reading cost, with named *parts* or without; names of parts are none of the *labels*.
+
+    With the values of names at the *start* signs that last from there on are left out, under conditions.
 
     Raises :class:`ArgumentError` for formulas too long to be written out without parts.
     """
@@ -61,7 +72,7 @@ def printed_form(
     best, cost = min(((form, form_cost(form, labels, kinds)) for form in forms), key=lambda row: row[1])
     if (
         size <= READABLE
-        and (readable := readable_form(own, plain, kinds, labels, parts=parts)) is not None
+        and (readable := readable_form(own, plain, kinds, labels, parts=parts, start=start)) is not None
         and form_cost(readable, labels, kinds) * (DETOUR if best.parts else 1.0) <= cost
     ):
         return readable
@@ -72,4 +83,5 @@ def form_cost(form: PrintedForm, labels: Sequence[str], kinds: Kinds) -> float:
     """The reading cost of a form in text."""
     from kineta.notation.readable.reading_cost import quasi_velocities, reading_cost
 
-    return reading_cost(form.lines(TEXT, labels), form.parts, quasi_velocities(kinds), form.given)
+    conditions = [("", text) for text in form.conditions(TEXT)]
+    return reading_cost([*form.lines(TEXT, labels), *conditions], form.parts, quasi_velocities(kinds), form.given)

@@ -15,8 +15,8 @@ FUNCTIONS |= {"sign": lambda x: (x > 0) - (x < 0), "step": lambda x: float(x > 0
 
 
 def computed(line: str, scope: dict[str, float]) -> float:
-    """The right side of *line*; the left side becomes known to *scope*."""
-    left, right = line.split(" = ")
+    """The right side of *line*; the left side becomes known to *scope*. Of a condition it is 1 where this holds, else 0."""
+    left, _, right = line.rpartition(" = ")
     scope[left] = _number(right, scope)
     return scope[left]
 

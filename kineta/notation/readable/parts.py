@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 from kineta.expr.graph import Graph, Ref
@@ -19,6 +19,7 @@ class NamedParts:
     trees : the given trees, with names
     shown : names that are printed, by those that were given first
     turned : how sums in brackets are written, once they are built
+    signs : atoms of which the trees hold for one sign, with whether this is positive
     """
 
     def __init__(
@@ -27,11 +28,13 @@ class NamedParts:
         trees: Sequence[Tree],
         named: dict[str, Tree],
         taken: Collection[str],
+        signs: Mapping[int, bool],
         *,
         parts: bool,
     ) -> None:
         """*trees*, and what has a name already; with *parts* more is named, by none of the names *taken*."""
         self.factoring = factoring
+        self.signs = signs
         self.named = dict(named)
         self.trees = list(trees)
         self.shown: dict[str, str] = {}

@@ -15,9 +15,10 @@ from kineta.notation.readable.completed_squares import completed_squares
 from kineta.notation.readable.divisors import cancelled
 from kineta.notation.readable.entries import gathered
 from kineta.notation.readable.factoring import Factoring
+from kineta.notation.readable.lasting_signs import without_lasting_signs
 from kineta.notation.readable.normal_form import distance_components, normal_form, squared_differences, with_squares
 from kineta.notation.readable.parts import NamedParts
-from kineta.notation.readable.polynomials import LongFormError, Sum
+from kineta.notation.readable.polynomials import ONE, LongFormError, Sum
 from kineta.notation.readable.ring import PI, Ring
 from kineta.notation.readable.trees import Tree, alike_oriented, oriented
 from kineta.notation.typesetting import LAST, FactorKind, Kinds, Notation, typeset
@@ -30,7 +31,8 @@ MOST, LONG = 1500, 150
 @dataclass(frozen=True, slots=True)
 class ReadableForm:
     """Entries in a graph of their own, and named parts, symbols of this graph, in the order in which they need each other;
-    how sums in brackets are written, as :func:`typeset` takes it.
+    how sums in brackets are written, as :func:`typeset` takes it. The entries hold where those of *signed* are positive (True)
+    or negative.
     """
 
     graph: Graph
@@ -38,6 +40,7 @@ class ReadableForm:
     entries: Sequence[Ref]
     kinds: Kinds
     turned: Mapping[int, bool | None]
+    signed: Sequence[tuple[Ref, bool]]
 
     @property
     def parts(self) -> Collection[str]:
@@ -53,6 +56,12 @@ class ReadableForm:
         """Names and right sides: the parts, then the entries by their *labels*."""
         yield from in_one_style(lambda numbers: self._lines(notation, labels, numbers))
 
+    def conditions(self, notation: Notation) -> Iterator[str]:
+        """The conditions under which the entries hold: ``sin(theta) > 0``."""
+        for ref, positive in self.signed:
+            shown = typeset(self.graph, ref, notation, kinds=self.kinds)
+            yield notation.relation(shown, ">" if positive else "<", notation.number(0.0))
+
     def _lines(self, notation: Notation, labels: Sequence[str], numbers: NumberStyle) -> Iterator[tuple[str, str]]:
         names = map(notation.name, self.named)
         for label, ref in zip((*names, *labels), (*self.named.values(), *self.entries), strict=True):
@@ -60,10 +69,16 @@ class ReadableForm:
 
 
 def readable_form(
-    graph: Graph, refs: Sequence[Ref], kinds: Kinds, taken: Collection[str], *, parts: bool = True
+    graph: Graph,
+    refs: Sequence[Ref],
+    kinds: Kinds,
+    taken: Collection[str],
+    *,
+    parts: bool = True,
+    start: Mapping[str, float] | None = None,
 ) -> ReadableForm | None:
     """*refs* as they are shortest to read, with named *parts* or without; None where that is long. Names of parts are
-    none of *taken*.
+    none of *taken*. With the values of names at the *start* signs that last from there on are left out.
     """
     found: list[NamedParts] = []
     taken = {n.replace("_", "") for n in (*graph.names, *taken)}
@@ -76,7 +91,7 @@ def readable_form(
         for keeps in (False, True):
             ring = Ring({**kinds, PI: (FactorKind.NUMBER, 0)}, keeps=keeps)
             with suppress(LongFormError):
-                found.append(_named_parts(ring, graph, refs, named, taken, parts=parts))
+                found.append(_named_parts(ring, graph, refs, named, taken, parts=parts, start=start))
             if not ring.shifted:
                 break
     if not found:
@@ -90,7 +105,9 @@ def readable_form(
     best.shown = {n: n if n in letters_of_distances else next(free) for n in ordered}
     known = {**ring.kinds, **{best.shown[n]: (ring.kind[ring.symbol(n)], LAST) for n in ordered}}
     named_refs = {best.shown[n]: best.built(own, best.named[n]) for n in ordered}
-    return ReadableForm(own, named_refs, [best.built(own, t) for t in best.trees], known, best.turned)
+    entries = [best.built(own, t) for t in best.trees]
+    signed = [(best.built(own, best.factoring.plain({((y, 1),): ONE})), plus) for y, plus in best.signs.items()]
+    return ReadableForm(own, named_refs, entries, known, best.turned, signed)
 
 
 def _named_parts(
@@ -101,16 +118,17 @@ def _named_parts(
     taken: Collection[str],
     *,
     parts: bool,
+    start: Mapping[str, float] | None,
 ) -> NamedParts:
     factoring = Factoring(ring)
     given, sums = normal_form(ring, graph, refs, distances)
     sums = [with_squares(ring, with_numbers(ring, cancelled(ring, a)), given) for a in sums]
+    sums, signs = without_lasting_signs(ring, sums, start) if start is not None else (sums, {})
     if sum(map(len, sums)) > MOST or sum(len(with_sums_of_angles(ring, a)) for a in sums) > LONG:
         raise LongFormError
     trees = alike_oriented(_entry(factoring, a) for a in (*given.values(), *sums))
-    return NamedParts(
-        factoring, trees[len(given) :], dict(zip(given, trees, strict=False)), {*taken, *given}, parts=parts
-    )
+    named = dict(zip(given, trees, strict=False))
+    return NamedParts(factoring, trees[len(given) :], named, {*taken, *given}, signs, parts=parts)
 
 
 def _entry(factoring: Factoring, a: Sum) -> Tree:

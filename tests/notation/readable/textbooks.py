@@ -20,8 +20,9 @@ def textbook_formulas(row: dict[str, Any]) -> Formulas:
 
 
 def textbook_cost(row: dict[str, Any], formulas: Formulas) -> float:
-    """The reading cost of the textbook's equations, with their left sides where these are expressions."""
+    """The reading cost of the textbook's equations and conditions, with their left sides where these are expressions."""
     book, quasi = row["equations"], quasi_velocities(kinds(formulas.system))
-    names = {line.split(" = ")[0] for line in formulas.text()}
+    names = {line.split(" = ")[0] for line in formulas.text() if " = " in line}
     left = [("", name) for name in book if "*" in name]
-    return reading_cost([*book.items(), *left], set(book) - names, quasi)
+    conditions = [("", text) for text in row.get("conditions", ())]
+    return reading_cost([*book.items(), *left, *conditions], set(book) - names, quasi)
