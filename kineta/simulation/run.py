@@ -421,7 +421,7 @@ def _integrate(
                 domain.process(segment.t, segment.y)
                 record.segment(segment, end)
                 if slides is not None:
-                    slides.process(segment.t, segment.y)
+                    slides.process(segment)
                 if stuck:
                     watch.truncate(record.reached)
                     return FAILED, outcomes.refused(record.reached, stuck)

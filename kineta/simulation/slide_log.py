@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from kineta.arrays import FloatArray, Mask
 from kineta.expr.op import LOW, SLIDING
 from kineta.integration.loop_abi import BRIEF
 from kineta.integration.problem import Slides
+from kineta.integration.segment import Segment
 from kineta.integration.solver import BY_EVENTS
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime.functions import slides_of
@@ -85,10 +88,17 @@ class SlideLog:
         self._last = np.zeros(len(slides.guards), dtype=bool)
         self._before = task.t0, task.y0
         self._words = [""] * len(slides.guards)
+        self._mode: Any = None
         self.changes: list[tuple[float, str]] = []
 
-    def process(self, t: FloatArray, y: FloatArray) -> None:
-        """Process the states *y* (k, n) at the ends *t* (k,) of steps; in those of time stepping nothing slides."""
+    def process(self, segment: Segment) -> None:
+        """Process the states of a *segment* at the ends of steps; in those of time stepping nothing slides. What no longer slides
+        where modes or forces begin anew shows at the end of the first step there.
+        """
+        t, y = segment.t, segment.y
+        anew = {-1} if segment.held or segment.jumped or segment.mode is not self._mode else set[int]()
+        if segment.changed is not None:
+            anew.update(segment.changed.rows.tolist())
         on = np.zeros((len(y) + 1, self._last.size), dtype=bool)
         on[0] = self._last
         if y.shape[1] == self._states:
@@ -99,6 +109,7 @@ class SlideLog:
                 self._words[j] = jump_met(self._task.equations, self._task.made.p, before, (float(t[i]), y[i]))
                 self.changes.append((float(t[i]), f"{BEGINS} {self._words[j]} jumps"))
             else:
-                at = float(t[i - 1]) if i else self._before[0]
+                since = i - 1 if i - 1 in anew else i
+                at = float(t[since]) if since >= 0 else self._before[0]
                 self.changes.append((at, f"the motion no longer slides where {self._words[j]} jumps"))
-        self._last, self._before = on[-1], (float(t[-1]), y[-1])
+        self._last, self._before, self._mode = on[-1], (float(t[-1]), y[-1]), segment.last_mode

@@ -420,4 +420,7 @@ def end_step(method: LoopMethod, run: RunData) -> None:
             if s.sides[j] == SLIDING:
                 run.y[s.place + j] = s.looks[j * method.tableau.coefficients]
         run.size, s.whole = max(run.size, s.whole), 0.0
+        if not method.sampling:  # states within the next step begin with its sides
+            for j in range(s.n):
+                run.states[(run.accepted - 1) * run.n + s.place + j] = run.y[s.place + j]
     count_active(run)

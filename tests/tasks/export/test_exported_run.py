@@ -173,7 +173,7 @@ Car | Sx(x), Sy(y) = 1;
 let a = sign(x'); let b = sign(y');
 state z : z' = if(z < 0.3, 1, -0.5) + 0.2*sin(3*t);
 state n : n' = 2*sin(2*t) - floor(3*n);
-state u : u' = atan2(-u, z - 2) + 2*cos(t);
+state u : u' = atan2(-u, z - 2) + 4*cos(t);
 force f = -a - 0.3*b + 1.4*sin(t) on x;
 force g = 0.2*a - b + 1.5*cos(1.7*t) on y;
 initial x' = 1, y' = 0.5;
