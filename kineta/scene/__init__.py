@@ -3,6 +3,6 @@
 ``scene`` has the records, ``system_scene`` makes them from a description: ``scene_builder`` with the walk along its motions,
 ``default_solids`` for bodies without shapes, ``appearance`` with the shapes, paths and arrows of the
 model, ``height_fields`` with ground of a given height. ``machine`` poses the
-scene for numbers, and ``construction`` makes the ``surfaces`` of its solids, and reads ``meshes``. ``gltf`` writes them, as they
-move, to files of glTF 2.0.
+scene for numbers, and ``construction`` makes the ``surfaces`` of its solids, those of ``rails`` by their lines, and reads
+``meshes``. ``gltf`` writes them, as they move, to files of glTF 2.0.
 """

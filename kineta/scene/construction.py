@@ -14,6 +14,7 @@ from kineta.numerics.linear_algebra import det, eigh, matrix_rank, norm
 from kineta.records import dataclass
 from kineta.scene import meshes, surfaces
 from kineta.scene.machine import MANY, Machine, Pose
+from kineta.scene.rails import rails
 from kineta.scene.scene import BODY, Solid
 from kineta.scene.surfaces import Surface, along
 from kineta.threads import memo
@@ -131,10 +132,9 @@ def _beside(m: Machine, s: Solid, place: FloatArray) -> Dressed:
 
 
 def _rail(m: Machine, s: Solid) -> Dressed:
-    at, axis = m.value(s, "at"), m.value(s, "axis")
-    axis = axis / max(float(norm(axis)), 1e-300)
-    reach = 0.75 * m.size + 8 * m.radius
-    yield surfaces.bar(at - reach * axis, at + reach * axis, 0.4 * m.radius), COLOURS["element"]
+    ends = rails(m)[id(s)].ends
+    if ends is not None:
+        yield surfaces.bar(*ends, 0.4 * m.radius), COLOURS["element"]
 
 
 def _hull(m: Machine, s: Solid) -> Dressed:
@@ -184,9 +184,10 @@ def _inertia(m: Machine, s: Solid) -> Dressed:
     slides = [x for x in m.scene.solids if x.kind in ("rail", "slide") and x.owner == s.owner and x.to == s.frame]
     many = len(m.scene.bodies) > MANY
     if slides and not rods:
-        R = along(m.value(slides[0], "axis"))
-        cart = surfaces.box(np.array([3.6, 3.6, 6.4]) * r)
-        yield (cart if slides[0].kind == "rail" else surfaces.cylinder(2.6 * r, 4.4 * r)).placed(R, com), ""
+        R, on_rail = along(m.value(slides[0], "axis")), slides[0].kind == "rail"
+        length = rails(m)[id(slides[0])].cart if on_rail else 0.0
+        cart = surfaces.box(np.array([3.6 * r, 3.6 * r, length])) if on_rail else surfaces.cylinder(2.6 * r, 4.4 * r)
+        yield cart.placed(R, com), ""
     elif (
         len(m.scene.bodies) == 1 and _on_a_ball(m) and (axial := _axial(moments, axes, com)) is not None
     ):  # a top, on its tip

@@ -147,7 +147,11 @@ def _round_bodies(builder: SceneBuilder, system: System) -> None:
 
 
 def _lines(builder: SceneBuilder, system: System) -> None:
-    """Springs, dampers and forces between places, springs along slides, links of loops, ropes."""
+    """Springs, dampers and forces between places, springs along slides and between two of them, links of loops, ropes."""
+    by_name: dict[str, list[Solid]] = {}
+    for s in builder.solids:
+        if s.kind in ("rail", "slide"):
+            by_name.setdefault(s.name, []).append(s)
     for e in system.elements:
         if not isinstance(e, Spring | Damper | GeneralizedForce):
             continue
@@ -157,21 +161,15 @@ def _lines(builder: SceneBuilder, system: System) -> None:
             (a, start), (b, end) = builder.station(between.start), builder.station(between.end)
             builder.solid(kind, a, "", ELEMENT, to=b, name=e.name, start=start, end=end)
             continue
-        names = " ".join(sorted({"t", *system.q_names} & {n.rstrip("'") for n in e.coordinate.symbols()}))
-        for s in [x for x in builder.solids if x.kind in ("rail", "slide") and x.name == names and names]:
-            if kind != "line":
-                wall = "wall" if s.kind == "rail" else kind
-                builder.solid(
-                    f"{kind}_on_rail" if wall == "wall" else kind,
-                    s.frame,
-                    "",
-                    ELEMENT,
-                    to=s.to,
-                    name=e.name,
-                    start=s.numbers["at"],
-                    end=builder.number((ZERO,) * 3),
-                    axis=s.numbers["axis"],
-                )
+        moved = {"t", *system.q_names} & {n.rstrip("'") for n in e.coordinate.symbols()}
+        of = by_name.get(" ".join(sorted(moved)), [])
+        for s in of if kind != "line" else ():
+            on_rail = f"{kind}_on_rail" if s.kind == "rail" else kind
+            numbers = {"start": s.numbers["at"], "end": builder.number((ZERO,) * 3), "axis": s.numbers["axis"]}
+            builder.solid(on_rail, s.frame, "", ELEMENT, to=s.to, name=e.name, **numbers)
+        if not of and (ends := _apart(builder, e.coordinate, [by_name.get(name, []) for name in moved])):
+            origin = builder.number((ZERO,) * 3)
+            builder.solid(kind, ends[0], "", ELEMENT, to=ends[1], name=e.name, start=origin, end=origin)
     for c in system.constraints:
         if isinstance(c, Loop) and c.joint == "distance":
             (a, start), (b, end) = builder.station(c.start), builder.station(c.end)
@@ -189,6 +187,19 @@ def _lines(builder: SceneBuilder, system: System) -> None:
             builder.solid("line", a, "", ELEMENT, to=b, name=name, **numbers)
         else:
             builder.solid("rope", a, "", ELEMENT, to=b, name=name, **numbers, length=builder.values((longest,)))
+
+
+def _apart(builder: SceneBuilder, coordinate: Expr, slides: Sequence[Sequence[Solid]]) -> tuple[int, int] | None:
+    """The frames of two bodies on rails along one axis of the ground, if *coordinate* is the difference of their two places."""
+    if [len(x) for x in slides] != [1, 1]:
+        return None
+    moved = builder.d.symbols.system.q_names
+    one_slope, other_slope = [coordinate.diff(n) for n in coordinate.symbols() if n.rstrip("'") in moved]
+    if (one_slope + other_slope).value != 0:
+        return None
+    (one,), (other,) = slides
+    axes = [[builder.numbers[k] for k in s.numbers["axis"]] for s in (one, other)]
+    return (one.to, other.to) if one.kind == other.kind == "rail" and axes[0] == axes[1] else None
 
 
 def _ropes(system: System) -> Iterator[tuple[str, Station, Station, Expr | None]]:

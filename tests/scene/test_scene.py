@@ -106,6 +106,35 @@ def test_round_bodies_have_marks_by_which_one_sees_them_turn(solid: str) -> None
         assert np.linalg.norm(first, axis=1).max() < np.linalg.norm(whole.surface.vertices, axis=1).max()
 
 
+def train(count: int, apart: float) -> str:
+    """Carts on one line, each on a spring and a damper from that before it."""
+    rows = [f"B{k} | Sx({apart}*{k} + x{k}) = 1;" for k in range(count)]
+    rows += [f"spring s{k} = 1 on x{k} - x{k - 1}; damper d{k} = 1 on x{k}' - x{k - 1}';" for k in range(1, count)]
+    return f"coordinates {', '.join(f'x{k}' for k in range(count))};" + "\n".join(rows)
+
+
+def test_carts_on_one_line_share_a_rail_and_stand_beside_each_other() -> None:
+    own = machine(kn.loads(train(30, 0.1)))
+    found = list(pieces(own, own.first))
+    (rail,) = [p for p in found if p.solid.kind == "rail" and len(p.surface.vertices)]
+    ends = [
+        (np.ptp(p.surface.vertices[:, 0]), p.surface.vertices[:, 0].mean()) for p in found if p.solid.kind == "inertia"
+    ]
+    assert np.diff([at for _, at in ends]) == pytest.approx(0.1, abs=1e-14)
+    assert max(long for long, _ in ends) == pytest.approx(0.064, abs=1e-14)
+    assert rail.surface.vertices[:, 0].min() < 0.0 < 2.9 < rail.surface.vertices[:, 0].max()
+    assert Counter(p.solid.kind for p in found if p.solid.to >= 0 and p.solid.kind != "rail") == {
+        "spring": 29,
+        "damper": 58,
+    }
+
+
+def test_springs_on_sums_and_across_rails_are_not_drawn_between_bodies() -> None:
+    text = "coordinates x, y; A | {0}(x) = 1; B | Sx(1), Sx(y) = 1; spring s = 1 on x {1} y;"
+    found = {(a, sign): kn.posture(kn.loads(text.format(a, sign))).scene for a in ("Sx", "Sy") for sign in "+-"}
+    assert {key for key, x in found.items() if any(s.kind == "spring" for s in x.solids)} == {("Sx", "-")}
+
+
 def test_frames_are_those_of_kinematics() -> None:
     system = load("puma560")
     q = np.linspace(0.1, 1.2, system.nq)

@@ -5,6 +5,7 @@ import { crowds } from "./crowd.js";
 import { data } from "./data.js";
 import { along, principal } from "./linear.js";
 import { LEVELS } from "./governor.js";
+import { rails } from "./rails.js";
 import * as shapes from "./shapes.js";
 
 const scene = data.scene;
@@ -111,6 +112,7 @@ export class Machine {
     this.marks = { axes: null, frames: null, centres: null };
     const up = new THREE.Vector3(...scene.up.map((k) => this.numbers[k]));
     this.up = up.lengthSq() > 0 ? up.normalize() : new THREE.Vector3();
+    this.rails = rails(this, scene.solids, seen);
     for (const s of scene.solids) {
       if (s.to < 0 || s.kind === "rail") (this[`_${s.kind}`] ?? this._sized).call(this, s);
       if (s.to >= 0 && s.kind !== "rail") this.stretch(s);
@@ -217,9 +219,9 @@ export class Machine {
   }
 
   _rail(s) {
-    const at = this.value(s, "at"), axis = this.value(s, "axis").normalize(), reach = 0.75 * this.size + 8 * this.radius;
-    const ground = { ...s, owner: "" };
-    this.bar(ground, at.clone().addScaledVector(axis, -reach), at.clone().addScaledVector(axis, reach), 0.4 * this.radius, this.material(scene.colours.element, "element"));
+    const { ends } = this.rails.get(s);
+    if (!ends) return;
+    this.bar({ ...s, owner: "" }, ...ends, 0.4 * this.radius, this.material(scene.colours.element, "element"));
     Object.assign(this.frames[s.frame].children.at(-1).userData, { rail: true, trifle: true });
   }
 
@@ -279,7 +281,7 @@ export class Machine {
     const slide = this.slides.get(`${s.owner} ${s.frame}`);
     if (slide && !rods) {
       const turn = along(this.value(slide, "axis"));
-      this.add(s, slide.kind === "rail" ? shapes.box(3.6 * r, 3.6 * r, 6.4 * r) : shapes.cylinder(2.6 * r, 4.4 * r), this.colour(s), com, turn);
+      this.add(s, slide.kind === "rail" ? shapes.box(3.6 * r, 3.6 * r, this.rails.get(slide).cart) : shapes.cylinder(2.6 * r, 4.4 * r), this.colour(s), com, turn);
       return;
     }
     const axial = scene.bodies.length === 1 && scene.solids.some((x) => x.kind === "ball") ? this.axial(moments, axes, com) : null;
@@ -520,12 +522,17 @@ export class Machine {
 
   // -- moving -------------------------------------------------------------------------------------------------------------
 
+  /** Where a frame is seen. @param {Float64Array} F frames, 12 numbers each @param {number} k @param {THREE.Matrix4} to */
+  frame(F, k, to = new THREE.Matrix4()) {
+    const o = 12 * k;
+    return to.set(F[o], F[o + 1], F[o + 2], F[o + 9], F[o + 3], F[o + 4], F[o + 5], F[o + 10], F[o + 6], F[o + 7], F[o + 8], F[o + 11], 0, 0, 0, 1);
+  }
+
   /** Put all solids where they are seen. @param {Float64Array} F frames, 12 numbers each */
   pose(F) {
-    this.frames.forEach((frame, k) => {
-      const o = 12 * k;
-      frame.matrix.set(F[o], F[o + 1], F[o + 2], F[o + 9], F[o + 3], F[o + 4], F[o + 5], F[o + 10], F[o + 6], F[o + 7], F[o + 8], F[o + 11], 0, 0, 0, 1);
-      frame.matrixWorldNeedsUpdate = true;
+    this.frames.forEach((group, k) => {
+      this.frame(F, k, group.matrix);
+      group.matrixWorldNeedsUpdate = true;
     });
     const middle = new THREE.Vector3();
     for (const k of this.carried) middle.add(PLACE.set(F[12 * k + 9], F[12 * k + 10], F[12 * k + 11]));
