@@ -14,7 +14,7 @@ from kineta.arrays import FloatArray
 from kineta.errors import SimulationError, reworded
 from kineta.hybrid.chattering import MOST_CHANGES, MOST_STEPS, ChatterWatch, step_size
 from kineta.hybrid.contact_log import ContactLog
-from kineta.hybrid.contact_modes import ContactModes, ModeError, penetration
+from kineta.hybrid.contact_modes import ContactModes, LastSteps, ModeError, penetration
 from kineta.hybrid.sampling import SampledControl, SampledRun
 from kineta.hybrid.switches import check_settings, thrown_off
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
@@ -38,9 +38,9 @@ class HybridRun(SampledRun):
     """Integration from mode to mode, from the state and the code at the start of *task*; iterable over its segments.
 
     Events of the problem: the user's, then switches, then guards of contacts. ``made`` is the current code, ``changes`` are
-    the transitions so far: times and words, ``floor strikes``; all of them, and impacts, are in the ``log``. ``most``
-    changes without an impact within the time ``brief`` [s] are chatter. ``bounded``: steps and changes that pile up
-    end the motion.
+    the transitions so far: times and words, ``floor strikes``; all of them, and impacts, are in the ``log``. ``last_steps`` are
+    those in the present mode. ``most`` changes without an impact within the time ``brief`` [s] are chatter. ``bounded``: steps
+    and changes that pile up end the motion.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class HybridRun(SampledRun):
         self.loop = run
         self.task, self.contacts, self.log, self.changes = task, contacts, log, log.changes
         touching = contacts is not None
-        self._touches_alone = touching and not task.system.switches
+        self._touches_alone, self._near = touching and not task.system.switches, run.contacts
         projecting = touching or problem.manifold is not None
         self._carry_out = transition(
             run.tableau, projecting=projecting, touching=touching, sliding=problem.slides is not None
@@ -70,6 +70,7 @@ class HybridRun(SampledRun):
         self._crowd = ChatterWatch(self._size)
         self._fault: ModeError | None = None
         self._resumed = False
+        self.last_steps = LastSteps()
 
     def resume(self, t: float, y: FloatArray, made: BoundSystem, size: float) -> None:
         """Continue from the time *t* and the state *y* in the mode *made*, with a step of this *size*; iterate again."""
@@ -85,6 +86,10 @@ class HybridRun(SampledRun):
         if segment.changed is not None and cut.changed is not None:
             self.log.forget(len(segment.changed.rows) - len(cut.changed.rows))
         return cut
+
+    def jam(self) -> str:
+        """As :meth:`SampledRun.jam`."""
+        return self.last_steps.jam(self.task.system)
 
     def _before(self, segment: Segment, row: int) -> Segment:
         """*segment* before this *row*; zeros of events behind it may come again."""
@@ -104,6 +109,7 @@ class HybridRun(SampledRun):
             t, y, fired = self.task.t0, self.problem.y0, None
             for piece in self._run:
                 segment, fired = self._cut(self._noted(piece, jumped, held))
+                self.last_steps.add(segment)
                 yield segment
                 jumped = held = False
                 if self._fault is not None:
@@ -147,7 +153,7 @@ class HybridRun(SampledRun):
 
     def _is_free(self) -> bool:
         """Whether forces alone change at a sample: there are no switches, and no contact is closed or near."""
-        return self._touches_alone and self.loop.is_apart
+        return self._touches_alone and self._near.apart
 
     def _posed(self, t0: float, y0: FloatArray, t1: float) -> Problem:
         """Problem of the present mode from *t0*, *y0* to *t1*."""
@@ -264,7 +270,7 @@ class HybridRun(SampledRun):
             self.control.made = replace(made, p=p, h=data.array("block").copy())
         else:
             h, flags = (contacts.motion.array(name).copy() for name in ("block", "flags"))
-            self.control.made = replace(made, p=p, h=h, flags=flags)
+            self.control.made = replace(made, p=p, h=h, flags=flags, closed=bool(flags.any()))
         return y
 
     def _note_all(self, t: float, old: BoundSystem, data: RunData) -> None:

@@ -11,7 +11,6 @@ from kineta.integration.contact_records import CLOSED, FLAGS
 from kineta.integration.handover import PART
 from kineta.integration.segment import Segment
 from kineta.integration.time_stepping import STEP
-from kineta.runtime.compiled import NO_FLAGS
 from kineta.runtime.problem import SimulationProblem
 
 #: Steps of the method by events within this part of one of time stepping that are too many.
@@ -43,7 +42,7 @@ class ChatterWatch:
 
     def __init__(self, size: float) -> None:
         self._short = CROWDED * size
-        self._flags, self._closed, self._most = NO_FLAGS, False, CROWD
+        self._most = CROWD
         self.begin()
 
     def words(self, closed: str) -> str:
@@ -60,9 +59,9 @@ class ChatterWatch:
         self._parts: deque[FloatArray] = deque(maxlen=CROWD)
 
     def first(self, segment: Segment) -> tuple[int, FloatArray] | None:
-        """The first step of a *segment* that is too many, and the flags of its mode; None for none."""
-        if self._passes(segment):
-            return None
+        """The first step of a *segment* that is too many, and the flags of its mode; None for none. The segment has not been
+        passed over.
+        """
         crowded = self._crowded(segment)
         for part, mode in segment.rows(len(segment.t)) if crowded.any() else ():
             rows = np.flatnonzero(crowded[part])
@@ -73,19 +72,16 @@ class ChatterWatch:
 
     def count(self, segment: Segment) -> int:
         """The number of steps of a *segment* that are too many."""
-        if self._passes(segment):
+        if self.passes(segment):
             return 0
         crowded = self._crowded(segment)
         if not crowded.any():
             return 0
         return sum(int(crowded[part].sum()) for part, mode in segment.rows(len(segment.t)) if mode.flags.any())
 
-    def _passes(self, segment: Segment) -> bool:
-        """Whether nothing is closed in a *segment*."""
-        flags = segment.mode.flags
-        if flags is not self._flags:  # those of many samples are one array
-            self._flags, self._closed = flags, any(flags.tolist())
-        if segment.later or self._closed:
+    def passes(self, segment: Segment) -> bool:
+        """Whether nothing is closed in a *segment*, which is then passed over."""
+        if segment.later or segment.mode.closed:
             return False
         if len(segment.t):
             self._parts.append(segment.t)  # put together where something is closed
@@ -100,7 +96,7 @@ class ChatterWatch:
         self._parts.append(times[-CROWD:])
         found = np.zeros(len(segment.t), dtype=np.bool_)
         most = np.full(len(segment.t), CROWD)
-        if len(self._flags) > SPARSE * FLAGS:  # each step by its own mode, however steps are put together in segments
+        if len(segment.mode.flags) > SPARSE * FLAGS:  # each step by its own mode, however segments are put together
             for part, mode in segment.rows(len(segment.t)):
                 most[part] = crowd(mode.flags)
         most = most[moved]

@@ -25,7 +25,7 @@ from kineta.kernels.contact import state_terms as kernels
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System
-from kineta.runtime.compiled import NO_FLAGS, BoundSystem
+from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.contact_problem import CompiledContacts, contact_kernel
 
 #: What is wrong with a contact or limit that is passed, also where no more is known of it.
@@ -187,14 +187,10 @@ class LastSteps:
     def __init__(self) -> None:
         self._parts: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=GROWS)  # put together where something jams
         self._made: Callable[[], BoundSystem | None] = lambda: None
-        self._flags, self._closed = NO_FLAGS, False
 
     def add(self, segment: Segment) -> None:
         """Add the steps of a *segment*."""
-        flags = segment.mode.flags
-        if flags is not self._flags:  # those of many samples are one array
-            self._flags, self._closed = flags, any(flags.tolist())
-        if not (self._closed or segment.later):
+        if not (segment.mode.closed or segment.later):
             self._parts.clear()
             return
         if not len(segment.t):

@@ -117,6 +117,10 @@ class SampledRun:
         self.problem, self.control = problem, control
         self._run = run
 
+    def jam(self) -> str:
+        """Sentence on the contact whose force has grown without bound up to the end of the mode; ``''`` for none."""
+        return ""
+
     @property
     def evaluations(self) -> int:
         """Number of evaluations of the right-hand side."""

@@ -57,7 +57,7 @@ class FallbackRun(SampledRun):
         self._data: SteppingData | None = None
         self._watch: QuietWatch | None = None
         self._told: tuple[str, ...] = ()
-        self._crowd, self._last = ChatterWatch(self.size), LastSteps()
+        self._crowd = ChatterWatch(self.size)
         hybrid.bounded = False
         hybrid.most, hybrid.brief = PILE, self.size
 
@@ -90,12 +90,16 @@ class FallbackRun(SampledRun):
             patience = 2 * patience if last is not None and t - begin < last.end - last.begin else QUIET
             bent = contact_kink(self.hybrid.task.equations, self.hybrid.task.made.p, t, y)
             self.periods.append(SteppingPeriod(t, t, f"{fault}{'; ' * bool(bent)}{bent}"))
+            self.hybrid.last_steps = LastSteps()
             back = yield from self._stepped(t, y, flags, patience)
             if back is None:
                 return
             (t, y), fault = back, ""
             self._crowd.begin()
-            self._last = LastSteps()
+
+    def jam(self) -> str:
+        """As :meth:`SampledRun.jam`."""
+        return self.hybrid.jam()
 
     def notes(self) -> tuple[str, ...]:
         """Sentences on what time stepping took over, and what it says of its steps."""
@@ -115,7 +119,8 @@ class FallbackRun(SampledRun):
 
     def _watched(self, segment: Segment) -> tuple[Segment, str]:
         """*segment* up to where time stepping has to take over, and why; ``''`` where it has not."""
-        self._last.add(segment)
+        if not segment.end and self._crowd.passes(segment):
+            return segment, ""
         if segment.end and jumps_there(
             self.hybrid.task.equations,
             self.hybrid.task.made.p,
@@ -124,7 +129,7 @@ class FallbackRun(SampledRun):
             return segment, ""
         if segment.end:
             row, at = len(segment.t) - BACK, segment.t[-1] if len(segment.t) else segment.t0
-            why = f"at t = {at:g} s {self._last.jam(self.hybrid.task.system) or segment.end}"
+            why = f"at t = {at:g} s {self.hybrid.jam() or segment.end}"
             return self.hybrid.until(segment, row) if row > 0 else replace(segment, end=None), why
         found = self._crowd.first(segment)
         if found is None:

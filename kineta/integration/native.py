@@ -12,7 +12,7 @@ import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.integration import loop_abi
-from kineta.integration.loop_abi import RunData, SwitchData
+from kineta.integration.loop_abi import ContactData, RunData, SwitchData
 from kineta.integration.problem import Problem
 from kineta.integration.run_memory import functions, run_memory, set_contacts, set_functions, set_switches
 from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, EventRows, Segment, Transitions
@@ -145,9 +145,9 @@ class NativeRun:
         return data
 
     @property
-    def is_apart(self) -> bool:
-        """Whether no contact is closed or near at the end of the run so far."""
-        return self._data.contacts.apart
+    def contacts(self) -> ContactData:
+        """The contacts of the run, which are ``apart`` where none is closed or near at its end so far."""
+        return self._data.contacts
 
     @property
     def evaluations(self) -> int:

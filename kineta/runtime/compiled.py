@@ -277,7 +277,7 @@ def _group(setup: str, name: str) -> str:
 @dataclass(frozen=True)
 class BoundSystem:
     """:class:`CompiledSystem` with parameters: ``p`` (np,) or (cases, np), the ``forces``, the ``flags`` of the contacts, and
-    the block ``h`` precomputed from them.
+    the block ``h`` precomputed from them; whether something is ``closed`` by these flags, or friction of a joint acts.
     """
 
     code: CompiledSystem
@@ -285,6 +285,7 @@ class BoundSystem:
     h: FloatArray
     forces: AppliedForces
     flags: FloatArray = field(default_factory=lambda: NO_FLAGS)
+    closed: bool = False
 
     def regularity(self, t: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Gradients of programs of motion and their input distribution, (k, programs, nv) each, quantities that vanish where a
@@ -308,14 +309,14 @@ class BoundSystem:
         """The system bound to other constant forces (nv,)."""
         h = np.concatenate((self.code.setup_call(np.concatenate([self.p, constant])), self.flags))
         forces = AppliedForces(constant, self.forces.expressions, self.forces.sampled)
-        return BoundSystem(
-            self.code, self.p, h, forces, self.flags
-        )  # dataclasses.replace takes longer than a sample may
+        own = (self.code, self.p, h, forces, self.flags, self.closed)
+        return BoundSystem(*own)  # dataclasses.replace takes longer than a sample may
 
     def with_flags(self, flags: FloatArray) -> BoundSystem:
         """The system in another mode, with the *flags* (contacts, flags) of all contacts."""
         own = np.array(flags, dtype=np.float64).ravel()
-        return replace(self, h=np.concatenate((self.h[: len(self.h) - len(own)], own)), flags=own)
+        h = np.concatenate((self.h[: len(self.h) - len(own)], own))
+        return replace(self, h=h, flags=own, closed=bool(own.any()))
 
     def case(self, i: int) -> BoundSystem:
         """The system bound to one case."""

@@ -49,7 +49,7 @@ from kineta.simulation.solution import Solution, one_motion
 if TYPE_CHECKING:
     from kineta.hybrid.automaton import HybridRun
     from kineta.hybrid.contact_log import ContactLog
-    from kineta.hybrid.contact_modes import ContactModes, LastSteps
+    from kineta.hybrid.contact_modes import ContactModes
     from kineta.hybrid.time_stepping_fallback import FallbackRun
     from kineta.programs.controllability_watch import ControllabilityWatch
 
@@ -397,16 +397,9 @@ def _integrate(
     stall, crowded = StallWatch(problem.t0, problem.t1), CrowdWatch(task)
     record.start(problem.t0, problem.y0.copy(), run.control.made if isinstance(run, SampledRun) else None)
     domain.begin(problem.t0, problem.y0)
-    steps: LastSteps | None = None
-    if task.has_modes:
-        from kineta.hybrid.contact_modes import LastSteps
-
-        steps = LastSteps()
     try:
         for segment in run:
             end = watch.process(segment)
-            if steps is not None:
-                steps.add(segment)
             if gradients is not None and (lost := gradients.process(segment, end)):
                 if len(segment.t):
                     record.segment(segment, lost.since)
@@ -433,9 +426,8 @@ def _integrate(
             if end is not None:
                 return EVENT, outcomes.stopped(end[0], watch.ended or "")
             if segment.end:
-                edge = (
-                    domain.edge(last=True) or (steps.jam(task.system) if steps else "") or obstacle(task, *record.end)
-                )
+                jam = run.jam() if isinstance(run, SampledRun) else ""
+                edge = domain.edge(last=True) or jam or obstacle(task, *record.end)
                 return FAILED, outcomes.failed(record.reached, segment.end, edge)
     except SimulationError as error:
         bent = contact_kink(task.equations, task.made.p, *record.end)
