@@ -46,8 +46,9 @@ def check_compatible(system: System, method: str) -> None:
     acting = ", ".join(c.name for c in (*system.contacts, *system.switches))
     if acting:
         raise ArgumentError(
-            f"Model '{system.name}': programs hold for motions without changes, and {acting} may bring some; leave out the ones "
-            "or the others: system.replace(contacts=(), switches=())."
+            f"Model '{system.name}': programs hold for motions without changes, and {acting} may bring some. Write programs of "
+            "positions and speeds as constraints, which go with them, or leave out the ones or the others: "
+            "system.replace(contacts=(), switches=())."
         )
     if method == IDA:
         raise ArgumentError(f"Model '{system.name}': IDA knows nothing of programs; choose dop853.")
