@@ -34,7 +34,7 @@ ONE: Ref = 2
 MINUS_ONE: Ref = 3
 
 _CONST, _SYMBOL, _ADD, _MUL, _DIV = (int(o) for o in (Op.CONST, Op.SYMBOL, Op.ADD, Op.MUL, Op.DIV))
-_SQRT, _GUARD, _WHERE = int(Op.SQRT), int(Op.GUARD), int(Op.WHERE)
+_SQRT, _GUARD, _WHERE, _ABS = int(Op.SQRT), int(Op.GUARD), int(Op.WHERE), int(Op.ABS)
 _IF, _PAIR, _TABLE = int(Op.IF), int(Op.PAIR), int(Op.TABLE)
 _SHIFT = 34  # room for 2**33 nodes in the second operand of a key
 _SNAPS = (0.0, 0.5, 1.0, math.sqrt(0.5), math.sqrt(0.75))
@@ -252,7 +252,9 @@ class Graph:
         return True
 
     def div(self, a: Ref, b: Ref) -> Ref:
-        """The quotient a / b; division by a number is multiplication by its reciprocal, if rounding is allowed."""
+        """The quotient a / b; division by a number is multiplication by its reciprocal, if rounding is allowed, and x / |x| is
+        the sign of x, which has a value at zero.
+        """
         if b < 2:
             raise ExpressionError("Division by zero.")
         if a < 2:
@@ -264,6 +266,8 @@ class Graph:
             return self._fold(_DIV, a, b)
         if divisor is not None and dividend is None and self._reciprocal(divisor):
             return self.mul(a, self.const(1 / divisor))
+        if self.op[b >> 1] == _ABS and (rest := self._cofactor(a & -2, self.lhs[b >> 1])) is not None:
+            return self.mul(rest, self.call(Op.SIGN, self.lhs[b >> 1])) ^ ((a ^ b) & 1)
         sign = (a ^ b) & 1
         a &= -2
         b &= -2
@@ -272,6 +276,19 @@ class Graph:
         if ref is None:
             ref = self._intern(_DIV, a, b, key)
         return ref ^ sign
+
+    def _cofactor(self, a: Ref, x: Ref) -> Ref | None:
+        """What *x*, a factor of the product *a*, is multiplied with there; None where it is no factor."""
+        if a & -2 == x:
+            return ONE ^ (a & 1)
+        if self.op[a >> 1] != _MUL:
+            return None
+        left, right = self.lhs[a >> 1], self.rhs[a >> 1]
+        if (rest := self._cofactor(left, x)) is not None:
+            return self.mul(rest, right) ^ (a & 1)
+        if (rest := self._cofactor(right, x)) is not None:
+            return self.mul(left, rest) ^ (a & 1)
+        return None
 
     def _reciprocal(self, divisor: float) -> bool:
         """Whether multiplication by 1 / *divisor* may replace a division."""

@@ -37,6 +37,11 @@ EQUAL: dict[str, Callable[[Graph, Ref, Ref, Ref], tuple[Ref, Ref]]] = {
     "0 / x = 0": lambda g, x, y, z: (g.div(ZERO, x), ZERO),
     "x / 1 = x": lambda g, x, y, z: (g.div(x, ONE), x),
     "x / -1 = -x": lambda g, x, y, z: (g.div(x, MINUS_ONE), neg(x)),
+    "x / |x| = sign x": lambda g, x, y, z: (g.div(x, g.call(Op.ABS, neg(x))), g.call(Op.SIGN, x)),
+    "z (-x) y / |x| = -z y sign x": lambda g, x, y, z: (
+        g.div(g.mul(g.mul(z, neg(x)), y), g.call(Op.ABS, x)),
+        neg(g.mul(g.mul(z, y), g.call(Op.SIGN, x))),
+    ),
     "x / -x = -1": lambda g, x, y, z: (g.div(x, neg(x)), MINUS_ONE),
     "x / 4 = 0.25 x": lambda g, x, y, z: (g.div(x, g.const(4)), g.mul(g.const(0.25), x)),
     "x^0 = 1": lambda g, x, y, z: (g.call(Op.POW, x, ZERO), ONE),

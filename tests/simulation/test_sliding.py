@@ -36,6 +36,14 @@ def test_a_relay_is_dry_friction() -> None:
     assert relay.steps < 200
 
 
+def test_a_number_over_its_magnitude_is_its_sign() -> None:
+    """Up to 5 s, when 0.3 N a second overcome 1.5 N; at rest x'/|x'| has no value but as a sign."""
+    for written in ("sign(x')", "x'/abs(x')", "x'*sin(1)/|x'|/sin(1)"):
+        found = kn.simulate(kn.loads(f"{CAR}force f = -1.5*{written} on x; force u = 0.3*t on x;"), 6.0)
+        assert found.success
+        assert found["x'"][-1] == pytest.approx(0.15, abs=1e-9)
+
+
 def test_changes_tell_where_a_motion_slides() -> None:
     """From x' = 1 against 1 N: at rest from 1 s on; a load of t/4 lets it go at 4 s."""
     found = kn.simulate(
