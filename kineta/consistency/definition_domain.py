@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from kineta.expr.walk import reachable
 from kineta.mechanics.derivation import Derivation
 from kineta.model.name_inference import motion_expressions, response_symbols, speed_derivatives
 from kineta.model.system import System
+from kineta.model.vectors import part
 from kineta.records import dataclass
 
 #: Largest number of characters of an expression in a sentence.
@@ -55,6 +56,8 @@ DOMAIN_RULES: Mapping[int, DomainRule] = {
     Op.ACOS: DomainRule(0, "-1 <= {} <= 1", _from_one, "-1 < {} < 1"),
     Op.TAN: DomainRule(0, "cos({}) != 0", np.cos),
 }
+#: That of a division by a root, on what stands under the root.
+BELOW_ROOT = DomainRule(0, "{} > 0", _itself)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +101,29 @@ def domain_conditions(system: System, acting: Sequence[Expr] = (), *, moving: bo
     """
     roots = [e.ref for e in (*motion_expressions(system.expanded), *acting)]
     fixed = {p.name for p in system.parameters}
-    found = []
-    for i in reachable(DESCRIPTIONS, roots):
-        rule = DOMAIN_RULES.get(DESCRIPTIONS.op[i])
-        if rule is not None:
-            operation = Expr(DESCRIPTIONS, 2 * i)
-            operand = Expr(DESCRIPTIONS, (DESCRIPTIONS.lhs, DESCRIPTIONS.rhs)[rule.operand][i])
-            names = operation.symbols()
-            unknown = (
-                response_symbols(system, names) or speed_derivatives(system, names) or any("(" in n for n in names)
-            )
-            if not unknown and fixed.issuperset(operand.symbols()) != moving:
-                found.append(DomainCondition(operation, operand, rule))
+    found, seen, g = [], reachable(DESCRIPTIONS, roots), DESCRIPTIONS
+    divided = {g.rhs[i] >> 1 for i in seen if g.op[i] == Op.DIV and g.op[g.rhs[i] >> 1] == Op.SQRT}
+    for i in seen:
+        rule = DOMAIN_RULES.get(g.op[i])
+        if rule is None or i in divided:
+            continue
+        operand = Expr(g, (g.lhs, g.rhs)[rule.operand][i])
+        if operand.ref >> 1 in divided:
+            rule, operand = BELOW_ROOT, Expr(g, g.lhs[operand.ref >> 1])
+        operation = Expr(g, 2 * i)
+        if not _needs_response(system, operation.symbols()) and fixed.issuperset(operand.symbols()) != moving:
+            found.append(DomainCondition(operation, operand, rule))
     return found
+
+
+def _needs_response(system: System, names: Collection[str]) -> bool:
+    """Whether accelerations or multipliers are among *names*, or parts of vectors that are unknown or none of the state."""
+    parts = [part(n) for n in names if "(" in n]
+    return bool(
+        response_symbols(system, names)
+        or speed_derivatives(system, names)
+        or any(x is None or x.order > 1 for x in parts)
+    )
 
 
 def domain_violation(equations: Derived, p: FloatArray, t: float, y: FloatArray, acting: Sequence[Expr] = ()) -> str:
