@@ -125,11 +125,12 @@ class Graph:
         else:
             raise ExpressionError(f"Expected a finite number, found {value}.")
         ref = self._constants.get(magnitude)
-        if ref is None:
-            ref = self._leaf(_CONST, len(self.constants))
-            self.constants.append(magnitude)
-            self._constants[magnitude] = ref
-        return ref ^ 1 if value < 0 else ref
+        return (self._new(magnitude) if ref is None else ref) ^ (value < 0)
+
+    def _new(self, magnitude: float) -> Ref:
+        ref = self._constants[magnitude] = self._leaf(_CONST, len(self.constants))
+        self.constants.append(magnitude)
+        return ref
 
     def fraction(self, value: Fraction) -> Ref:
         """Reference to the double nearest to *value*; in an exact graph to a quotient, if *value* is no double. Raises
@@ -190,7 +191,7 @@ class Graph:
                 self.lhs.append(a)
                 self.rhs.append(b)
             else:
-                ref = self._ids[key] = self._fold(_ADD, a, b)
+                ref = self._ids[key] = self._folded_ring(_ADD, a, b)
         return ref ^ sign if ref > 1 else ZERO
 
     def _cancelled(self, a: Ref, b: Ref) -> Ref | None:
@@ -236,7 +237,7 @@ class Graph:
                 self.lhs.append(a)
                 self.rhs.append(b)
             else:
-                ref = self._ids[key] = self._fold(_MUL, a, b)
+                ref = self._ids[key] = self._folded_ring(_MUL, a, b)
         return ref ^ sign if ref > 1 else ZERO
 
     def _squares(self, a: Ref) -> bool:
@@ -397,6 +398,16 @@ class Graph:
         self.lhs.append(a)
         self.rhs.append(b)
         return 2 * len(self.op) - 2
+
+    def _folded_ring(self, op: int, a: Ref, b: Ref) -> Ref:
+        """The sum or product of two numbers, *a* without a sign."""
+        numbers, at = self.constants, self.lhs
+        x, y = numbers[at[a >> 1]], numbers[at[b >> 1]]
+        value = x * y if op == _MUL else x - y if b & 1 else x + y
+        if self.exact or not math.isfinite(value):
+            return self._fold(op, a, b)
+        ref = self._constants.get(abs(value))
+        return (self._new(abs(value)) if ref is None else ref) ^ (value < 0)
 
     def _fold(self, op: int, a: Ref, b: Ref) -> Ref:
         x, y = self.value(a) or 0.0, self.value(b) or 0.0

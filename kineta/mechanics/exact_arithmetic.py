@@ -1,7 +1,8 @@
 """Sums and products of numbers to sixty digits, as references into a graph.
 
 Mass properties placed by opposite offsets add and subtract numbers of different magnitude: rounding would destroy the small
-moments of a slender body. Numbers are read as their decimal representations and rounded once, at the end.
+moments of a slender body. Numbers are read as their decimal representations and rounded once, at the end. Sums and products have
+references of their own, also where they are equal; zero is always the same.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.passes.substitute import signed, substitute
 
 _DIGITS = Context(prec=60)
-#: First reference to a number that is no double; larger than the number of nodes of any graph.
+#: First reference to a sum or product of numbers; larger than the number of nodes of any graph.
 _BEYOND = 1 << 60
 
 
@@ -26,14 +27,16 @@ class Exact:
         self.rounding = graph
         self.const = graph.const
         self._numbers: list[Decimal] = []
-        self._places: dict[Decimal, Ref] = {}
+        self._known: dict[Ref, Decimal] = {}  # numbers that were asked for
         self._symbols: dict[str, Ref] = {}
 
     def add(self, a: Ref, b: Ref) -> Ref:
         """The sum a + b."""
         if a == ZERO or b == ZERO:
             return b if a == ZERO else a
-        x, y = self._number(a), self._number(b)
+        known = self._known
+        x = known[a] if a in known else self._number(a)
+        y = known[b] if b in known else self._number(b)
         if x is None or y is None:
             return self.rounding.add(self._node(a), self._node(b))
         return self._ref(_DIGITS.add(x, y))
@@ -48,7 +51,9 @@ class Exact:
             return ZERO
         if a == ONE or b == ONE:
             return b if a == ONE else a
-        x, y = self._number(a), self._number(b)
+        known = self._known
+        x = known[a] if a in known else self._number(a)
+        y = known[b] if b in known else self._number(b)
         if x is None or y is None:
             return self.rounding.mul(self._node(a), self._node(b))
         return self._ref(_DIGITS.multiply(x, y))
@@ -72,31 +77,38 @@ class Exact:
         """The exact number *ref*, or None where *ref* is no number."""
         if ref >= _BEYOND:
             found = self._numbers[(ref - _BEYOND) >> 1]
-            return -found if ref & 1 else found
-        value = self.rounding.value(ref)
-        return None if value is None else Decimal(repr(value))
+            found = found.copy_negate() if ref & 1 else found
+        elif (value := self.rounding.value(ref)) is not None:
+            found = Decimal(repr(value))
+        else:
+            return None
+        self._known[ref] = found
+        return found
 
     def _ref(self, value: Decimal) -> Ref:
-        nearest = float(value)
-        if not value or Decimal(repr(nearest)) == value or not isfinite(nearest):
-            return self.const(nearest)
-        place = self._places.setdefault(abs(value), _BEYOND + 2 * len(self._numbers))
-        if place == _BEYOND + 2 * len(self._numbers):
-            self._numbers.append(abs(value))
-        return place if value > 0 else neg(place)
+        if not value:
+            return ZERO
+        self._numbers.append(value)
+        return _BEYOND + 2 * len(self._numbers) - 2
 
     def _node(self, ref: Ref) -> Ref:
         """*ref* as a reference into the graph: a number that is no double is represented by a symbol beside symbolic terms."""
         if ref < _BEYOND:
             return ref
-        name = f"number {self._numbers[(ref - _BEYOND) >> 1]}"
-        self._symbols[name] = ref & -2
-        return signed(self.rounding.symbol(name), ref)
+        exact, place = self._numbers[(ref - _BEYOND) >> 1], ref & -2
+        if exact.is_signed():
+            exact, place = exact.copy_negate(), place ^ 1
+        nearest = float(exact)
+        if Decimal(repr(nearest)) == exact or not isfinite(nearest):
+            return signed(self.const(nearest), ref ^ place)
+        name = f"number {exact.normalize(_DIGITS)}"
+        self._symbols[name] = place
+        return signed(self.rounding.symbol(name), ref ^ place)
 
     def beside(self, graph: Graph) -> Exact:
         """The same numbers beside another *graph* with the same nodes."""
         found = Exact(graph)
-        found._numbers, found._places = self._numbers.copy(), self._places.copy()
+        found._numbers, found._known = self._numbers.copy(), self._known.copy()
         found._symbols = self._symbols.copy()
         return found
 

@@ -146,6 +146,10 @@ class Symbols:
     def _position(self) -> dict[Ref, int]:
         return {v: k for k, v in enumerate(self.v)}
 
+    def place_of_speed(self, ref: Ref) -> int | None:
+        """The index in v of the symbol *ref* of either sign; None for others."""
+        return self._position.get(ref & -2)
+
     def level(self, k: int) -> tuple[Ref, ...]:
         """The variables of order *k*: q, v, vdot, and symbols ``q1'''`` ..., created when first used."""
         while len(self._rows) <= k:

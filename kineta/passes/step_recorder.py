@@ -11,7 +11,7 @@ import math
 from array import array
 from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 
-from kineta.expr.graph import ONE, Graph, Ref, neg
+from kineta.expr.graph import Graph, Ref, neg
 from kineta.expr.loop_program import LoopProgram, LoopStep
 from kineta.expr.op import COMPOSED, LEAVES, UNARY, Op
 from kineta.expr.program import Block, StraightLineProgram, program
@@ -28,6 +28,10 @@ _ZERO, _ONE, _MINUS_ONE = -1, -2, -3
 _SIGN, _MEMORY, _OFFSET = 1, 4, 24
 _START = _SIGN + _MEMORY + _OFFSET
 _MASK = (1 << _MEMORY) - 1
+_STEP = 1 << _SIGN + _MEMORY  # from an operand to the next one in a block
+_WITHIN = _MEMORY + _OFFSET  # bits of a place below the start of its block
+_BLOCK = -1 << _WITHIN | _MASK  # of the bits of a place, those of its block
+_CONST = int(Op.CONST)
 #: Largest number of scalars of a block of a step.
 LARGEST = 1 << _OFFSET
 
@@ -85,7 +89,7 @@ class UnsuitedError(Exception):
 @dataclass(frozen=True, slots=True)
 class _Written:
     """A written step: its index, its number of new results, and its results: negative for numbers; 2 k + sign for the k-th of its
-    distinct operands, and behind these for the new ones.
+    distinct operands, and behind these, in steps of operands of a block, for the new ones.
     """
 
     index: int
@@ -150,28 +154,27 @@ class StepRecorder:
 
     def constants(self, refs: Sequence[Ref]) -> list[Operand]:
         """Operands for *refs* that depend on parameters alone, in one row. Raise :class:`UnsuitedError` for others."""
-        graph, static, h = self.source, self.hoisted.static(), len(self.blocks)
+        static, kinds = self.hoisted.static(), self.source.op
+        number, function = _place(self._memory, 0), _place(len(self.blocks), 0)
         numbers: dict[int, int] = {}
         functions: dict[int, int] = {}
         found: list[Operand] = []
         for r in refs:
             i = r >> 1
-            if r < 2:
-                found.append(_ZERO)
-            elif i == ONE >> 1:
-                found.append(_MINUS_ONE if r & 1 else _ONE)
-            elif graph.op[i] == Op.CONST:
-                found.append(_place(self._memory, 0, numbers.setdefault(i, len(numbers))) | r & 1)
+            if r < 4:
+                found.append(_ZERO if r < 2 else _MINUS_ONE if r & 1 else _ONE)
+            elif kinds[i] == _CONST:
+                found.append(numbers.setdefault(i, len(numbers)) * _STEP + number | r & 1)
             elif i in static:
-                found.append(_place(h, 0, functions.setdefault(i, len(functions))) | r & 1)
+                found.append(functions.setdefault(i, len(functions)) * _STEP + function | r & 1)
             else:
                 raise UnsuitedError
-        lifts = {}
-        if numbers:
-            lifts[self._memory] = self._row(tuple(graph.constants[graph.lhs[i]] for i in numbers)) << _START
-        if functions:
-            lifts[h] = self.hoisted.row(tuple(functions)) << _START
-        return [x + lifts[x >> _SIGN & _MASK] if x >= 0 else x for x in found]
+        at, values = self.source.lhs, self.source.constants
+        lift = self._row(tuple(values[at[i]] for i in numbers)) << _START if numbers else 0
+        if not functions:
+            return [x + lift if x >= 0 else x for x in found]
+        other, mask = self.hoisted.row(tuple(functions)) << _START, _MASK << _SIGN
+        return [x if x < 0 else x + (lift if x & mask == number else other) for x in found]
 
     def _row(self, numbers: tuple[float, ...]) -> int:
         start = self._rows.get(numbers)
@@ -212,7 +215,7 @@ class StepRecorder:
         slots: dict[int, int] = {}
         blocks: dict[int, int] = {}
         pattern: list[int] = []
-        places: list[tuple[int, int]] = []
+        places: list[int] = []
         for x in operands:
             if x < 0:
                 pattern.append(x)
@@ -221,28 +224,21 @@ class StepRecorder:
             k = slots.get(place)
             if k is None:
                 k = slots[place] = len(slots)
-                block = (place >> _MEMORY + _OFFSET) << _MEMORY | place & _MASK
-                places.append((blocks.setdefault(block, len(blocks)), place >> _MEMORY & LARGEST - 1))
+                block = place & _BLOCK
+                places.append(blocks.setdefault(block, len(blocks)) << _WITHIN | place & ~_BLOCK)
             pattern.append(2 * k | x & 1)
-        memories = tuple(block & _MASK for block in blocks)
+        memories = tuple([block & _MASK for block in blocks])
         full = key, tuple(pattern), tuple(places), memories
         written = self._written.get(full)
         if written is None:
-            written = self._written[full] = self._write(write, pattern, places, memories)
-        to, n = self._top, len(slots)
+            at = [(place >> _WITHIN, place >> _MEMORY & LARGEST - 1) for place in places]
+            written = self._written[full] = self._write(write, pattern, at, memories)
+        to, n = self._top, 2 * len(slots)
         if written.size:
-            self._calls.append((written.index, (*(block >> _MEMORY for block in blocks), to)))
+            self._calls.append((written.index, (*[block >> _WITHIN for block in blocks], to)))
             self._top += written.size
-        given = list(slots)
-        found: list[Operand] = []
-        for r in written.results:
-            if r < 0:
-                found.append(r)
-            elif r >> 1 < n:
-                found.append(given[r >> 1] << 1 | r & 1)
-            else:
-                found.append(_place(self._memory + 1, to, (r >> 1) - n) | r & 1)
-        return found
+        given, first = list(slots), _place(self._memory + 1, to) - n
+        return [r if r < 0 else given[r >> 1] << 1 | r & 1 if r < n else first + r for r in written.results]
 
     def _write(
         self, write: Write, pattern: Sequence[int], places: Sequence[tuple[int, int]], memories: tuple[int, ...]
@@ -264,7 +260,7 @@ class StepRecorder:
             elif r & -2 in known:
                 results.append(2 * known[r & -2] | r & 1)
             else:
-                results.append(2 * (len(symbols) + new.setdefault(r & -2, len(new))) | r & 1)
+                results.append(2 * len(symbols) + new.setdefault(r & -2, len(new)) * _STEP | r & 1)
         index = self._step(into, dict(zip(places, symbols, strict=True)), memories, list(new)) if new else -1
         return _Written(index, len(new), tuple(results))
 

@@ -6,12 +6,13 @@ particles, so that distributions may be added and split freely.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.records import dataclass
 from kineta.spatial.rotation import conjugated
-from kineta.spatial.vector import Matrix, Vector, outer, zeros
+from kineta.spatial.vector import Matrix, Vector, zeros
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +33,16 @@ class Moments:
         return self.m == ZERO and self.c.is_zero and all(r == ZERO for r in self.S.refs)
 
     def __add__(self, other: Moments) -> Moments:
-        return Moments(self.c.graph.add(self.m, other.m), self.c + other.c, self.S + other.S)
+        return self._combined(self.c.graph.add, other)
 
     def __sub__(self, other: Moments) -> Moments:
-        return Moments(self.c.graph.sub(self.m, other.m), self.c - other.c, self.S - other.S)
+        return self._combined(self.c.graph.sub, other)
+
+    def _combined(self, operation: Callable[[Ref, Ref], Ref], other: Moments) -> Moments:
+        graph = self.c.graph
+        c = Vector(graph, *map(operation, self.c.refs, other.c.refs))
+        S = _mirrored(graph, map(operation, _upper(self.S), _upper(other.S)))
+        return Moments(operation(self.m, other.m), c, S)
 
     def rotated(self, R: Matrix) -> Moments:
         """The distribution in axes from which *R* leads to the present axes."""
@@ -48,10 +55,15 @@ class Moments:
         """The distribution about an origin from which the present origin is reached by *r*."""
         if r.is_zero:
             return self
-        r = Vector(self.c.graph, *r.refs)
-        cross = outer(r, self.c)
-        S = self.S + cross + cross.T + outer(r * self.m, r)
-        return Moments(self.m, self.c + r * self.m, symmetric(S))
+        graph, x, c, S = self.c.graph, r.refs, self.c.refs, self.S.rows
+        add, mul = graph.add, graph.mul
+        mx = [mul(a, self.m) for a in x]
+        upper = (
+            add(add(add(S[i][j], mul(x[i], c[j])), mul(x[j], c[i])), mul(mx[i], x[j]))
+            for i in range(3)
+            for j in range(i, 3)
+        )
+        return Moments(self.m, Vector(graph, *map(add, c, mx)), _mirrored(graph, upper))
 
     @property
     def J(self) -> Matrix:
@@ -64,10 +76,20 @@ def nothing(graph: Graph) -> Moments:
     return Moments(ZERO, Vector(graph), zeros(graph))
 
 
+def _upper(S: Matrix) -> tuple[Ref, ...]:
+    (a, b, c), (_, d, e), (_, _, f) = S.rows
+    return a, b, c, d, e, f
+
+
+def _mirrored(graph: Graph, upper: Iterable[Ref]) -> Matrix:
+    """The symmetric matrix whose upper half has these entries, row by row."""
+    a, b, c, d, e, f = upper
+    return Matrix(graph, ((a, b, c), (b, d, e), (c, e, f)))
+
+
 def symmetric(S: Matrix) -> Matrix:
     """*S* with its upper half mirrored: equal entries are the same node."""
-    (a, b, c), (_, d, e), (_, _, f) = S.rows
-    return Matrix(S.graph, ((a, b, c), (b, d, e), (c, e, f)))
+    return _mirrored(S.graph, _upper(S))
 
 
 def inertia_tensor(S: Matrix) -> Matrix:

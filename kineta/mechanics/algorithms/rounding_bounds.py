@@ -18,6 +18,9 @@ from kineta.records import dataclass
 from kineta.spatial.inertia import second_moments
 from kineta.spatial.vector import Matrix, Vector
 
+#: Magnitudes and running errors of the components of vectors.
+Sizes = dict[tuple[Ref, ...], tuple[list[Ref], list[Ref]]]
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -54,12 +57,14 @@ class Bounds:
         x, y, z = (self.S[p[0]] for p in places)
         return Bounds(self.graph, self.m, self.c, (x, y, z), self.s)
 
-    def shifted(self, r: Vector) -> Bounds:
-        """The bounds about an origin from which the present origin is reached by *r*."""
+    def shifted(self, r: Vector, known: Sizes) -> Bounds:
+        """The bounds about an origin from which the present origin is reached by *r*, whose sizes are *known* or added."""
         if r.is_zero:
             return self
         g = self.graph
-        lengths, sizes = [g.call(Op.ABS, x) for x in r.refs], running_errors(g, r.refs)
+        if r.refs not in known:
+            known[r.refs] = [g.call(Op.ABS, x) for x in r.refs], running_errors(g, r.refs)
+        lengths, sizes = known[r.refs]
 
         def grown(S: Ref, length: Ref, size: Ref) -> Ref:
             return g.add(S, g.mul(size, g.add(g.mul(g.const(2.0), self.c), g.mul(self.m, length))))
@@ -74,20 +79,21 @@ def rate_bounds(mechanism: Mechanism) -> Mapping[tuple[int, int], Ref]:
     links = mechanism.links
     carried = [Bounds(mechanism.graph, ZERO, ZERO, (ZERO,) * 3, ZERO) for _ in links]
     known: dict[Inertia, Bounds] = {}  # of bodies that are alike
+    sizes: Sizes = {}
     for body in mechanism.symbols.system.tree:
         place = mechanism.places[body.name]
         if place.link >= 0:
             axes = place.R if place.held is None else place.held
             if body.inertia not in known:
-                known[body.inertia] = _of_body(mechanism, body.inertia)
-            own = known[body.inertia].rotated(axes).shifted(place.r)
+                known[body.inertia] = _of_body(mechanism, body.inertia, sizes)
+            own = known[body.inertia].rotated(axes).shifted(place.r, sizes)
             carried[place.link] = carried[place.link] + own
     found: dict[tuple[int, int], Ref] = {}
     for i in reversed(range(len(links))):
         for j, rate in enumerate(links[i].rates):
             found[i, j] = carried[i].about(rate.axis) if rate.turns else carried[i].m
         if links[i].parent >= 0:
-            carried[links[i].parent] = carried[links[i].parent] + _inward(links[i], carried[i])
+            carried[links[i].parent] = carried[links[i].parent] + _inward(links[i], carried[i], sizes)
     return found
 
 
@@ -119,16 +125,16 @@ def row_bounds(mechanism: Mechanism, constraints: int = 0) -> tuple[list[Ref], l
     return bounds, motions
 
 
-def _inward(link: Link, carried: Bounds) -> Bounds:
+def _inward(link: Link, carried: Bounds, sizes: Sizes) -> Bounds:
     """Bounds of the mass carried by *link*, in the axes of its parent about the origin of the parent."""
     if link.kind == "turn":
         carried = carried.turned(link.axis)
     elif link.kind != "shift":
         carried = carried.rotated(None)
-    return carried.rotated(link.R).shifted(link.offset)
+    return carried.rotated(link.R).shifted(link.offset, sizes)
 
 
-def _of_body(mechanism: Mechanism, inertia: Inertia) -> Bounds:
+def _of_body(mechanism: Mechanism, inertia: Inertia, sizes: Sizes) -> Bounds:
     """Bounds of the moments of a body about the origin of its frame. Moments about principal axes count as exact."""
     graph, symbols = mechanism.graph, mechanism.symbols
     (m,) = running_errors(graph, symbols.expression(inertia.mass))
@@ -138,4 +144,4 @@ def _of_body(mechanism: Mechanism, inertia: Inertia) -> Bounds:
     own = Bounds(graph, m, ZERO, (x, y, z), graph.sum((x, y, z)))
     if any(product != ZERO for product in symbols.expression(*inertia.products)):
         own = own.rotated(None)
-    return own.shifted(Vector(graph, *symbols.expression(*inertia.com)))
+    return own.shifted(Vector(graph, *symbols.expression(*inertia.com)), sizes)

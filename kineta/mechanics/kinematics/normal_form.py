@@ -22,6 +22,8 @@ from kineta.model.joints import ELEMENTARY
 from kineta.model.joints.motion import ElementaryMotion, Motion
 
 _NO_MASS = Inertia()
+#: Shifts first: they do not rotate a mass.
+_KINDS = sorted(ELEMENTARY, key=lambda kind: kind.turns)
 
 
 def normal_form(motions: Iterable[Motion], variables: frozenset[str]) -> Iterator[Motion]:
@@ -31,9 +33,11 @@ def normal_form(motions: Iterable[Motion], variables: frozenset[str]) -> Iterato
             yield from run
             continue
         elementary = list(run)
-        for kind in sorted(ELEMENTARY, key=lambda k: k.turns):  # shifts first: they do not rotate a mass
-            arguments = [(m.argument if m.axis == line else -m.argument) for m in elementary if isinstance(m, kind)]
-            yield from (kind(line, a) for a in _joined(arguments, variables, quarters=kind.turns))
+        for kind in _KINDS:
+            own = [m for m in elementary if isinstance(m, kind)]
+            arguments = [(m.argument if m.axis == line else -m.argument) for m in own]
+            for a in _joined(arguments, variables, quarters=kind.turns):
+                yield own[0] if own[0].argument == a and own[0].axis == line else kind(line, a)
 
 
 def borrowed(bodies: Sequence[Body], variables: frozenset[str]) -> dict[str, list[ElementaryMotion]]:
@@ -91,7 +95,8 @@ def _joined(arguments: Sequence[Expr], variables: frozenset[str], *, quarters: b
 @lru_cache(maxsize=512)
 def _number(argument: Expr, quarters: bool) -> tuple[Expr, ...]:
     """The motion by a number, of a kind with *quarters*: as it is, or whole quarters; none for zero."""
-    return tuple(_sums([argument], frozenset(), quarters))
+    found = tuple(_sums([argument], frozenset(), quarters))
+    return (argument,) if found == (argument,) else found
 
 
 def _sums(arguments: Sequence[Expr], variables: frozenset[str], quarters: bool) -> Iterator[Expr]:

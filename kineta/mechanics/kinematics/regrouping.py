@@ -71,7 +71,8 @@ def _turned(place: Place, Q: Matrix) -> Place:
 def _is_symmetric(left: Moments, axis: int) -> bool:
     """Return whether the moments *left* on a revolute link are the same after any turn, and are not zero."""
     S, i, j = left.S.rows, (axis + 1) % 3, (axis + 2) % 3
-    return left.c.is_zero and S[0][1] == S[0][2] == S[1][2] == ZERO and S[i][i] == S[j][j] != ZERO
+    alike = left.c.graph.sub(S[i][i], S[j][j]) == ZERO
+    return left.c.is_zero and S[0][1] == S[0][2] == S[1][2] == ZERO and alike and S[i][i] != ZERO
 
 
 def _spread(left: Moments, axis: int) -> Moments:

@@ -30,6 +30,8 @@ from kineta.threads import once
 Kind = Literal["turn", "shift", "ball", "free"]
 #: A rate: its link, and its number there.
 At = tuple[int, int]
+#: Axes and origin after a constant motion, by the motion and by the axes and origin before it.
+Held = dict[tuple[Motion, tuple[Ref, ...], tuple[Ref, ...]], tuple[Matrix, Vector]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +177,14 @@ def kinematic_tree(symbols: Symbols) -> Mechanism:
     variables = frozenset((TIME, *symbols.system.q_names))
     ends = dict(places)  # start of the next body: a massless frame may have taken some of its motions
     taken = borrowed(symbols.system.tree, variables)
+    held: Held = {}
     for body in symbols.system.tree:
         place, more = ends[body.base], taken.get(body.name, [])
         for motion in normal_form([*body.motions[len(taken.get(body.base, [])) :], *more], variables):
-            place = _advance(symbols, links, place, motion)
+            place = _advance(symbols, links, place, motion, held)
         ends[body.name] = place
         for motion in inverse(more):
-            place = _advance(symbols, links, place, motion)
+            place = _advance(symbols, links, place, motion, held)
         places[body.name] = place
     gravity = Vector(graph, *symbols.expression(*symbols.system.gravity))
     return Mechanism(symbols, tuple(links), places, nothing(graph), gravity)
@@ -248,12 +251,17 @@ def rebased(mechanism: Mechanism, symbols: Symbols) -> Mechanism:
     return Mechanism(symbols, links, places, moments(mechanism.ground), vector(mechanism.gravity))
 
 
-def _advance(symbols: Symbols, links: list[Link], place: Place, motion: Motion) -> Place:
-    """The placement after *motion*: moved by a constant motion, else at the origin of a new link."""
+def _advance(symbols: Symbols, links: list[Link], place: Place, motion: Motion, held: Held) -> Place:
+    """The placement after *motion*: moved by a constant motion, else at the origin of a new link. Constant placements are *held*
+    by those before them: they are the same for links that are alike.
+    """
     graph = symbols.graph
     if isinstance(motion, Joint):
         links.append(_joint(symbols, place, motion))
         return Place(len(links) - 1, identity(graph), Vector(graph))
+    key = motion, place.R.refs, place.r.refs
+    if key in held:
+        return Place(place.link, *held[key])
     assert isinstance(motion, ElementaryMotion)
     turns = motion.turns
     (argument,) = symbols.expression(motion.argument)
@@ -264,8 +272,10 @@ def _advance(symbols: Symbols, links: list[Link], place: Place, motion: Motion) 
             axis = _coordinate_axis(e)
             c, s = graph.cos(argument), graph.sin(argument)
             own = rodrigues(e, argument) if axis is None else about(graph, axis[0], c, _times(s, axis[1]))
-            return Place(place.link, place.R.times(own), place.r)
-        return Place(place.link, place.R, place.r + place.R @ (e * argument))
+            held[key] = place.R.times(own), place.r
+        else:
+            held[key] = place.R, place.r + place.R @ (e * argument)
+        return Place(place.link, *held[key])
     C, axis_index, sign = _aligned(e)
     argument, speed = _times(argument, sign), _times(speed, sign)
     rate = _rate(symbols, turns, axis_index, speed)
@@ -278,6 +288,9 @@ def _advance(symbols: Symbols, links: list[Link], place: Place, motion: Motion) 
 
 def _rate(symbols: Symbols, turns: bool, axis: int, speed: Ref) -> Rate:
     """The rate *speed* in its parts: derivatives by the speeds, explicit time dependence, and bias."""
+    place = symbols.place_of_speed(speed)
+    if place is not None:
+        return Rate(turns, axis, speed, {place: ONE ^ speed & 1}, ZERO, ZERO)
     by_time, bias = symbols.at_rest(speed), symbols.rates([speed])[0]
     return Rate(turns, axis, symbols.tidy(speed), symbols.by_speed(speed), symbols.tidy(by_time), symbols.tidy(bias))
 
