@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from kineta.expr.graph import neg
 from kineta.mechanics.constraints.relative_kinematics import RelativeKinematics
 from kineta.mechanics.contact.unilateral_rows import touch
@@ -16,6 +18,7 @@ from kineta.model.coercion import vector
 from kineta.model.compound import primitive
 from kineta.model.constraints import placement
 from kineta.model.contacts.contact import Contact
+from kineta.model.contacts.mutual_contact import mutual_contacts
 from kineta.model.elements.coordinate import Length
 from kineta.model.elements.damper import Damper
 from kineta.model.elements.force import Force
@@ -92,11 +95,13 @@ def arrows(builder: SceneBuilder) -> tuple[Arrow, ...]:
 
 
 def touches(builder: SceneBuilder) -> tuple[Touch, ...]:
-    """The contacts with planes, bodies and ground of a given height, each at its places."""
+    """The contacts with planes, bodies and ground of a given height, each at its places; of many bodies few pairs, of which
+    runs by events have the forces.
+    """
     d, found = builder.d, []
-    for contact in primitive(d.symbols.system.contacts):
-        if not isinstance(contact, Contact):
-            continue
+    single = (c for c in primitive(d.symbols.system.contacts) if isinstance(c, Contact))
+    pairs = (pair for c in mutual_contacts(d.symbols.system) if c.few for pair in c.pairs())
+    for contact in chain(single, pairs):
         system, axes = d.symbols.system, d.kinematics.axes(contact.end.body)
         sight = RelativeKinematics(d.kinematics, contact.end.body)
         for name, own in contact.touchings(system).items():

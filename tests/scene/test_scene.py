@@ -135,6 +135,16 @@ def test_springs_on_sums_and_across_rails_are_not_drawn_between_bodies() -> None
     assert {key for key, x in found.items() if any(s.kind == "spring" for s in x.solids)} == {("Sx", "-")}
 
 
+@pytest.mark.parametrize(("count", "pairs"), [(3, ["p.B0.B1", "p.B0.B2", "p.B1.B2"]), (6, [])])
+def test_few_balls_that_touch_have_their_forces_drawn_as_contacts(count: int, pairs: list[str]) -> None:
+    bodies = "".join(f"B{k} | Sx({k}), Ry(a{k}), Sz(-1) = m(1), Jy(0.1); " for k in range(count))
+    names = ", ".join(f"B{k}" for k in range(count))
+    system = kn.loads(
+        f"coordinates {', '.join(f'a{k}' for k in range(count))}; {bodies} contact p : ball = 0.5 among {names};"
+    )
+    assert [x.name for x in scene(system).touches] == pairs
+
+
 def test_frames_are_those_of_kinematics() -> None:
     system = load("puma560")
     q = np.linspace(0.1, 1.2, system.nq)

@@ -6,6 +6,8 @@ import { PRESSING } from "./engine.js";
 const scene = data.scene;
 /** The longest arrow between bodies that may touch each other, in sizes of the machine. */
 const LONGEST = 0.7;
+/** A force over the size of the machine, in its energy, below which it is rounding. */
+const ROUNDING = 1e-10;
 /** Seconds of a path behind the present, and points on it. */
 const BEHIND = 4, POINTS = 240;
 
@@ -132,6 +134,7 @@ export class Overlay {
     const { track, t, machine } = this.page, k = track.row(t), at = (places) => places.map((i) => now[this.moving + i]);
     const forces = this.touches.map(({ x }) => {
       const axes = at(x.axes), force = new THREE.Vector3();
+      if (track.place.has(`lambda.${x.name}.x`)) return force; // a pair among others, shown below by what presses
       ["n", "u", "w"].forEach((row, i) => force.addScaledVector(new THREE.Vector3(...axes.slice(3 * i, 3 * i + 3)), track.column(`lambda.${x.name}.${row}`)?.[k] ?? 0));
       return force;
     });
@@ -175,7 +178,10 @@ export class Overlay {
       const x = track.pressing[k] ?? [];
       for (let i = 0; i < x.length; i += PRESSING) sizes.push(x[i + 3] * x[i + 6] + x[i + 4] * x[i + 7] + x[i + 5] * x[i + 8]);
     }
-    const size = sizes.sort((a, b) => a - b)[Math.floor(0.97 * sizes.length)] ?? 1e-12;
+    const largest = (name, from) => (track.column(name) ?? []).reduce((most, x, _, all) => Math.max(most, Math.abs(x - (from && all[0]))), 0);
+    // A force that does no work in the digits of the energy is rounding.
+    const least = (ROUNDING * (largest("kinetic_energy", 0) + largest("potential_energy", 1))) / this.page.machine.size;
+    const size = Math.max(sizes.sort((a, b) => a - b)[Math.floor(0.97 * sizes.length)] ?? 0, least, 1e-12);
     this.weighed = { track, rows: track.rows, size };
     return size;
   }
