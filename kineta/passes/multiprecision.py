@@ -12,9 +12,6 @@ from kineta.expr.op import COMPOSED, UNARY, Op
 
 #: Operations of Python's numbers, valid for mpmath's numbers as well.
 _PLAIN: dict[int, Callable[..., Any]] = {
-    Op.ADD: operator.add,
-    Op.MUL: operator.mul,
-    Op.ABS: abs,
     Op.MIN: min,
     Op.MAX: max,
     Op.POW: operator.pow,
@@ -38,9 +35,10 @@ def multiprecision_operations() -> dict[int, Callable[..., Any]]:
     import numpy as np
 
     mpmath = require_mpmath()
-    found: dict[int, Callable[..., Any]] = {Op.CONST: mpmath.mpf}
+    # Sums, products and sizes have values always: arrays take them without another call.
+    found: dict[int, Callable[..., Any]] = {Op.CONST: mpmath.mpf, Op.ADD: np.add, Op.MUL: np.multiply, Op.ABS: np.abs}
     for op in Op:
-        if op > Op.SYMBOL and op not in COMPOSED | {Op.LOOKUP}:
+        if op > Op.SYMBOL and op not in COMPOSED | {Op.LOOKUP, *found}:
             single = mpmath.fdiv if op == Op.DIV else _PLAIN.get(op) or getattr(mpmath, op.name.lower())
             found[op] = np.frompyfunc(_real(single, mpmath), 1 if op in UNARY else 2, 1)
     found[Op.LOOKUP] = lambda x, row: np.frompyfunc(lambda one: mpmath.mpf(row.at(one)), 1, 1)(x)

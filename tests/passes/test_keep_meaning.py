@@ -98,3 +98,22 @@ def test_values_that_do_not_exist(build: object, message: str) -> None:
     with pytest.raises(ExpressionError) as error:
         evaluate(g, [build(g, g.symbol("x"))], {"x": 2.0})  # type: ignore[operator]
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_known_for_the_same_values_is_not_computed_again(seed: int) -> None:
+    g, refs = random_graph(seed, 40)
+    values, known = random_values(seed, NAMES), dict[int, float]()
+    whole = evaluate(g, refs, values)
+    assert [x for r in refs for x in evaluate(g, [r], values, known=known)] == whole
+    assert evaluate(g, refs, {}, {}, known) == whole
+
+
+def test_what_has_no_value_is_not_kept() -> None:
+    g, known = Graph(), dict[int, float]()
+    x = g.symbol("x")
+    root = g.sqrt(x)
+    chosen = g.call(Op.WHERE, root, x)
+    assert evaluate(g, [chosen], {"x": -1.0}, known=known) == [0.0]
+    with pytest.raises(ExpressionError, match=r"sqrt\(-1\)"):
+        evaluate(g, [root], {"x": -1.0}, known=known)

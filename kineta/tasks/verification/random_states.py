@@ -34,6 +34,15 @@ STATE_RESIDUAL = 10 * tolerances.ROUNDING_TOLERANCE
 States = Mapping[str, FloatArray]
 
 
+class RememberingStates(dict[str, FloatArray]):
+    """States of which the values of all nodes of one *graph* are kept: what several quantities share is computed once."""
+
+    def __init__(self, graph: Graph, states: States) -> None:
+        super().__init__(states)
+        self.graph = graph
+        self.known: dict[int, Any] = {}
+
+
 def at_state(d: Derivation, t: float, q: Any, v: Any, p: Any) -> Callable[[Sequence[Ref]], FloatArray]:
     """Return the evaluation of expressions of *d* at one state, given as to :func:`~kineta.simulation.simulate.simulate`."""
     system = d.symbols.system
@@ -114,7 +123,8 @@ def values(graph: Graph, refs: Sequence[Ref], states: States) -> FloatArray:
     n = len(states[TIME])
     functions = multiprecision.multiprecision_operations() if states[TIME].dtype == object else FUNCTIONS
     with np.errstate(all="ignore"):
-        columns = evaluate(graph, refs, states, functions)
+        known = states.known if isinstance(states, RememberingStates) and states.graph is graph else None
+        columns = evaluate(graph, refs, states, functions, known)
     return np.array([np.broadcast_to(c, n) for c in columns]).reshape(len(refs), n).T
 
 

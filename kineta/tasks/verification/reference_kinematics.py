@@ -19,7 +19,7 @@ from kineta.numerics.linear_algebra import det
 from kineta.passes import multiprecision
 from kineta.records import dataclass
 from kineta.spatial.rotation import normals
-from kineta.tasks.verification.random_states import States, quantity, values
+from kineta.tasks.verification.random_states import RememberingStates, States, quantity, values
 from kineta.tasks.verification.rigid_motion import RigidMotion, numbers_of, of_derivatives
 from kineta.tasks.verification.taylor_series import TaylorSeries
 from kineta.threads import once
@@ -52,14 +52,15 @@ class ReferenceKinematics:
         return self.d.symbols.system
 
     @once
-    def accelerated(self) -> dict[str, FloatArray]:
+    def accelerated(self) -> States:
         """The states completed with accelerations and arbitrary jerks."""
         names = self.system.v_names
         if self.given:
-            return dict(self.states)
+            return RememberingStates(self.d.graph, self.states)
         vdot = quantity(self.d, "forward", self.states)
         more = {f"{n}''": self.states[f"{n}'"] for n in names}
-        return {**self.states, **dict(zip((f"{n}'" for n in names), vdot.T, strict=True)), **more}
+        found = {**self.states, **dict(zip((f"{n}'" for n in names), vdot.T, strict=True)), **more}
+        return RememberingStates(self.d.graph, found)
 
     @once
     def motion(self) -> RigidMotion:

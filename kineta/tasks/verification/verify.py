@@ -26,7 +26,7 @@ from kineta.tasks.ignored_features import warn_ignored
 from kineta.tasks.verification.certificate import Certificate, Finding, FormalismRow, OperationCounts
 from kineta.tasks.verification.laws import LAWS
 from kineta.tasks.verification.program_forms import compared, laws_apart
-from kineta.tasks.verification.random_states import chosen
+from kineta.tasks.verification.random_states import RememberingStates, chosen
 from kineta.tasks.verification.regular_states import regular_states
 from kineta.tasks.verification.sampled_equations import SampledEquations, relative_error
 from kineta.values import whole
@@ -99,6 +99,7 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
     left_out = tuple(name for name in first.constraint_rows if name in first.left_out)
     derived = {name: _derived(system, known[name], left_out) for name in applied}
     cases = {name: SampledEquations(equations, sampled) for name, (equations, _) in derived.items()}
+    cases[first.formalism] = judged = _remembering(cases[first.formalism])
     double = list(_in_double(cases))
     precise = list(_in_digits(cases, digits, _doubtful(double))) if digits else []
     rows = []
@@ -121,7 +122,7 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
                 agrees=_with_most(name, [*_unexplained(double, precise), *precise]),
             )
         )
-    laws = tuple(_findings(cases[first.formalism], digits))
+    laws = tuple(_findings(judged, digits))
     aside = tuple((law.name, law.otherwise) for law in LAWS if law.otherwise and not law.applies(system))
     forms = tuple(compared(system, sampled, digits, seed)) if system.programs else ()
     off = laws_apart(system, sampled, seed) if system.programs else 0.0
@@ -152,11 +153,22 @@ def _derived(system: System, formalism: Formalism, left_out: Sequence[str]) -> t
 def _in_double(cases: Mapping[str, SampledEquations]) -> Iterator[FormalismPair]:
     """Yield all pairs in double precision, at all states."""
     scales = _scales(next(iter(cases.values())))
+    found = {name: _quantities(case) for name, case in cases.items()}
     for quantity in COMPARED:
-        found = {name: case.at(quantity) for name, case in cases.items()}
         for a, b in combinations(found, 2):
-            off = relative_error(found[a], found[b], scales.get(quantity, 0.0))
+            off = relative_error(found[a][quantity], found[b][quantity], scales.get(quantity, 0.0))
             yield FormalismPair((a, b), quantity, float(off.max()), tolerances.ROUNDING_TOLERANCE, int(off.argmax()))
+
+
+def _remembering(case: SampledEquations) -> SampledEquations:
+    """Return *case* with states that keep the values of all nodes."""
+    return replace(case, states=RememberingStates(case.d.graph, case.states))
+
+
+def _quantities(case: SampledEquations) -> dict[str, FloatArray]:
+    """Return the quantities in which formalisms are compared."""
+    remembering = case if isinstance(case.states, RememberingStates) else _remembering(case)
+    return {quantity: remembering.at(quantity) for quantity in COMPARED}
 
 
 def _scales(case: SampledEquations) -> dict[str, FloatArray]:
@@ -175,10 +187,10 @@ def _in_digits(cases: Mapping[str, SampledEquations], digits: int, which: Sequen
     with require_mpmath().workdps(digits):
         precise = {name: _precise(case, which) for name, case in cases.items()}
         scales = _scales(next(iter(precise.values())))
+        found = {name: _quantities(case) for name, case in precise.items()}
         for quantity in COMPARED:
-            found = {name: case.at(quantity) for name, case in precise.items()}
             for a, b in combinations(found, 2):
-                off = relative_error(found[a], found[b], scales.get(quantity, 0.0))
+                off = relative_error(found[a][quantity], found[b][quantity], scales.get(quantity, 0.0))
                 yield FormalismPair(
                     (a, b), quantity, float(off.max()), 10.0 ** (LOST - digits), which[int(off.argmax())]
                 )
