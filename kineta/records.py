@@ -34,6 +34,11 @@ def constant_record(cls: type[T]) -> type[T]:
     return dataclass(eq=False)(cls)
 
 
+def is_record(value: object) -> bool:
+    """Whether *value* is an instance of a dataclass."""
+    return hasattr(type(value), "__dataclass_fields__")
+
+
 _FIELD_NAMES: dict[tuple[Any, str], tuple[str, ...]] = {}
 
 

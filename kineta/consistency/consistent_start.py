@@ -13,6 +13,7 @@ import numpy as np
 
 from kineta import tolerances
 from kineta.arrays import FloatArray
+from kineta.consistency.alike_systems import plainly_independent
 from kineta.consistency.consistent_state import consistent_state
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.derived_equations import Derived
@@ -183,6 +184,21 @@ def independent_rows(equations: Derived, p: FloatArray, initial: State) -> bool:
         return not find_redundancy(constraints, 0.0, (start.q, start.v)).left_out
     except NumericalError:
         return False
+
+
+def all_independent(starts: Sequence[tuple[Derived, FloatArray, State]]) -> bool:
+    """Whether :func:`independent_rows` holds for all of *starts*, components of a system, alike ones judged together."""
+    groups: dict[int, list[tuple[Derived, FloatArray, State]]] = {}
+    for start in starts:
+        equations = start[0]
+        if equations.system.constraints:
+            groups.setdefault(id(equations if equations.like is None else equations.like[0]), []).append(start)
+    for group in groups.values():
+        p, q, v = (np.array(x) for x in zip(*((p, *initial) for _, p, initial in group), strict=True))
+        plain = plainly_independent(group[0][0], p, q, v)
+        if not all(independent_rows(*start) for start, found in zip(group, plain, strict=True) if not found):
+            return False
+    return True
 
 
 def without_redundant_rows(equations: T, p: FloatArray, initial: State) -> T:

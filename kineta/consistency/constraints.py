@@ -91,7 +91,7 @@ class NumericConstraints:
     @property
     def on_position(self) -> list[int]:
         """Indices of the residuals on the position."""
-        return self._places[0]
+        return self.residual_places[0]
 
     def described(self, k: int) -> str:
         """Name of the residual number *k* in words."""
@@ -104,7 +104,7 @@ class NumericConstraints:
         return level_unit(self.system, row, dict(self.rows).get(row, 0), len(self.labels[k]) - len(row))
 
     @once
-    def _places(self) -> tuple[list[int], list[int], list[int]]:
+    def residual_places(self) -> tuple[list[int], list[int], list[int]]:
         """Indices of the residuals on the position and of the highest residual of every row, and the rows on the position."""
         position, last, which, k = [], [], [], 0
         for i, (_, order) in enumerate(self.rows):
@@ -137,7 +137,7 @@ class NumericConstraints:
         """Jacobian (rows, nv), highest residual of every row (rows,), and its rate without accelerations (rows,). Raises
         :class:`NumericalError` where one is not finite.
         """
-        last = self.residuals(t, q, v)[self._places[1]]
+        last = self.residuals(t, q, v)[self.residual_places[1]]
         found = self.jacobian(t, q, v), last, self._values("rest", t, q, v)
         self.check_finite(t, q, v, *found)
         return found
@@ -201,7 +201,7 @@ class NumericConstraints:
         """Coordinates near *q* on the position constraints, or of least residual, by damped Newton steps of least change in the
         mass metric; the speeds number *held* do not move them, and the coordinates number *fixed* stay.
         """
-        position, _, rows = self._places
+        position, _, rows = self.residual_places
         v = np.zeros(len(self.system.base_speeds))
         return damped_newton(
             q,
@@ -214,7 +214,7 @@ class NumericConstraints:
         """Speeds near *v* on the velocity constraints, by damped Newton steps of least kinetic energy; the speeds number *held*
         are fixed.
         """
-        last = self._places[1]
+        last = self.residual_places[1]
         return damped_newton(
             v,
             lambda v: self.residuals(t, q, v)[last],

@@ -176,14 +176,14 @@ class Equations:
 
         def decided() -> Equations:
             # The decision is numeric, at the start: derivations are independent of it.
-            from kineta.consistency.consistent_start import independent_rows, without_redundant_rows
+            from kineta.consistency.consistent_start import all_independent, without_redundant_rows
             from kineta.equations.function import parameter_values
             from kineta.equations.initial_values import initial_state
 
             if any(p.value is None for p in self.system.parameters):
                 return self
             own = [(part, parameter_values(part.system), initial_state(part.system)) for part in self.repeated]
-            if own and all(independent_rows(*start) for start in own):
+            if own and all_independent(own):
                 return self
             return without_redundant_rows(self, parameter_values(self.system), initial_state(self.system))
 

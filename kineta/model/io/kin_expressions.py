@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
-from functools import partial, reduce
+from functools import lru_cache, partial, reduce
 from itertools import chain, product, zip_longest
 from operator import and_, or_
 from pathlib import Path
@@ -259,8 +259,7 @@ class Reader:
         meant = [f for f in _factors(text) if f[1] and f[2] in self.no_units] if self.no_units else []
         for factor in reversed(meant):
             text = text[: factor.start()] + text[factor.end() :]
-        number, dimension = units.quantity(text)
-        own = DimensionedExpr(expr(number), NUMBER if dimension is None else dimension, plain=dimension is None)
+        own = _number_with_unit(text)
         for sign, name, power in (f.groups() for f in meant):
             known = self.dimensions.get(name)
             raised = None if known is None else units.times(NUMBER, known, float(power[1:] or 1))
@@ -497,6 +496,12 @@ class Reader:
         found = vectors.read(text, self.place_of_vector)
         assert isinstance(found, vectors.VectorSymbol)
         return kin_vectors.of_symbol(found, node)
+
+
+@lru_cache(maxsize=512)
+def _number_with_unit(text: str) -> DimensionedExpr:
+    number, dimension = units.quantity(text)
+    return DimensionedExpr(expr(number), NUMBER if dimension is None else dimension, plain=dimension is None)
 
 
 def _factors(number: str) -> list[re.Match[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import is_dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kineta.algebra.expression import Expr, symbol
@@ -15,7 +15,7 @@ from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS
 from kineta.model.switch import Switch
 from kineta.model.system import System
 from kineta.model.vectors import part
-from kineta.records import field_names
+from kineta.records import field_names, is_record
 from kineta.threads import once
 
 
@@ -25,15 +25,15 @@ def names_in(value: Any) -> Iterator[str]:
         yield from value.symbols()
     elif isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
-        yield from names_in(tuple(value.items()))
     elif isinstance(value, tuple | list | set | frozenset):
         for entry in value:
             yield from names_in(entry)
-    elif is_dataclass(value):
+    elif is_record(value):
         for name in field_names(type(value), "compare"):
             if name != "name" or isinstance(value, Joint):
                 yield from names_in(getattr(value, name))
+    elif isinstance(value, Mapping):
+        yield from names_in(tuple(value.items()))
 
 
 def _named(switch: Switch) -> Iterator[str]:

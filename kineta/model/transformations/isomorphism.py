@@ -5,7 +5,6 @@ them all.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import is_dataclass
 from typing import Any
 
 from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr, expr, symbol
@@ -20,7 +19,7 @@ from kineta.model.system import System
 from kineta.model.transformations.mapping import map_expressions
 from kineta.model.vectors import part
 from kineta.passes.substitute import substitute
-from kineta.records import dataclass, field_names
+from kineta.records import dataclass, field_names, is_record
 
 #: Fields of a system from which its equations follow.
 _DESCRIBED = (
@@ -55,7 +54,8 @@ class Isomorphism:
 
 def isomorphisms(systems: Sequence[System]) -> list[Isomorphism]:
     """Which of *systems*, without named expressions, are alike."""
-    shapes = [_Shape(system) for system in systems]
+    shared: dict[int, tuple[Hashable, list[list[float]]]] = {}
+    shapes = [_Shape(system, shared) for system in systems]
     groups: dict[Hashable, list[int]] = {}
     for k, shape in enumerate(shapes):
         groups.setdefault(shape.key, []).append(k)
@@ -120,10 +120,12 @@ def _with_parameters(system: System, shape: _Shape, varies: Sequence[bool]) -> S
 
 class _Shape:
     """What is left of *system* without its names and numbers, the ``key``; both in the order in which they stand there: the
-    ``names``, each once, and the numbers of each of the ``expressions``, each once in it.
+    ``names``, each once, and the numbers of each of the ``expressions``, each once in it. Records without names, which systems
+    may have in common, are *shared*, by their ids.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, shared: dict[int, tuple[Hashable, list[list[float]]]]) -> None:
+        self._shared, self._asked = shared, 0
         self.names: dict[str, int] = {}
         self.expressions: list[list[float]] = []
         records = (*system.bodies, *system.points, *system.elements, *system.constraints, *system.contacts)
@@ -133,6 +135,7 @@ class _Shape:
         self.key = fixed, tuple(self._of(getattr(system, name)) for name in _DESCRIBED)
 
     def _name(self, name: str) -> Hashable:
+        self._asked += 1
         return self.names.setdefault(name, len(self.names)) if name in self._known else name
 
     def _of(self, value: Any, field: str = "name") -> Hashable:
@@ -146,10 +149,21 @@ class _Shape:
             return self._name(value) if field in _NAMED else (value,)
         if isinstance(value, tuple):
             return tuple(self._of(entry, field) for entry in value)
-        if is_dataclass(value):
-            own = field_names(kind, "compare")
-            return kind, tuple([self._of(getattr(value, name), name) for name in own])
+        if is_record(value):
+            return self._record(value)
         return value if isinstance(value, Hashable) else id(value)  # a number, or what is like nothing else
+
+    def _record(self, record: Any) -> Hashable:
+        """The shape of a *record*."""
+        if id(record) in self._shared:
+            known, numbers = self._shared[id(record)]
+            self.expressions += numbers
+            return known
+        asked, first, kind = self._asked, len(self.expressions), type(record)
+        shape = kind, tuple([self._of(getattr(record, name), name) for name in field_names(kind, "compare")])
+        if self._asked == asked:
+            self._shared[id(record)] = shape, self.expressions[first:]
+        return shape
 
     def _symbol(self, name: str) -> Hashable:
         """The shape of a symbol: ``A.x``, ``q1'``, ``lambda.foot.n``, ``a(Tip in Hand).x``."""

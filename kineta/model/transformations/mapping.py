@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import is_dataclass, replace
+from dataclasses import replace
 from operator import is_
 from typing import Any
 
 from kineta.algebra.expression import Expr
-from kineta.records import field_names
+from kineta.records import field_names, is_record
 
 
 def map_expressions(value: Any, change: Callable[[Expr], Expr]) -> Any:
@@ -16,9 +16,9 @@ def map_expressions(value: Any, change: Callable[[Expr], Expr]) -> Any:
     if isinstance(value, Expr):
         return change(value)
     if isinstance(value, tuple):
-        found = tuple(map_expressions(v, change) for v in value)
+        found = tuple([map_expressions(v, change) for v in value])
         return value if all(map(is_, found, value)) else found
-    if is_dataclass(value) and not isinstance(value, type):
+    if is_record(value):
         changed = {}
         for name in field_names(type(value), "init"):
             before = getattr(value, name)
