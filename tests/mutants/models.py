@@ -7,12 +7,11 @@ from __future__ import annotations
 _INERTIA = "m(1.3), Jx(0.2), Jy(0.3), Jz(0.4), Jxy(0.01), Jxz(0.02), Jyz(0.03)"
 
 
-def _crank(loop: str, more: str = "") -> str:
-    """Two chains in space that a loop closes, with axes that are no coordinate axes."""
-    return f"""gravity (1, -9, 3); A | Sx(0.2), Rx(0.4), Rz(a), Sx(1), Ry(b) = 1.1, 0.2, 0.3, 0.4;
-        B ~ A | Sy(0.7), Rx(c), Sz(0.3), Rz(d), Rx(0.4), Sx(0.1) = 0.7, 0.1, 0.2, 0.15;
-        C | Sy(1), Rx(-0.3), Ry(e), Sz(0.6), Rx(f), Sy(0.2), Rz(g) = 0.9, 0.3, 0.2, 0.25;
-        coordinates a, b, c, d, e, f, g; {loop} {more}"""
+def _crank(loop: str) -> str:
+    """Two bodies, each on a chain in space, that a loop closes, with axes that are no coordinate axes."""
+    return f"""gravity (1, -9, 3);
+        B | Sx(0.2), Rx(0.4), Rz(a), Sx(1), Ry(b), Sy(0.7), Rx(c), Rz(0.4), Sx(0.1) = 0.7, 0.1, 0.2, 0.15;
+        C | Sy(1), Rx(-0.3), Ry(e), Sz(0.6), Rx(f), Sy(0.2) = 0.9, 0.3, 0.2, 0.25; coordinates a, b, c, e, f; {loop}"""
 
 
 _B, _C = "B at (0.2, -0.1, 0.3)", "C at (0.1, 0.2, -0.2)"
@@ -24,6 +23,12 @@ _TREE = f"""gravity (1, -9, 3); parameters k = 20, m = 1.4;
     B ~ A | Rx(0.3), Sy(s), Ry(c + 0.2*t^2), Sz(0.5) = {_INERTIA}, com = (0.2, -0.1, 0.1);
     D ~ B | Rz(0.4), Sx(0.3) = 0.6, 0.1, 0.2, 0.15; coordinates a, b, s, c; point P on B = (0.1, 0.3, -0.2);
     point Q on A = (-0.2, 0.1, 0.4);"""
+
+#: Two bodies, one on the other, with places and axes anywhere.
+_PAIR = f"""gravity (1, -9, 3); parameters k = 20, m = 1.4;
+    A | Sx(0.3), Rz(a), R[0, 0.6, 0.8](0.4 + b), Sx(1) = m, 0.3, 0.4, 0.5, com = (0.1, 0.2, 0.3);
+    B ~ A | Rx(0.3), Sy(s), Ry(c + 0.2*t^2), Sz(0.5) = {_INERTIA}, com = (0.2, -0.1, 0.1);
+    coordinates a, b, s, c; point P on B = (0.1, 0.3, -0.2); point Q on A = (-0.2, 0.1, 0.4);"""
 
 MODELS: dict[str, tuple[str, ...]] = {
     "ball loop": (_crank(f"loop x : ball between {_B} and {_C};"),),
@@ -123,29 +128,30 @@ MODELS: dict[str, tuple[str, ...]] = {
             quasi p = a'*sin(b)*sin(c) + b'*cos(c), q = a'*sin(b)*cos(c) - b'*sin(c), r = a'*cos(b) + c';""",
     ),
     "elements": (
-        f"""{_TREE} force f on B at (0.1, 0.2, 0.3) = (1, a*t, 2) in A; couple n on D = (0.3, b, 1) in body;
+        f"""{_PAIR} force f on B at (0.1, 0.2, 0.3) = (1, a*t, 2) in A; couple n on B = (0.3, b, 1) in body;
             force g = 2*t on a' + 0.3*s'; spring s1 = k, 0.2 between Q and P; spring s2 = 5 between P and ground at (1, 2, 1);
-            spring s3 = k on s + 0.1*t; damper d1 = 0.7 between Q and D; damper d2 = 0.4 on a*b; potential V = 2*P.x*P.y;
-            spring s4 = 3 + t on b; spring s5 = 4, 0.3*a between D and ground; spring s6 = 3, 0.4 on c; inertia i = 0.3 on 2*a' + b';""",
+            spring s3 = k on s + 0.1*t; damper d1 = 0.7 between Q and B; damper d2 = 0.4 on a*b; potential V = 2*P.x*P.y;
+            spring s4 = 3 + t on b; spring s5 = 4, 0.3*a between B and ground; spring s6 = 3, 0.4 on c; inertia i = 0.3 on 2*a' + b';""",
     ),
     "forms of speeds": (
         """gravity (1, -9, 3); A | Sx(x), Ball(b) = 1, 0.4, 0.5, 0.6; coordinates x, b; parameters J = 0.3;
             inertia i = J on b.wx + x'*b.qy; inertia k = 2*J on b.wy*x + sin(t)*x'; spring s = 3 on x;""",
     ),
     "joints": (
-        f"""gravity (1, -9, 3); A | Free(f) = {_INERTIA}, com = (0.1, 0.2, 0.3); B ~ A | Sx(0.2), Ry(0.4), Ball(b) = 0.7, 0.2, 0.3, 0.4;
-            C ~ B | Sy(0.3), R[0.36, 0.48, 0.8](c), Sz(0.2) = 0.5, 0.1, 0.2, 0.15, com = (0.1, 0, 0.2);""",
-        f"{_TREE} point R on D = (0.1, 0.1, 0.2);",
         """gravity (1, -9, 3); A | Rz(a), Sx(0.5) = 1.2, 0.1, 0.2, 0.3;
             B ~ A | Sy(0.4), Ry(b) = m(0.8), Jx(0.1), Jy(0.2), Jz(0.15), com = (0.1, 0.2, 0.3);
             C ~ B | Sx(0.2), Rz(c), Sx(0.4) = 0.5, 0.1, 0.2, 0.15; coordinates a, b, c;""",
+        f"{_TREE} point R on D = (0.1, 0.1, 0.2);",
+        f"""gravity (1, -9, 3); A | Free(f) = {_INERTIA}, com = (0.1, 0.2, 0.3); B ~ A | Sx(0.2), Ry(0.4), Ball(b) = 0.7, 0.2, 0.3, 0.4;
+            C ~ B | Sy(0.3), R[0.36, 0.48, 0.8](c), Sz(0.2) = 0.5, 0.1, 0.2, 0.15, com = (0.1, 0, 0.2);""",
     ),
     "reactions": (
-        _crank(
-            f"loop x : ball between {_B} and {_C};",
-            "loop y : distance = 1.1 between A at (0.1, 0.2, 0) and C; force f on C at (0.1, 0, 0.2) = (1, 2, t) in body;"
-            "constraint z : B.x + 0.3*C.vz = 0.2*c;",
-        ),
+        """gravity (1, -9, 3); A | Sx(0.2), Rx(0.4), Rz(a), Sx(1), Ry(b) = 1.1, 0.2, 0.3, 0.4;
+            B ~ A | Sy(0.7), Rx(c), Sz(0.3), Rx(0.4), Sx(0.1) = 0.7, 0.1, 0.2, 0.15;
+            C | Sy(1), Rx(-0.3), Ry(e), Sz(0.6), Rx(f), Sy(0.2) = 0.9, 0.3, 0.2, 0.25; coordinates a, b, c, e, f;
+            loop x : line between B at (0.2, -0.1, 0.3) axis (0.36, 0.48, 0.8) and C at (0.1, 0.2, -0.2);
+            loop y : distance = 1.1 between A at (0.1, 0.2, 0) and C; force f on C at (0.1, 0, 0.2) = (1, 2, t) in body;
+            constraint z : B.x + 0.3*C.vz = 0.2*c;""",
         """gravity (1, -9, 3); Arm | Rx(0.3), Rz(a), Sx(1) = 1.2, 0.1, 0.2, 0.3; Wheel ~ Arm | Rx(0.5), Sy(0.2), Ry(b) = 0.7, 0.2, 0.3, 0.2;
             Pinion ~ Arm | Sy(0.4), Ry(0.2), Rz(-c), Rx(0.2) = 0.5, 0.1, 0.2, 0.1; coordinates a, b, c;
             loop g : gear = 2 between Wheel axis (0, 1, 0) and Pinion axis (0, 0.19866933079506122, 0.9800665778412416);""",

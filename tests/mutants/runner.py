@@ -1,11 +1,13 @@
 """Judges mutants: ``python -m tests.mutants.runner FIRST STEP`` writes a line of JSON for every STEP-th mutant from FIRST on.
 
-What all mutants need is imported once; each is then judged in a process of its own, in which the one module that it changes is
-compiled from the changed text and all others are as they are.
+What all mutants need and none changes, the graph of expressions and what knows no mechanics, is imported once; each is then
+judged in a process of its own, in which the one module that it changes is compiled from the changed text and all others are as
+they are.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -15,6 +17,7 @@ import signal
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,6 +27,8 @@ from tests.mutants.table import MUTANTS, Mutant
 ROOT = Path(__file__).parents[2]
 #: Time that a mutant may take [s].
 LIMIT = 100
+#: Packages that know no mechanics.
+PLAIN = {"expr", "passes", "algebra", "codegen", "numerics", "notation", "integration", "kernels"}
 
 
 class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -54,8 +59,9 @@ def judged(mutant: Mutant) -> tuple[str, str]:
     """How a mutant ends, ``verdict``, ``error``, ``crash`` or ``survives``, and what is said of it."""
     from tests.mutants.models import MODELS
 
-    path = ROOT / "kineta" / mutant.file
-    name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    path, name = ROOT / "kineta" / mutant.file, _module(mutant)
+    if name in sys.modules:
+        raise ValueError(f"{name} is imported before it is changed.")
     sys.meta_path.insert(0, _Changed(name, path, changed(mutant)))
     import kineta as kn
 
@@ -73,6 +79,36 @@ def judged(mutant: Mutant) -> tuple[str, str]:
     return "survives", ""
 
 
+def _module(mutant: Mutant) -> str:
+    """The name of the module that is changed."""
+    return ".".join(("kineta", *Path(mutant.file).with_suffix("").parts)).removesuffix(".__init__")
+
+
+def _in_a_process(work: Callable[[], object]) -> Any:
+    """What *work* returns in a process of its own, through JSON; None where it comes to no end."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            signal.alarm(LIMIT)
+            os.write(write, json.dumps(work()).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        found = pipe.read()
+    os.waitpid(child, 0)
+    return json.loads(found) if found else None
+
+
+def _plain_modules() -> list[str]:
+    """The modules of plain packages that a certificate takes."""
+    import kineta as kn
+
+    kn.verify(kn.loads("A | Rz(a), Sx(1) = 1;"), states=1, digits=0)
+    return [name for name in sys.modules if name.startswith("kineta.") and name.split(".")[1] in PLAIN]
+
+
 def main(first: int, step: int) -> None:
     """Judge every *step*-th mutant from *first* on."""
     import lark
@@ -81,22 +117,11 @@ def main(first: int, step: int) -> None:
     import scipy.sparse.linalg  # what kineta needs: read once for all
 
     del lark, mpmath, scipy
+    for name in _in_a_process(_plain_modules):
+        importlib.import_module(name)
     for k in range(first, len(MUTANTS), step):
-        read, write = os.pipe()
-        child = os.fork()
-        if not child:
-            try:
-                signal.alarm(LIMIT)
-                how, said = judged(MUTANTS[k])
-                os.write(write, json.dumps([how, said[:2000]]).encode())
-            finally:
-                os._exit(0)
-        os.close(write)
-        with os.fdopen(read) as pipe:
-            found = pipe.read()
-        os.waitpid(child, 0)
-        how, said = json.loads(found) if found else ("crash", f"no answer within {LIMIT} s")
-        sys.stdout.write(json.dumps([k, how, said]) + "\n")
+        how, said = _in_a_process(lambda k=k: judged(MUTANTS[k])) or ("crash", f"no answer within {LIMIT} s")
+        sys.stdout.write(json.dumps([k, how, said[:2000]]) + "\n")
         sys.stdout.flush()
 
 
