@@ -30,28 +30,35 @@ def value(formula: str, names: Mapping[str, float]) -> float:
     return result
 
 
+_MARKS = {
+    r"\left(", r"\right)", r"\left|", r"\right|", r"\frac", r"\sqrt", r"\,", r"\cdot", *"{}^,+-&", r"\left\lfloor",
+    r"\right\rfloor", r"\begin{cases}", r"\end{cases}", r"\\", r"\text{else}", *_RELATIONS,
+}  # fmt: skip
+_NUMBER = re.compile(r"\d+\.?\d*")
+
+
+def _tokens(formula: str, names: Mapping[str, float]) -> list[str]:
+    """What *formula* consists of: at every place the longest name or mark that stands there, or else a number."""
+    known = {*names, *_FUNCTIONS, *_MARKS}
+    lengths = sorted({*map(len, known)}, reverse=True)
+    tokens, at = list[str](), 0
+    while at < len(formula):
+        found = next((formula[at : at + n] for n in lengths if formula[at : at + n] in known), None)
+        if found is None:
+            number = _NUMBER.match(formula, at)
+            assert number, f"cannot read: {formula[at:]}"
+            found = number[0]
+        tokens.append(found)
+        at += len(found)
+        while formula[at : at + 1].isspace():
+            at += 1
+    return tokens
+
+
 class _Reader:
     def __init__(self, formula: str, names: Mapping[str, float]) -> None:
-        self.names = names = {r"\pi": math.pi, **names}
-        marks = [r"\left(", r"\right)", r"\left|", r"\right|", r"\frac", r"\sqrt", r"\,", r"\cdot", *"{}^,+-&"]
-        marks += [
-            r"\left\lfloor",
-            r"\right\rfloor",
-            r"\begin{cases}",
-            r"\end{cases}",
-            r"\\",
-            r"\text{else}",
-            *_RELATIONS,
-        ]
-        known = sorted([*names, *_FUNCTIONS, *marks], key=len, reverse=True)
-        token = re.compile("|".join([*map(re.escape, known), r"\d+\.?\d*"]))
-        self.tokens, at = [], 0
-        while at < len(formula):
-            match = token.match(formula, at)
-            assert match, f"cannot read: {formula[at:]}"
-            self.tokens.append(match[0])
-            at = match.end() + len(formula[match.end() :]) - len(formula[match.end() :].lstrip())
-        self.at = 0
+        self.names = {r"\pi": math.pi, **names}
+        self.tokens, self.at = _tokens(formula, self.names), 0
 
     def next(self, *expected: str) -> bool:
         """Step over the next token if it is one of those *expected*."""
