@@ -132,13 +132,19 @@ class ModeWork(Record):
     """Working memory of the forces of a mode.
 
     force : (3 contacts,) forces along the rows; toward : (2 contacts,) directions of slip
-    speeds : (2 speeds,); rows : (6 contacts,) contact and row of each equation; matrix : (18 contacts^2,), factors behind it
+    speeds : (2 speeds,); rows : (6 contacts,) contact and row of each equation; matrix : (27 contacts^2,), behind it factors
+        and, where it is kept, those that make rows exact
     right, found, centre, proximity, missed : (3 contacts,), the fourth the diagonal of R; order : (6 contacts,)
     place : (speeds,) numbers of the speeds that rows have
     ease : (contacts,) R of the tangents without its factor, where forces are undetermined; else 0
     weight : (contacts,) its multiple where the load of friction is levelled; else 1
     levels : whether forces that are found level undetermined loads; load : the largest of an island after that; overloaded :
         whether it bears more than its static friction, however loads are shared
+    squares : (n_squares,) squares of rows: lower halves of matrices of the speeds, for the normals and for each contact
+    crowded : whether rows are so many that forces are found by the speeds that these hold
+    keeps : whether equations are kept, all of one state, with a note of what they are made of; held : whether their matrix has
+        factors that make rows exact; asked, noted : (16 contacts + 2,) that note, and the last one; kept : (4 contacts,)
+        forces, and their ``ease``
     """
 
     force: Reals
@@ -158,6 +164,14 @@ class ModeWork(Record):
     levels: bool
     load: float
     overloaded: bool
+    n_squares: int
+    squares: Reals
+    crowded: bool
+    keeps: bool
+    held: bool
+    asked: Reals
+    noted: Reals
+    kept: Reals
 
 
 class IslandWork(Record):

@@ -337,11 +337,13 @@ def _modes(m: int) -> ContactMode:
 
 
 def _mode_work(p: ContactProblem, m: int) -> ModeWork:
-    sizes = {"force": 3 * m, "toward": 2 * m, "speeds": 3 * p.speeds, "matrix": 18 * m * m}
+    sizes = {"force": 3 * m, "toward": 2 * m, "speeds": 3 * p.speeds, "matrix": 27 * m * m}
     sizes |= {"right": 3 * m, "found": 3 * m, "centre": 3 * m, "proximity": 3 * m, "missed": 3 * m, "ease": m}
+    sizes |= {"asked": 16 * m + 2, "noted": 16 * m + 2, "kept": 4 * m}
+    sizes["squares"] = squares = min((m + 1) * (p.speeds * (p.speeds + 1) // 2), 18 * m * m)
     memory = {name: np.zeros(size) for name, size in sizes.items()}
     numbers = {"rows": _zeros(6 * m), "order": _zeros(6 * m), "place": _zeros(p.speeds)}
-    return ModeWork(**memory, **numbers, weight=np.ones(m), levels=False, load=0.0, overloaded=False)
+    return ModeWork(**memory, **numbers, weight=np.ones(m), n_squares=squares)
 
 
 def _island_work(p: ContactProblem, m: int, inertia: int, largest: int) -> IslandWork:

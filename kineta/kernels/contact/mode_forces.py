@@ -28,14 +28,18 @@ from kineta.kernels.contact.block_inertia import (
 )
 from kineta.kernels.contact.friction_cone import kinetic_friction, static_friction
 from kineta.kernels.contact.islands import gather_island, label_islands
+from kineta.kernels.contact.kept_equations import is_noted, keep_forces, note_loads, note_rows, recall_forces
 from kineta.kernels.contact.proximal_iteration import (
     begin_near,
     is_undetermined,
+    number_sharing,
     share_resultant,
     solve_by_speeds,
     solve_rows,
+    square_rows,
 )
 from kineta.kernels.language import fabs, kernel, sqrt
+from kineta.kernels.vectors import copy
 from kineta.memory import Integers, Reals
 
 #: Modes of a contact; GLIDING is slip without friction.
@@ -138,26 +142,28 @@ def forces_of_island(
         motion.contacts,
         motion.work,
     )
-    x, rows = work.found, work.rows
+    x, rows, own, known = work.found, work.rows, 0, False
     n = independent_rows(contacts, solution, active, count, rows)
-    for k in range(count):
-        work.ease[active[k]] = 0.0
-    assemble_rows(motion, n, bias, a)
+    if work.keeps:
+        own = note_rows(motion, active, count, n, SLIPPING)
+        known = is_noted(work, 0, own)
+    if not known:
+        assemble_matrix(motion, n)
+        work.held = False
+    right_hand_side(motion, n, bias, a)
     speeds = place_speeds(problem, work, n)
-    crowded = n * n >= 2 * n * speeds + speeds * speeds
-    if crowded:
-        gather_rows(motion, n, speeds)
-        crowded = solve_by_speeds(solution, work, n, speeds, reference)
-    if not crowded:
-        solve_rows(solution, work, n, reference)
-    eased = crowded or is_undetermined(work, n)
-    for _ in range(EASINGS):
-        if eased:
-            eased = ease_tangents(motion, active, count, n)
-        if eased:
-            crowded = solve_anew(motion, n, speeds, crowded, reference)
+    if work.keeps:
+        last = note_loads(motion, active, count, n, reference, own)
+        same = is_noted(work, own, last)
+        known = known and same
+    if known:
+        recall_forces(work, active, count, n)
+    else:
+        share_forces(motion, active, count, n, speeds, reference)
+    if work.keeps:
+        keep_forces(work, active, count, n)
     if work.levels and work.ease[active[0]] > 0.0:
-        level_loads(motion, active, count, n, speeds, crowded, reference)
+        level_loads(motion, active, count, n, speeds, reference)
     for j in range(n):
         c = rows[2 * j]
         apply_force(motion, c, rows[2 * j + 1], x[j], a)
@@ -165,18 +171,61 @@ def forces_of_island(
             work.force[3 * c + i] += solution.local[i]
     if work.ease[active[0]] > 0.0:
         right_hand_side(motion, n, bias, a)
-        hold_rows(motion, n, a)
+        if work.keeps:
+            hold_kept_rows(motion, n, a)
+        else:
+            hold_rows(motion, n, a)
     for j in range(n):
         hold_speed(problem, terms, rows[2 * j], rows[2 * j + 1], bias, a)
 
 
 @kernel
-def hold_rows(motion: ContactMotion, n: int, a: Reals) -> None:
-    """Make the n rows of an island, whose equations are assembled, exact in a. Rows that nearly depend on others are left out:
-    what they miss is of second order, and would change a by far. Rates and projections leave out the same.
+def share_forces(motion: ContactMotion, active: Integers, count: int, n: int, speeds: int, reference: Reals) -> None:
+    """The forces *found* (n,) of an island, whose equations are assembled, near a *reference*; undetermined friction is shared
+    by what friction the contacts can bear.
     """
     solution, work = motion.solution, motion.work
-    S, x, rows = work.matrix, work.right, work.rows
+    for k in range(count):
+        work.ease[active[k]] = 0.0
+    work.crowded = n * n >= 2 * n * speeds + speeds * speeds
+    if work.crowded:
+        gather_rows(motion, n, speeds)
+        work.crowded = solve_by_speeds(solution, work, n, speeds, reference)
+    if not work.crowded:
+        solve_rows(solution, work, n, reference)
+    eased = work.crowded or is_undetermined(work, n)
+    for _ in range(EASINGS):
+        if eased:
+            eased = ease_tangents(motion, active, count, n)
+        if eased:
+            solve_anew(motion, n, speeds, reference)
+
+
+@kernel
+def hold_rows(motion: ContactMotion, n: int, a: Reals) -> None:
+    """Make the n rows of an island, whose equations are assembled, exact in a; their matrix becomes its factors."""
+    factor_held_rows(motion, motion.work.matrix, n)
+    move_onto_rows(motion, motion.work.matrix, n, a)
+
+
+@kernel
+def hold_kept_rows(motion: ContactMotion, n: int, a: Reals) -> None:
+    """Make the n rows of an island exact in a, as :func:`hold_rows`, where their matrix is kept, with its factors behind it."""
+    work = motion.work
+    factors = work.matrix[2 * n * n :]
+    if not work.held:
+        copy(work.matrix, factors, n * n)
+        factor_held_rows(motion, factors, n)
+        work.held = True
+    move_onto_rows(motion, factors, n, a)
+
+
+@kernel
+def factor_held_rows(motion: ContactMotion, S: Reals, n: int) -> None:
+    """Factors of the matrix S of n rows, in place. Rows that nearly depend on others are left out: what they miss is of second
+    order, and would change accelerations by far. Rates and projections leave out the same.
+    """
+    solution, rows = motion.solution, motion.work.rows
     for k in range(n):
         most, pivot = solution.delassus[9 * rows[2 * k] + 4 * rows[2 * k + 1]], S[k * n + k]
         S[k * n + k] = 1.0 / pivot if pivot > WEAK * most else 0.0
@@ -186,7 +235,13 @@ def hold_rows(motion: ContactMotion, n: int, a: Reals) -> None:
             if part != 0.0:
                 for j in range(k + 1, n):
                     S[i * n + j] -= part * S[k * n + j]
-    substitute(S, n, x)
+
+
+@kernel
+def move_onto_rows(motion: ContactMotion, factors: Reals, n: int, a: Reals) -> None:
+    """Change a by forces along n rows, with *factors* of their matrix, that take away what they miss."""
+    x, rows = motion.work.right, motion.work.rows
+    substitute(factors, n, x)
     for j in range(n):
         apply_force(motion, rows[2 * j], rows[2 * j + 1], x[j], a)
 
@@ -207,6 +262,13 @@ def hold_speed(problem: ContactProblem, terms: ContactTerms, c: int, i: int, bia
 @kernel
 def assemble_rows(motion: ContactMotion, n: int, bias: Reals, a: Reals) -> None:
     """The equations of an island, without R: the matrix S (n, n) and the right-hand side -b (n,)."""
+    assemble_matrix(motion, n)
+    right_hand_side(motion, n, bias, a)
+
+
+@kernel
+def assemble_matrix(motion: ContactMotion, n: int) -> None:
+    """The matrix S (n, n) of the equations of an island, without R."""
     problem, terms, solution, work = motion.problem, motion.terms, motion.solution, motion.work
     S, rows = work.matrix, work.rows
     for j in range(n):
@@ -219,7 +281,6 @@ def assemble_rows(motion: ContactMotion, n: int, bias: Reals, a: Reals) -> None:
                 rates_along(problem, terms, rows[2 * k], work.speeds, solution.local)
             S[k * n + j] = solution.local[rows[2 * k + 1]]
         clear(problem, c, work.speeds)
-    right_hand_side(motion, n, bias, a)
 
 
 @kernel
@@ -269,20 +330,17 @@ def gather_rows(motion: ContactMotion, n: int, speeds: int) -> None:
 
 
 @kernel
-def solve_anew(motion: ContactMotion, n: int, speeds: int, crowded: bool, reference: Reals) -> bool:
-    """The forces *found* (n,) of an island whose R has changed, by its speeds where it is *crowded*; whether it is still."""
-    held = False
-    if crowded:
-        held = solve_by_speeds(motion.solution, motion.work, n, speeds, reference)
-    if not held:
-        solve_rows(motion.solution, motion.work, n, reference)
-    return held
+def solve_anew(motion: ContactMotion, n: int, speeds: int, reference: Reals) -> None:
+    """The forces *found* (n,) of an island whose R has changed, by its speeds where it is crowded, and they hold."""
+    work = motion.work
+    if work.crowded:
+        work.crowded = solve_by_speeds(motion.solution, work, n, speeds, reference)
+    if not work.crowded:
+        solve_rows(motion.solution, work, n, reference)
 
 
 @kernel
-def level_loads(
-    motion: ContactMotion, active: Integers, count: int, n: int, speeds: int, crowded: bool, reference: Reals
-) -> None:
+def level_loads(motion: ContactMotion, active: Integers, count: int, n: int, speeds: int, reference: Reals) -> None:
     """Level the loads of an island of undetermined forces *found* (n,), whose *reference* is zero: in each turn the resultant of
     all forces stays as it is.
     """
@@ -297,19 +355,20 @@ def level_loads(
             begin_near(motion.solution, work, n, reference)
             shares = share_resultant(work, n, speeds)
         if not shares:
-            solve_by_rows(motion, n, speeds, crowded, reference)
+            solve_by_rows(motion, n, speeds, reference)
         weigh_loads(motion, active, count, n)
     if turn > 0 and shares:
-        solve_by_rows(motion, n, speeds, crowded, reference)
+        solve_by_rows(motion, n, speeds, reference)
 
 
 @kernel
 def gather_resultant(motion: ContactMotion, n: int, speeds: int) -> bool:
-    """The rows W (n, speeds) of an island, and W' x (speeds,) of its forces *found*, for :func:`share_resultant`; whether there
-    is room for them.
+    """The rows W (n, speeds) of an island, their ``squares``, and W' x (speeds,) of its forces *found*, for
+    :func:`share_resultant`; whether there is room for them.
     """
     problem, terms, work = motion.problem, motion.terms, motion.work
-    if n * speeds + speeds * (speeds + 2) > n * n:
+    room = (1 + number_sharing(work, n)) * (speeds * (speeds + 1) // 2) <= work.n_squares
+    if n * speeds + speeds * (speeds + 2) > n * n or not room:
         return False
     W = work.matrix[n * n :]
     resultant = W[(n + speeds) * speeds :]
@@ -325,15 +384,16 @@ def gather_resultant(motion: ContactMotion, n: int, speeds: int) -> bool:
             p = work.place[problem.row_speeds[start + k]]
             W[j * speeds + p] = terms.jacobian[3 * start + i * size + k]
             resultant[p] += W[j * speeds + p] * work.found[j]
+    square_rows(motion.solution, work, n, speeds)
     return True
 
 
 @kernel
-def solve_by_rows(motion: ContactMotion, n: int, speeds: int, crowded: bool, reference: Reals) -> None:
+def solve_by_rows(motion: ContactMotion, n: int, speeds: int, reference: Reals) -> None:
     """The forces *found* (n,) of an island, as :func:`solve_anew`, where its memory was used for their resultant."""
-    if crowded:
+    if motion.work.crowded:
         gather_rows(motion, n, speeds)
-    solve_anew(motion, n, speeds, crowded, reference)
+    solve_anew(motion, n, speeds, reference)
 
 
 @kernel

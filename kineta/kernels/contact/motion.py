@@ -94,7 +94,7 @@ def write_mode(motion: ContactMotion, most: float) -> None:
 @kernel
 def evaluate_terms(motion: ContactMotion, time: Reals, y: Reals) -> None:
     """The terms of the contact problem in a state y, with the inertia not yet factored."""
-    motion.moved = False
+    motion.moved, motion.work.keeps = False, False
     motion.terms_of(time, y, motion.block, motion.memory)
 
 

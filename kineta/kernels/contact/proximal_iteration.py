@@ -170,23 +170,66 @@ def approach_forces(work: ModeWork, A: Reals, n: int, reference: Reals) -> None:
 
 
 @kernel
+def number_sharing(work: ModeWork, n: int) -> int:
+    """The number of contacts with tangents among n rows."""
+    found, last = 0, -1
+    for j in range(n):
+        if work.rows[2 * j + 1] > 0 and work.rows[2 * j] != last:
+            last = work.rows[2 * j]
+            found += 1
+    return found
+
+
+@kernel
+def square_rows(solution: ContactSolution, work: ModeWork, n: int, speeds: int) -> None:
+    """The lower halves, by rows, of W' R^-1 W of the normals among n rows, whose R stays as it is, and behind it of W' W of the
+    tangents of each contact, whose R is one number: ``squares``.
+    """
+    W, size, at, last = work.matrix[n * n :], speeds * (speeds + 1) // 2, 0, -1
+    for k in range(size):
+        work.squares[k] = 0.0
+    for j in range(n):
+        k, scale = 0, 1.0
+        if work.rows[2 * j + 1] == 0:
+            scale = 1.0 / (PROXIMITY * solution.delassus[9 * work.rows[2 * j]])
+        else:
+            if work.rows[2 * j] != last:
+                last = work.rows[2 * j]
+                at += size
+                for i in range(size):
+                    work.squares[at + i] = 0.0
+            k = at
+        for p in range(speeds):
+            part = scale * W[j * speeds + p]
+            for q in range(p + 1):
+                work.squares[k] += part * W[j * speeds + q]
+                k += 1
+
+
+@kernel
 def share_resultant(work: ModeWork, n: int, speeds: int) -> bool:
     """The forces x *found* (n,) of least x' R x for a resultant W' x (speeds,), which lies behind the rows W and the matrix:
-    x = R^-1 W m with (W' R^-1 W) m = W' x, the limit of the proximal iteration about zero. Whether rows hold all speeds; else
-    there are none.
+    x = R^-1 W m with (W' R^-1 W) m = W' x, the limit of the proximal iteration about zero. The ``squares`` of the rows are
+    known. Whether rows hold all speeds; else there are none.
     """
     W, x = work.matrix[n * n :], work.found
     G = W[n * speeds :]
     resultant, m = G[speeds * speeds :], G[(speeds + 1) * speeds :]
-    for k in range(speeds * speeds):
-        G[k] = 0.0
+    size, contacts, last, k = speeds * (speeds + 1) // 2, 0, -1, 0
     for j in range(n):
         x[j] = 1.0 / work.proximity[j]
-        for p in range(speeds):
-            part = x[j] * W[j * speeds + p]
-            if part != 0.0:
-                for q in range(p + 1):
-                    G[p * speeds + q] += part * W[j * speeds + q]
+        if work.rows[2 * j + 1] > 0 and work.rows[2 * j] != last:
+            last = work.rows[2 * j]
+            work.missed[contacts] = x[j]
+            contacts += 1
+    for p in range(speeds):
+        for q in range(p + 1):
+            s, at = work.squares[k], k
+            for c in range(contacts):
+                at += size
+                s += work.missed[c] * work.squares[at]
+            G[p * speeds + q] = s
+            k += 1
     definite = factor_symmetric(G, speeds, m)
     if not definite:
         return False

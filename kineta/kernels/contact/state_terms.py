@@ -5,6 +5,7 @@ from __future__ import annotations
 from kineta import tolerances
 from kineta.integration.contact_records import ContactMotion, TransitionWork
 from kineta.kernels.contact.block_inertia import copy_blocks, respond
+from kineta.kernels.contact.kept_equations import keep_equations
 from kineta.kernels.contact.mode_forces import OPEN, STICKING
 from kineta.kernels.contact.motion import evaluate_terms, read_mode
 from kineta.kernels.language import fabs, kernel
@@ -28,6 +29,7 @@ def prepare(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) 
             respond(problem, terms, motion.solution, c, motion.work.speeds)
             if work.exhausted[c] != 0:
                 terms.law[4 * c], terms.law[4 * c + 1] = EXHAUSTED * terms.law[4 * c], EXHAUSTED * terms.law[4 * c + 1]
+    keep_equations(motion.work)
 
 
 @kernel

@@ -176,15 +176,17 @@ def mode_memory(
         toward=np.zeros(2 * m),
         speeds=np.zeros(3 * speeds),
         rows=np.zeros(6 * m, dtype=np.int64),
-        matrix=np.zeros(18 * m * m),
+        matrix=np.zeros(27 * m * m),
         **{name: np.zeros(3 * m) for name in ("right", "found", "centre", "proximity", "missed")},
         order=np.zeros(6 * m, dtype=np.int64),
         place=np.zeros(speeds, dtype=np.int64),
         ease=np.zeros(m),
         weight=np.ones(m),
-        levels=False,
-        load=0.0,
-        overloaded=False,
+        n_squares=(m + 1) * (speeds * (speeds + 1) // 2),
+        squares=np.zeros((m + 1) * (speeds * (speeds + 1) // 2)),
+        asked=np.zeros(16 * m + 2),
+        noted=np.zeros(16 * m + 2),
+        kept=np.zeros(4 * m),
     )
     return mode, work
 

@@ -142,6 +142,8 @@ def test_a_resultant_of_speeds_that_rows_do_not_hold_is_not_shared(way: Callable
     _, work = mode_memory(2, 2)
     n, W = 4, np.outer([1.0, 2.0, -1.0, 3.0], [1.0, 2.0])
     work.matrix[n * n :][: W.size], work.proximity[:n] = W.ravel(), 1.0
+    work.rows[: 2 * n] = [0, 1, 0, 2, 1, 1, 1, 2]
+    way(proximal_iteration.square_rows)(random_problem(0, blocks=1, contacts=2, tied=False).solution, work, n, 2)
     assert not way(proximal_iteration.share_resultant)(work, n, 2)
 
 
