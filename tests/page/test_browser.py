@@ -233,6 +233,21 @@ def test_a_crowd_is_drawn_at_once_and_each_body_is_met(chromium: Any, tmp_path: 
             return [new Set(found.map(([body]) => body)).size, found.every(([, frame]) => frame > 0)];
         }"""
         assert tab.do(met) == [CROWD, True]
+        # Of what is gathered, triangles are drawn that show their front, and the picture is that of all of them.
+        drawn = "() => kineta.stage.renderer.info.render.triangles"
+        half, picture = tab.do(drawn), tab.pixels()
+        tab.do("""() => {
+            kineta.machine.turn = (eye) => {
+                for (const x of kineta.machine.crowds) {
+                    x.material.side = 2;
+                    x.turn(eye);
+                    x.material.side = 0;
+                }
+            };
+            kineta.dirty = true;
+        }""")
+        tab.drawn()
+        assert (half < 0.7 * tab.do(drawn), tab.pixels() == picture) == (True, True)
         tab.page.keyboard.press("Space")
         tab.page.wait_for_function("() => kineta.t > 0.05", timeout=20000)
         assert tab.said == []

@@ -2,6 +2,8 @@
 import * as THREE from "three";
 import { software } from "./graphics.js";
 
+const A = new THREE.Vector3();
+
 /** A solid on a frame, or between two. @typedef {{mesh: THREE.Mesh, frame?: number, own?: THREE.Matrix4, between?: object}} Member */
 
 /** Where a solid is now; one that is not seen has no size. @param {Member} member @param {THREE.Group[]} frames @param {THREE.Matrix4} to */
@@ -36,6 +38,9 @@ class Instances {
     this.mesh.boundingSphere = null;
     this.mesh.computeBoundingBox();
   }
+
+  /** A graphics card leaves out what shows its back by itself. */
+  turn() {}
 
   /** The number in the list of what a ray has met. @param {THREE.Intersection} hit */
   member(hit) {
@@ -77,19 +82,18 @@ class Gathered {
   gather() {
     const count = (x) => x?.getAttribute("position").count ?? 0, corners = (x) => (x ? x.getIndex()?.count ?? count(x) : 0);
     const vertices = this.parts.reduce((sum, x) => sum + count(x), 0), all = this.parts.reduce((sum, x) => sum + corners(x), 0);
-    const index = new Uint32Array(all);
-    /** Corners before each solid. */
+    /** Of each solid where it is, its first vertex, and its first corner among those that are drawn. */
+    this.places = new Float64Array(16 * this.parts.length);
+    this.base = [];
     this.first = [];
-    let at = 0, base = 0;
+    let base = 0;
     for (const part of this.parts) {
-      this.first.push(at);
-      const own = part?.getIndex()?.array;
-      for (let k = 0; k < corners(part); k++) index[at++] = base + (own ? own[k] : k);
+      this.base.push(base);
       base += count(part);
     }
     this.mesh.geometry.dispose();
     const made = (this.mesh.geometry = new THREE.BufferGeometry());
-    made.setIndex(new THREE.BufferAttribute(index, 1));
+    made.setIndex(new THREE.BufferAttribute(new Uint32Array(all), 1).setUsage(THREE.DynamicDrawUsage));
     for (const name of ["position", "color"]) made.setAttribute(name, new THREE.BufferAttribute(new Float32Array(3 * vertices), 3).setUsage(THREE.DynamicDrawUsage));
   }
 
@@ -101,6 +105,7 @@ class Gathered {
     this.parts.forEach((part, k) => {
       if (!part) return;
       const { mesh, between } = this.list[k], { elements: m } = placed(this.list[k], frames, this.matrix), { array: p } = part.getAttribute("position");
+      this.places.set(m, 16 * k);
       shine(m, Boolean(between), part, mesh.material.color, colour, w);
       for (let i = 0; i < p.length; i += 3, w += 3) {
         for (let j = 0; j < 3; j++) place[w + j] = m[j] * p[i] + m[4 + j] * p[i + 1] + m[8 + j] * p[i + 2] + m[12 + j];
@@ -108,6 +113,27 @@ class Gathered {
     });
     for (const name of ["position", "color"]) geometry.getAttribute(name).needsUpdate = true;
     geometry.boundingSphere = geometry.boundingBox = null;
+  }
+
+  /** Draw the triangles that show their front to an eye: the others take their time, too. @param {THREE.Vector3} eye */
+  turn(eye) {
+    const { geometry } = this.mesh, index = geometry.getIndex(), { array } = index, both = this.material.side !== THREE.FrontSide;
+    let at = 0;
+    this.parts.forEach((part, k) => {
+      this.first[k] = at;
+      if (!part) return;
+      const own = this.matrix.fromArray(this.places, 16 * k), seen = own.determinant() > 0, { x, y, z } = A.copy(eye).applyMatrix4(own.invert()), { planes, corners } = triangles(part), base = this.base[k];
+      for (let i = 0, j = 0; seen && i < planes.length; i += 4, j += 3) {
+        if (!both && planes[i] * x + planes[i + 1] * y + planes[i + 2] * z <= planes[i + 3]) continue;
+        array[at++] = base + corners[j];
+        array[at++] = base + corners[j + 1];
+        array[at++] = base + corners[j + 2];
+      }
+    });
+    geometry.setDrawRange(0, at);
+    index.clearUpdateRanges();
+    index.addUpdateRange(0, at);
+    index.needsUpdate = true;
   }
 
   /** @param {THREE.Intersection} hit */
@@ -125,6 +151,19 @@ class Gathered {
     this.mesh.geometry.dispose();
     this.material.dispose();
   }
+}
+
+/** The plane of each triangle of a geometry (normal, distance from the origin), and its corners. @param {THREE.BufferGeometry} part */
+function triangles(part) {
+  return (part.userData.triangles ??= (() => {
+    const at = part.getAttribute("position"), corners = part.getIndex()?.array ?? Uint32Array.from({ length: at.count }, (_, k) => k), planes = new Float64Array((4 * corners.length) / 3);
+    for (let k = 0; k < corners.length; k += 3) {
+      const [a, b, c] = [0, 1, 2].map((i) => new THREE.Vector3().fromBufferAttribute(at, corners[k + i]));
+      const n = b.sub(a).cross(c.sub(a));
+      planes.set([n.x, n.y, n.z, n.dot(a)], (4 * k) / 3);
+    }
+    return { planes, corners };
+  })());
 }
 
 /** A function that writes the colours of a dull solid in the light of the scene, as Lambert's law and the renderer have it, from its matrix, whether that

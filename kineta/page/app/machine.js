@@ -559,6 +559,11 @@ export class Machine {
     for (const x of this.crowds) x.pose(this.frames, lights);
   }
 
+  /** Leave out what an eye does not see. @param {THREE.Vector3} eye */
+  turn(eye) {
+    for (const x of this.crowds) x.turn(eye);
+  }
+
   /** The number of the body that a ray has met. @param {THREE.Intersection} hit */
   body(hit) {
     const { body, crowd } = hit.object.userData;

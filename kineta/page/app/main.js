@@ -20,6 +20,8 @@ import { $, digits, el, save } from "./words.js";
 const SLICE = 8, LONG_SLICE = 40;
 /** Milliseconds after which a run that is computed, words beside the picture, numbers at plots, and plots under the hand are seen anew. */
 const KNOWN = 150, WORDS = 50, NUMBERS = 120, PULLED = 250;
+/** How many times rarer words and numbers are written while even the least detail comes late: the browser paints what they stand on. */
+const RARER = 4;
 /** Milliseconds without motion after which the picture has all of its detail. */
 const STILL = 250;
 /** Sizes of the machine beyond which its bodies are no longer together, and times at which that is looked for. */
@@ -261,6 +263,7 @@ class Page {
     this.stage.accompany(this.machine.middle);
     if (this.looking) this.stage.look(this.machine, this.looking.from);
     this.looking = null;
+    this.machine.turn(this.stage.camera.position);
     this.stage.render();
     for (const pane of this.panes) pane.point();
     if (this.hand.held && now - (this.plotted ?? 0) > PULLED) {
@@ -272,7 +275,8 @@ class Page {
 
   /** What is read beside the picture, as often as somebody reads. @param {number} now [ms] @param {boolean} whole at once */
   read(now, whole) {
-    if (whole || now - (this.told ?? 0) > WORDS) {
+    const rarer = this.detail === LEVELS.length - 1 ? RARER : 1;
+    if (whole || now - (this.told ?? 0) > rarer * WORDS) {
       this.told = now;
       const [from] = this.span, part = (t) => `${(100 * (t - from)) / (this.end - from)}%`, time = $("time");
       time.max = this.end;
@@ -282,7 +286,7 @@ class Page {
       time.style.setProperty("--known", part(this.track.last));
       $("clock").textContent = this.t.toFixed(2);
     }
-    if (whole || now - (this.numbered ?? 0) > NUMBERS) {
+    if (whole || now - (this.numbered ?? 0) > rarer * NUMBERS) {
       this.numbered = now;
       for (const pane of this.panes) pane.numbers();
     }
@@ -372,10 +376,10 @@ class Page {
     on("png", () => {
       const level = this.detail;
       this.detailed(0);
-      this.stage.render();
+      this.show(this.clock);
       $("view").toBlob((blob) => save(blob, `${NAME}.png`));
       this.detailed(level);
-      this.stage.render();
+      this.show(this.clock);
     });
     on("csv", () => save(new Blob([csv(this.track)], { type: "text/csv" }), `${NAME}.csv`));
     on("webm", () => film(this, NAME));
@@ -388,6 +392,7 @@ class Page {
     });
     $("time").oninput = () => this.seek(Number($("time").value));
     $("speed").onchange = () => { this.speed = Number($("speed").value); };
+    $("view").addEventListener("pointerdown", () => { $("hint").hidden = true; }, { once: true });
     on("help", () => this.help());
     addEventListener("keydown", (e) => this.key(e));
     const resized = () => {

@@ -36,7 +36,7 @@ export const marked = shared(function marked(r) {
     const made = new THREE.SphereGeometry(r, around, over), { array: p } = made.getAttribute("position");
     return made.setAttribute("color", new THREE.BufferAttribute(Float32Array.from(p, (_, k) => (p[k - (k % 3)] * p[k - (k % 3) + 2] < -0.1 * r * r ? 0.4 : 1)), 3));
   };
-  return plainer(shaded(AROUND, OVER), () => shaded(6, 4));
+  return plainer(shaded(AROUND, OVER), () => shaded(5, 3));
 });
 export const cylinder = shared(function cylinder(r, length, tip = r, around = AROUND) {
   const long = length > 4 * Math.max(r, tip); // whose ends are not missed
