@@ -108,12 +108,12 @@ def second_moments(J: Matrix) -> Matrix:
     S = [[neg(entry) for entry in row] for row in J.rows]
     diagonal = [J.rows[i][i] for i in range(3)]
     values = [graph.value(entry) for entry in diagonal]
+    exact = [] if None in values else [Fraction(repr(value)) for value in values]
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
-        if None in values:
+        if exact:
+            S[i][i] = graph.const(float((exact[j] + exact[k] - exact[i]) / 2))
+        else:
             twice = graph.add(graph.sub(diagonal[j], diagonal[i]), diagonal[k])
             S[i][i] = graph.mul(graph.const(0.5), twice)
-        else:
-            exact = [Fraction(repr(value)) for value in values]
-            S[i][i] = graph.const(float((exact[j] + exact[k] - exact[i]) / 2))
     return Matrix(graph, S)
