@@ -24,6 +24,7 @@ from kineta.kernels.translation import translate_unit
 from kineta.page.dragging_force import hand
 from kineta.page.expression_domains import domains
 from kineta.page.parameter_limits import limits
+from kineta.page.start_values import start_values
 from kineta.records import dataclass
 from kineta.runtime.compiled import compile_system
 from kineta.runtime.constraint_treatment import PROJECTED, treatment
@@ -118,7 +119,7 @@ def live_module(run: LiveRun) -> PageModule:
     for start in (record.array("start"), record.run.array("y")):
         start[: system.nq + system.nv] = 0.0  # which the page tells each run
     held, drawn = hand(run.equations), scene(run.equations)
-    bounds, defined = limits(run.equations), domains(run.equations)
+    bounds, defined, starts = limits(run.equations), domains(run.equations), start_values(run.equations)
     alone = made["free" if "free" in made else "rate"]
     sizes = _poses(drawn, system.nq, system.nv, len(told.p)) | {
         "y": max(run.size, alone.inputs[1].size),
@@ -128,9 +129,12 @@ def live_module(run: LiveRun) -> PageModule:
         "grip": held.inputs[-1].size,
         "held": held.n_outputs + room(held),
         "limits": bounds.program.n_outputs + room(bounds.program),
+        "starts": starts.program.n_outputs + room(starts.program),
         "operands": defined.program.n_outputs + room(defined.program),
     }
     programs = _of_scene(drawn) | {"hand": held, "limits": bounds.program, "operands": defined.program}
+    if starts.places:
+        programs |= {"starts": starts.program}
     if run.alone:
         programs |= {"setup_free": made[SETUP], "free": alone}
     pairs = _pairs(record)
@@ -141,6 +145,7 @@ def live_module(run: LiveRun) -> PageModule:
         "order": run.order,
         "works": run.works,
         "limits": bounds.told,
+        "starts": starts.places,
         "domains": defined.told,
         "residuals": run.residuals,
         "pairs": pairs,

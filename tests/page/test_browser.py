@@ -206,6 +206,28 @@ def told_without_graphics(address: str) -> str:
         return f"{tab.page.inner_text('.sorry')}\n{x!r}\n{drawn}\n{tab.said}"
 
 
+def test_initial_values_follow_parameters_until_they_are_set(chromium: Any, tmp_path: Path) -> None:
+    swing = kn.loads(
+        "parameters tilt = 0.1 rad; gravity (0, -9.81, 0); A | Rz(q), Sx(1) = 1; initial q = 2*tilt, q' = tilt/1 s;"
+    )
+    with opened(chromium, swing.show(tmp_path / "swing.html", to=1.0)) as tab:
+
+        def put(name: str, value: str) -> float:
+            tab.page.fill(f".control:has([title^='{name};']) .value", value)
+            tab.page.keyboard.press("Enter")
+            tab.computed()
+            found: float = tab.do("() => kineta.track.column('q')[0]")
+            return found
+
+        tab.computed()
+        assert [put("tilt", "0.5"), put("q", "0.2"), put("tilt", "0.75")] == [1.0, 0.2, 0.2]
+        assert tab.do('() => kineta.track.column("q\'")[0]') == 0.75
+        tab.page.click("#back")
+        tab.computed()
+        assert put("tilt", "0.25") == 0.5
+        assert tab.said == []
+
+
 #: A crowd of pendulums, each with a spring, on a plate.
 CROWD = 144
 

@@ -141,6 +141,15 @@ export class Engine {
     return refused(info.limits, this.numbers.subarray(arena.limits / 8));
   }
 
+  /** Initial values that depend on parameters: `q` or `v`, the place, and the value. @param {Float64Array} p @returns {[string, number, number][]} */
+  starts(p) {
+    const { arena, info } = this;
+    if (!info.starts.length) return [];
+    this.view("p", p.length).set(p);
+    this.exports.starts(arena.p, arena.starts);
+    return info.starts.map(([word, place], k) => [word, place, this.numbers[arena.starts / 8 + k]]);
+  }
+
   /** Values of operations that are not defined everywhere, each before that of its operand, in a state. */
   operands(t, q, v) {
     const { arena, info } = this, np = data.parameters.length;

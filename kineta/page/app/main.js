@@ -22,6 +22,8 @@ const SLICE = 8, LONG_SLICE = 40;
 const KNOWN = 150, WORDS = 50, NUMBERS = 120, PULLED = 250;
 /** How many times rarer words and numbers are written while even the least detail comes late: the browser paints what they stand on. */
 const RARER = 4;
+/** How far a value is from that of the model if it was set by itself, or constraints have moved it. */
+const FOLLOWED = 1e-9;
 /** Milliseconds without motion after which the picture has all of its detail. */
 const STILL = 250;
 /** Sizes of the machine beyond which its bodies are no longer together, and times at which that is looked for. */
@@ -64,9 +66,13 @@ class Page {
 
   // -- the run ------------------------------------------------------------------------------------------------------------
 
-  /** Values by their places among parameters p, coordinates q or speeds v at the start. */
+  /** Values by their places among parameters p, coordinates q or speeds v at the start. Initial values that the model has from parameters follow these,
+   * unless they were set by themselves. */
   set(word, places, values) {
+    const follow = word === "p" ? this.engine.starts(this.values.p) : [];
+    const kept = follow.map(([of, k, x]) => Math.abs(this.values[of][k] - x) > FOLLOWED * (1 + Math.abs(x)));
     places.forEach((k, i) => { this.values[word][k] = values[i]; });
+    if (follow.length) this.engine.starts(this.values.p).forEach(([of, k, x], i) => { if (!kept[i]) this.values[of][k] = x; });
     this.again(word === "p");
   }
 
