@@ -92,6 +92,8 @@ def numbers(name: str, value: Any) -> FloatArray:
     try:
         if array.dtype.kind == "O":
             return np.array([_float(x) for x in array.flat]).reshape(array.shape)
+        if array.dtype == np.float64:
+            return array
         if array.dtype.kind in "fiu":
             with np.errstate(over="ignore"):
                 return array.astype(np.float64, copy=False)

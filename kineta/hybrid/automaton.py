@@ -128,7 +128,7 @@ class HybridRun(SampledRun):
                 if following is None:
                     return
                 end, held = following, True
-                if self._is_free():
+                if self._touches_alone and self._near.apart:  # forces alone change
                     self.loop.go_on(end, self._block())
                     continue
             yield from self._transition(t, y, fired or [], end, before)
@@ -151,20 +151,14 @@ class HybridRun(SampledRun):
             return
         self.loop.restart(self._posed(t, y, end), np.inf if self.contacts is None else self.contacts.flight())
 
-    def _is_free(self) -> bool:
-        """Whether forces alone change at a sample: there are no switches, and no contact is closed or near."""
-        return self._touches_alone and self._near.apart
-
     def _posed(self, t0: float, y0: FloatArray, t1: float) -> Problem:
         """Problem of the present mode from *t0*, *y0* to *t1*."""
         return replace(self.problem, h=self._block(), t0=t0, y0=y0, t1=t1)
 
     def _block(self) -> FloatArray:
         """Block of the present mode for the loop: h, or the record of the motion with contacts in which it stands."""
-        if self.contacts is None:
-            return self.control.made.h
-        self.contacts.set_block(self.control.made.h)
-        return self.contacts.words
+        h = self.control.made.h
+        return h if self.contacts is None else self.contacts.set_block(h)
 
     def _noted(self, segment: Segment, jumped: bool, held: bool) -> Segment:
         """*segment* with its modes; records the transitions made within the loop."""

@@ -70,9 +70,10 @@ class ContactModes:
         self.fault: ModeError | None = None
         self.struck: frozenset[int] = frozenset()
 
-    def set_block(self, h: FloatArray) -> None:
-        """Give the motion a block h, with the flags of its mode behind it."""
+    def set_block(self, h: FloatArray) -> FloatArray:
+        """Give the motion a block h, with the flags of its mode behind it; its memory."""
         self._memory[:] = h
+        return self.words
 
     @property
     def flags(self) -> FloatArray:

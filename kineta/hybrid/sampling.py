@@ -40,6 +40,7 @@ class SampledControl:
         self._sampled = task.made.forces.sampled
         names = task.made.observed_names(task.system)
         self._read = [[_place(names, name) for name in one.reads] for one, _ in self._sampled]
+        self._places = [[task.system.v_names.index(name) for name in speeds] for _, speeds in self._sampled]
         self._sign = 1.0 if task.t1 > task.t0 else -1.0
         starts = map(self._starts_of, range(len(self._sampled)))
         self._starts = groupby(heapq.merge(*starts), key=itemgetter(0))
@@ -73,12 +74,12 @@ class SampledControl:
         system, t_start, forces = self.task.system, self.task.t0, self.made.forces.constant.copy()
         y = y[None].copy()
         normalise(y, self.task.quaternions)
-        q, v = np.split(y[0, : self.task.states], [system.nq])
+        q, v = y[0, : system.nq], y[0, system.nq : self.task.states]
         for i in due:
             one, speeds = self._sampled[i]
             own = (q.copy(), v.copy(), *([read[self._read[i]]] if one.reads else ()))
             sample = call_user_function("the control", SimulationError, one.sample, t_start, t, self._sign < 0, *own)
-            forces[[system.v_names.index(n) for n in speeds]] = sample_forces(sample, speeds)
+            forces[self._places[i]] = sample_forces(sample, speeds)
         self.times.append(t)
         self.forces.append(forces)
         self.made = self.made.with_forces(forces)

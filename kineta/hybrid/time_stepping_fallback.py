@@ -72,8 +72,9 @@ class FallbackRun(SampledRun):
         while True:
             begin, reached, flags = t, None, self.contacts.flags
             try:
-                for piece in self.hybrid if not fault else ():
-                    segment, fault = self._watched(piece)
+                for segment in self.hybrid if not fault else ():
+                    if segment.end or not self._crowd.passes(segment):
+                        segment, fault = self._watched(segment)
                     if len(segment.t):
                         reached = segment
                     yield segment
@@ -119,8 +120,6 @@ class FallbackRun(SampledRun):
 
     def _watched(self, segment: Segment) -> tuple[Segment, str]:
         """*segment* up to where time stepping has to take over, and why; ``''`` where it has not."""
-        if not segment.end and self._crowd.passes(segment):
-            return segment, ""
         if segment.end and jumps_there(
             self.hybrid.task.equations,
             self.hybrid.task.made.p,

@@ -232,6 +232,7 @@ class ContactMotion(Record):
     rate, events, observed : of a state with all that is given behind it, as in
         :func:`kineta.mechanics.contact.mode_dynamics.given`, in ``extended`` (n_extended,)
     force_rows : (n_forces,) rows of the forces given, among three of each contact
+    n_asked : number of accelerations, multipliers and pivots on which events depend
     found : (speeds and multipliers,); residual : (2 multipliers,)
     moved : whether ``extended`` has all that follows from its state, at the time ``at``, with the block ``known`` (n_block,);
         idle : offset of a state from which nothing follows, the work done; n for none
@@ -263,6 +264,7 @@ class ContactMotion(Record):
     found: Reals
     residual: Reals
     force_rows: Integers
+    n_asked: int
     moved: bool
     at: float
     n_block: int

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -87,7 +86,7 @@ class NativeRun:
         if y is not None:
             data.array("y")[:] = y
         t, y = data.t, data.array("y").copy()
-        self.problem = replace(self.problem, h=h, t0=t, t1=t1, y0=y)
+        self.problem = self.problem.further(h, t, t1, y)
         data.array("block")[:] = h
         data.t_end, data.slides.loose = t1, self.problem.slides is not None
         self._evaluate()

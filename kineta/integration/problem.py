@@ -181,6 +181,12 @@ class Problem:
         """Number of error-controlled states, the first ones."""
         return error_controlled(len(self.y0), self.integrals)
 
+    def further(self, h: FloatArray, t0: float, t1: float, y0: FloatArray) -> Problem:
+        """The problem from *t0*, *y0* to *t1*, with another block h."""
+        own = (self.quaternions, self.integrals, self.events, self.manifold)
+        more = (self.kinks, self.slides, self.contacts, self.switching)
+        return Problem(self.rhs, h, t0, t1, y0, *own, *more)  # dataclasses.replace takes longer than a sample may
+
     def rate(self, t: float, y: FloatArray) -> FloatArray:
         """The right-hand side, (n,)."""
         return self._value(self.rhs, len(self.y0), t, y)

@@ -206,7 +206,7 @@ def evaluate_values(method: LoopMethod, run: RunData, t: float, y: Reals) -> Non
     run.time[0] = t
     if method.touching:
         motion = run.contacts.motion
-        move(motion, run.time, y)
+        move(motion, run.time, y, True)
         s.values(run.time, motion.extended, motion.block, s.found)
     else:
         s.values(run.time, y, run.block, s.found)

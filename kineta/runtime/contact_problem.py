@@ -205,11 +205,21 @@ class CompiledContacts:
             found=np.zeros(p.speeds),
             residual=np.zeros(2 * p.multipliers),
             force_rows=_integers(rows),
+            n_asked=self._asked(self.n, extended - len(rows) - FLAGS * m),
             n_block=len(block),
             known=np.zeros(len(block)),
             idle=self.n,
             **functions,
         )
+
+    def _asked(self, first: int, last: int) -> int:
+        """How many numbers of an extended state between two places events depend on."""
+        program = self._functions.programs.get("events")
+        if program is None:
+            return 0
+        used = {operand >> 1 for operand in (*program.lhs, *program.rhs, *program.results)}
+        time = program.inputs[0].size
+        return len(used & {*range(time + first, time + last)})
 
     def gaps(self, t: float, y: FloatArray, h: FloatArray) -> FloatArray:
         """Gaps (k, contacts) in the states y (k, n), with one block h for all or (k, block); infinite for joint friction."""

@@ -117,7 +117,7 @@ def _rows(values: FloatArray) -> FloatArray:
 
 
 def sample_forces(sample: Any, names: Sequence[str]) -> FloatArray:
-    """A *sample* as forces on the speeds *names*. Raises :class:`SimulationError` for an invalid one."""
+    """A *sample* as forces on the speeds *names*, or one for all. Raises :class:`SimulationError` for an invalid one."""
     if isinstance(sample, Mapping):
         unknown = next((n for n in sample if n not in names), None)
         if unknown is not None:
@@ -131,4 +131,4 @@ def sample_forces(sample: Any, names: Sequence[str]) -> FloatArray:
         raise SimulationError(f"the control gives the shape {values.shape}, expected ({len(names)},)")
     if not np.isfinite(values).all():
         raise SimulationError(f"the control gives {shown(sample)}, expected finite numbers")
-    return np.broadcast_to(values, len(names))
+    return values

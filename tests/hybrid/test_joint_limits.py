@@ -35,6 +35,13 @@ def test_a_robot_meets_all_its_limits_with_one_program(monkeypatch: pytest.Monke
     assert run.energy_balance < 1e-8
 
 
+def test_an_event_of_an_acceleration_is_found_beside_a_limit_that_is_open() -> None:
+    """Guards of what is open ask for no accelerations, so that the dynamics are left out unless an event does."""
+    block = kn.loads("B | Sx(x) = 1; coordinates x; limit stop : x <= 50; force F = 2 - t on x; output a = x'';")
+    run = kn.simulate(block, 3.0, events=kn.Event(block.outputs["a"], terminal=True))
+    assert run.t[-1] == pytest.approx(2.0, abs=1e-9)
+
+
 def test_friction_holds_what_a_stop_no_longer_presses() -> None:
     block = kn.loads(
         "B | Sx(x) = 1; coordinates x; limit stop : x <= 0; friction dry = 0.3 on x; force F = 2 - t on x;"

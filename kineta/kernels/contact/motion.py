@@ -126,20 +126,22 @@ def has_moved(motion: ContactMotion, time: Reals, y: Reals) -> bool:
 
 
 @kernel
-def move(motion: ContactMotion, time: Reals, y: Reals) -> None:
-    """The state y with accelerations, multipliers, pivots, contact forces and flags behind it, in ``extended``."""
+def move(motion: ContactMotion, time: Reals, y: Reals, free: bool) -> None:
+    """The state y with accelerations, multipliers, pivots, contact forces and flags behind it, in ``extended``; where nothing
+    is closed and it is not *free*, without accelerations, multipliers and pivots.
+    """
     same = has_moved(motion, time, y)
     if same:
         copy(y, motion.extended, motion.n)
     else:
-        motion.moved = move_anew(motion, time, y)
+        motion.moved = move_anew(motion, time, y, free)
         if motion.moved:
             copy(motion.block, motion.known, motion.n_block)
             motion.at = time[0]
 
 
 @kernel
-def move_anew(motion: ContactMotion, time: Reals, y: Reals) -> bool:
+def move_anew(motion: ContactMotion, time: Reals, y: Reals, free: bool) -> bool:
     """As :func:`move`, whatever has been found before; whether anything is closed. Where nothing is, it costs little."""
     problem, given = motion.problem, motion.extended[motion.n :]
     own = motion.speeds + problem.multipliers
@@ -147,7 +149,8 @@ def move_anew(motion: ContactMotion, time: Reals, y: Reals) -> bool:
     copy(y, motion.extended, motion.n)
     closed = read_mode(motion)
     if closed == 0:
-        motion.free(time, y, motion.block, given)
+        if free:
+            motion.free(time, y, motion.block, given)
         for k in range(motion.n_forces):
             forces[k] = 0.0
     else:
@@ -164,14 +167,14 @@ def move_anew(motion: ContactMotion, time: Reals, y: Reals) -> bool:
 @kernel
 def contact_rate(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -> None:
     """The rate of a state."""
-    move(motion, time, y)
+    move(motion, time, y, True)
     motion.rate(time, motion.extended, motion.block, out)
 
 
 @kernel
 def contact_events(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -> None:
     """The event functions in a state, the guards of the mode the last."""
-    move(motion, time, y)
+    move(motion, time, y, motion.n_asked > 0)
     motion.events(time, motion.extended, motion.block, out)
 
 
@@ -180,7 +183,7 @@ def contact_observed(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -
     """The observed quantities of a state. Forces that are rounding beside the largest are none: a normal force below zero where
     it ends, and undetermined friction, which has the digits that R leaves.
     """
-    move(motion, time, y)
+    move(motion, time, y, True)
     force, given = motion.work.force, motion.extended[motion.n + motion.speeds + 2 * motion.problem.multipliers :]
     least, rounded = tolerances.FORCE_TOLERANCE * largest(force, 3 * motion.problem.contacts), False
     for k in range(motion.n_forces):
@@ -197,7 +200,7 @@ def contact_observed(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -
 @kernel
 def contact_given(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -> None:
     """A state with accelerations, multipliers, pivots, contact forces and flags behind it."""
-    move(motion, time, y)
+    move(motion, time, y, True)
     copy(motion.extended, out, motion.n_extended)
 
 

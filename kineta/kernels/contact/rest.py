@@ -204,7 +204,7 @@ def let_go(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals, s
         for k in range(motion.n):
             work.beside[k] = y[k] + step * work.beside[k]
         time[0] = now + step
-        move(motion, time, work.beside)
+        move(motion, time, work.beside, True)
         time[0] = now
         for c in range(problem.contacts):
             falls = force[3 * c] - work.gaps[c] < -tolerances.ROUNDING_TOLERANCE * zero
