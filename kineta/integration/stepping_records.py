@@ -8,6 +8,8 @@ from kineta.memory import Integers, Reals, Record
 #: Numbers of an impact that goes on through steps: impulse along n, u and w, velocity along the normal before, energy lost, and
 #: the number by which it is known.
 IMPACT_SUMS = 6
+#: Parts of a step at most; a power of two.
+PARTS = 64
 
 
 class ComponentTable(Record):
@@ -139,15 +141,18 @@ class SteppingData(Record):
     n_quaternions, quaternions : offsets of the unit quaternions; work, works : offset and number of works done
     pairs : of shapes that may touch each other, if there are any; largest : speeds of the largest island for Newton's method
     begin, end, size : start, end and size of the steps [s]; steps : their number, of which ``made`` are made; allowed : number at
-        which to pause
+        which to pause; parts, finest : of the last step, and of
+        one at most, 1 where shapes touch each other
     time : (1,); y, middle, rate : (n_extended,) state after the last step, amidst a step, and a rate
-    free, tried : (speeds and multipliers,) speeds without contact impulses, and with them
+    free, tried : (speeds and multipliers,) speeds without contact impulses, and with them; about : those about which forces are
+        linear
     plain : (contacts,) normal velocities added where there is no restitution; rebound, back : (contacts,) those of restitution,
         and of what takes a penetration back; pressed, stuck : (contacts,) 1 for what was pressed, and stuck, in the last
         step, 2 for what was pressed and closed on; bearing : (contacts,) normal impulses in the last step of what was pressed
     blow : (contacts,) what each has in the impacts of a step; sums : (IMPACT_SUMS contacts,) impulse, first velocity along the
         normal, energy lost and number of the impact that goes on, or was the last; told : impacts so far
     count, near : number and (contacts,) indices of contacts that take part; taking : (contacts,) 1 for these; gaps : (contacts,)
+        at the start of a step, then at its end
     times, states, middles : rows (steps,), (steps, n_extended) and (steps, n) of the steps since the last pause
     depths : (contacts,) largest penetrations; bounded, plainly, unsolved : numbers of islands solved with less restitution,
         without any only, and not at all; resting, pause : steps that leave Newton's method out of large islands, still and in all
@@ -178,6 +183,8 @@ class SteppingData(Record):
     steps: int
     made: int
     allowed: int
+    parts: int
+    finest: int
     time: Reals
     y: Reals
     middle: Reals
@@ -185,6 +192,7 @@ class SteppingData(Record):
     slope: Reals
     free: Reals
     tried: Reals
+    about: Reals
     plain: Reals
     rebound: Reals
     back: Reals

@@ -28,7 +28,7 @@ from kineta.integration.contact_records import (
     TransitionWork,
 )
 from kineta.integration.problem import perturbation_signs
-from kineta.integration.stepping_records import IMPACT_SUMS, NearPairs, SteppingData
+from kineta.integration.stepping_records import IMPACT_SUMS, PARTS, NearPairs, SteppingData
 from kineta.integration.time_stepping import CHUNK
 from kineta.kernels.contact.motion import (
     contact_events,
@@ -294,7 +294,7 @@ def stepping_data(
         largest=problem.speeds,
         time=np.zeros(1),
         **{name: np.zeros(n) for name in ("y", "middle", "rate", "origin")},
-        **{name: np.zeros(problem.speeds) for name in ("free", "tried")},
+        **{name: np.zeros(problem.speeds) for name in ("free", "tried", "about")},
         **{name: np.zeros(m) for name in ("plain", "rebound", "back", "gaps", "depths", "bearing")},
         **{name: np.zeros(m, dtype=np.int64) for name in ("pressed", "stuck", "near", "taking", "blow")},
         sums=np.zeros(IMPACT_SUMS * m),
@@ -302,8 +302,9 @@ def stepping_data(
         times=np.zeros(steps),
         states=np.zeros(steps * n),
         middles=np.zeros(steps * motion.n),
-        room=impacts + m,
-        impacts=np.zeros(IMPACT_NUMBERS * (impacts + m)),
+        room=impacts + PARTS * m,
+        impacts=np.zeros(IMPACT_NUMBERS * (impacts + PARTS * m)),
+        finest=PARTS,
         events=CompiledFunction(0),
         n_events=0,
         values=np.zeros(0),

@@ -15,8 +15,8 @@ from tests.support import quick_but
 
 G, R = 9.81, 0.3
 #: Growth of energy in parts of its range, and depth of the rim [m], of motions that pass quick wobbles by steps of 1 ms: twice to
-#: three times the worst of 400 throws. They fall with the square of the step.
-GROWTH, DEPTH = 1e-2, 1e-3
+#: three times the worst of 120 throws.
+GROWTH, DEPTH = 1e-3, 1e-3
 
 
 @cache

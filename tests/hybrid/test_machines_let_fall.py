@@ -112,16 +112,11 @@ def necklace(links: int = 12) -> str:
 
 @pytest.mark.slow
 def test_a_necklace_is_thrown_by_steps_of_a_millisecond() -> None:
-    """Links spin at 180 rad/s beside each other; what they gain and sink falls faster than with the square of the step."""
-    model, found = kn.derive(kn.loads(necklace())), []
-    for step in (1e-3, 5e-4):
-        result = kn.simulate(model, 0.7, method="moreau", max_step=step, samples=701)
-        assert result.success, result.message
-        depth = 0.02 - min(result[f"K[{i}].z"].min() for i in range(1, 13))
-        found.append((depth, (result.energy - np.minimum.accumulate(result.energy)).max() / np.ptp(result.energy)))
-    coarse, fine = np.array(found)
-    assert np.all(coarse < (4e-4, 2e-2))
-    assert np.all(fine < coarse / 4)
+    """Links spin at 180 rad/s beside each other."""
+    result = kn.simulate(kn.loads(necklace()), 0.7, method="moreau", samples=701)
+    assert result.success, result.message
+    assert min(result[f"K[{i}].z"].min() for i in range(1, 13)) > 0.02 - 1e-7
+    assert (result.energy - np.minimum.accumulate(result.energy)).max() < 5e-6 * np.ptp(result.energy)
 
 
 def judge(model: Model, result: kn.Result) -> None:

@@ -9,11 +9,14 @@ from kineta.integration.stepping_records import SteppingData
 from kineta.kernels.contact.motion import contact_position, contact_velocity
 from kineta.kernels.contact.state_terms import CHANGED
 from kineta.kernels.language import kernel
+from kineta.kernels.stage_evaluation import lowest_pivot
 from kineta.kernels.switching import energy
 from kineta.kernels.time_stepping.march import release_contacts
-from kineta.kernels.vectors import copy
+from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals
 
+#: Pivot of a constraint, relative to its largest, below which motions stay with time stepping while they are faster than this.
+STRETCHED, STILL = 1e-4, 1e-5
 #: Projections of the gaps of what is pressed.
 PROJECTIONS = 3
 
@@ -86,6 +89,10 @@ def take_back(stepped: SteppingData, run: RunData, watch: QuietWatch) -> bool:
     c.transit(motion, work, run.time, y)
     if work.status != CHANGED:
         return False
+    run.rate(run.time, y, run.block, run.k)
+    moves = largest(y[motion.coordinates :], motion.speeds) > STILL
+    if moves and lowest_pivot(run, run.k) < STRETCHED:
+        return False  # where a loop is stretched or folded flat, its ways out are one to events
     motion.moved = False
     stepped.motion.observed(run.time, stepped.y, stepped.motion.block, watch.values)
     before = watch.values[0] + watch.values[1]

@@ -38,7 +38,7 @@ def look_at_events(run: SteppingData) -> None:
 @kernel
 def is_pause(run: SteppingData, row: int) -> bool:
     """Whether to pause after *row* steps: an event was crossed, a switch reacts to impacts, or impacts or forces have no room."""
-    full = row > 0 and run.struck + run.motion.problem.contacts > run.room
+    full = row > 0 and run.struck + run.finest * run.motion.problem.contacts > run.room
     full = full or (row > 0 and run.pairs.keeps and run.pairs.noted + run.pairs.room > run.pairs.kept)
     return full or run.crossed or (run.hears and run.struck > 0)
 
@@ -98,8 +98,6 @@ def march(run: SteppingData) -> int:
     while run.made < run.allowed and finite and not is_pause(run, row):
         last = run.made + 1 == run.steps
         end, begin, struck = run.end if last else run.begin + (run.made + 1) * run.size, run.time[0], run.struck
-        if run.n_placed > 0:
-            copy(run.y, run.origin, motion.n_extended)
         time_step(run, end)
         finite = run.culprit == 0 and not run.pairs.full and is_finite(run.y, motion.n_extended)
         if finite and run.n_placed > 0:
@@ -120,7 +118,7 @@ def march(run: SteppingData) -> int:
 @kernel
 def release_contacts(run: SteppingData) -> None:
     """Let no contact be pressed or stick, and none have an impulse."""
-    m = run.motion.problem.contacts
+    m, run.parts = run.motion.problem.contacts, 1
     for k in range(m):
         run.pressed[k], run.stuck[k] = 0, 0
     for k in range(3 * m):

@@ -1,13 +1,18 @@
-"""Terms amidst a step of time stepping, with the inertia of implicit forces, and the speeds without contacts."""
+"""Terms amidst a step of time stepping, with the inertia of implicit forces; speeds without contacts; whether forces bend."""
 
 from __future__ import annotations
 
 from kineta.integration.stepping_records import SteppingData
 from kineta.kernels.contact.block_inertia import accelerations, copy_blocks, rate_along
 from kineta.kernels.contact.motion import evaluate_terms
-from kineta.kernels.language import kernel
+from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.time_stepping.near_pairs import find_pairs
 from kineta.kernels.time_stepping.pair_rows import fill_pairs
+from kineta.kernels.vectors import largest
+
+#: Parts of the kinetic energy in a step beyond which forces that bend ask for a shorter one, and to which they are found; speeds
+#: below which none is looked at, over the step [m/s^2].
+BENT, STRAIGHT, SLOW = 1e-6, 1e-7, 20.0
 
 
 @kernel
@@ -38,6 +43,7 @@ def evaluate_middle(run: SteppingData, h: float, again: bool) -> None:
         run.tried[k] = 0.5 * (before[k] - run.tried[k]) if k < motion.speeds else 0.0
         if k < motion.speeds:
             run.middle[motion.coordinates + k] = before[k] - run.tried[k]
+        run.about[k] = before[k] - run.tried[k]
     evaluate_terms(motion, run.time, run.middle)
     if run.pairs.shapes > 0:
         run.pairs.places_of(run.time, run.middle, motion.block, run.pairs.places)
@@ -62,3 +68,52 @@ def evaluate_middle(run: SteppingData, h: float, again: bool) -> None:
         run.free[k] = h * motion.found[k]
         if k < motion.speeds:
             run.free[k] += run.y[motion.coordinates + k]
+
+
+@kernel
+def bends(run: SteppingData, h: float, part: float) -> bool:
+    """Whether forces miss more than this *part* of the kinetic energy in a step of size h, for they are linear about other
+    speeds than the mean ones found: forces that are quadratic in the speeds do, by the square of the difference.
+    """
+    if not largest(run.about, run.motion.speeds) > SLOW * h:
+        return False
+    bent = False
+    for b in range(run.motion.problem.blocks):
+        bent = bent or bends_in(run, b, h, part)
+    return bent
+
+
+@kernel
+def twice_energy(run: SteppingData, b: int) -> float:
+    """Twice the kinetic energy of the speeds of the block b before a step, or what implicit forces make of it."""
+    problem, before, size = run.motion.problem, run.motion.solution.before, 0.0
+    own = problem.block_speeds[problem.block_start[b] :]
+    n, A = problem.block_start[b + 1] - problem.block_start[b], run.motion.island.inertia[problem.inertia_start[b] :]
+    for i in range(n):
+        for j in range(n):
+            if own[i] < run.motion.speeds and own[j] < run.motion.speeds:
+                size += before[own[i]] * A[i * n + j] * before[own[j]]
+    return size
+
+
+@kernel
+def bends_in(run: SteppingData, b: int, h: float, part: float) -> bool:
+    """The same for the speeds of the block b."""
+    problem, speeds, before = run.motion.problem, run.motion.speeds, run.motion.solution.before
+    own = problem.block_speeds[problem.block_start[b] :]
+    n = problem.block_start[b + 1] - problem.block_start[b]
+    A, slope = run.motion.island.inertia[problem.inertia_start[b] :], run.slope[problem.inertia_start[b] :]
+    size, change, missed = 0.0, 0.0, 0.0
+    for i in range(n):
+        momentum, added, force = 0.0, 0.0, 0.0
+        for j in range(n):
+            if own[j] < speeds:
+                away = 0.5 * (before[own[j]] + run.tried[own[j]]) - run.about[own[j]]
+                momentum += A[i * n + j] * run.about[own[j]]
+                added += A[i * n + j] * away
+                force += slope[i * n + j] * away
+        if own[i] < speeds:
+            size += run.about[own[i]] * momentum
+            change += (0.5 * (before[own[i]] + run.tried[own[i]]) - run.about[own[i]]) * added
+            missed += fabs(run.about[own[i]] * force)
+    return not h * missed * sqrt(fabs(change)) <= part * size * sqrt(max(0.0, size))

@@ -6,9 +6,9 @@ from kineta.integration.stepping_records import SteppingData
 from kineta.kernels.contact.block_inertia import push, rate_along, respond, velocity_by_time
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.transition import is_admissible
-from kineta.kernels.language import fabs, kernel
+from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.time_stepping.midpoint import evaluate_middle
-from kineta.kernels.time_stepping.step_impulses import FOUND, LEAST, REACH, aim, solve_contacts, turned
+from kineta.kernels.time_stepping.step_impulses import FOUND, LEAST, REACH, aim, gap_of, solve_contacts, turned
 from kineta.kernels.vectors import copy, maximum
 from kineta.memory import Reals
 
@@ -17,6 +17,8 @@ from kineta.memory import Reals
 KEPT, ONE_FREEDOM = 0.9, 1e-4
 #: Times at most that a step is solved again with contacts that impulses of others bring to close in it.
 DRAWN = 5
+#: Slip that goes on in a step, in parts of that which friction stops in it.
+FAST = 4.0
 #: Marks of contacts after a step: pressed, and pressed but closing on, as those that strike do for a step more.
 PRESSED, CLOSING = 1, 2
 
@@ -49,15 +51,27 @@ def take_part(run: SteppingData, h: float) -> int:
         fits = is_admissible(terms, c)
         if not fits:
             run.culprit = c + 1
-        bent = turned(run, c, h)
+        bent, mean = turned(run, c, h), slides_on(run, c)
         for i in range(3):
-            solution.target[3 * c + i] = velocity_by_time(problem, terms, solution, c, i) + bent * terms.bias[3 * c + i]
+            behind = terms.velocity[3 * c + i] if mean and i > 0 else bent * terms.bias[3 * c + i]
+            solution.target[3 * c + i] = velocity_by_time(problem, terms, solution, c, i) + behind
         run.taking[c] = 0
     found = draw_in(run, run.free, REACH * h * h, h, 0)
     for c in range(problem.contacts):
         for i in range(3):
             impulse[3 * c + i] *= float(run.taking[c])
     return found
+
+
+@kernel
+def slides_on(run: SteppingData, c: int) -> bool:
+    """Whether the contact c slides, and so fast that a step does not stop it: friction opposes its mean velocity then, and else
+    that after the step.
+    """
+    D, v, law = run.motion.solution.delassus[9 * c :], run.motion.terms.velocity[3 * c :], run.motion.terms.law[4 * c :]
+    stopped = law[0] * run.motion.solution.impulse[3 * c] * max(D[4], D[8])
+    slides = run.pressed[c] == PRESSED and run.stuck[c] == 0 and run.motion.problem.has_normal[c] != 0
+    return slides and law[3] <= 0.0 and sqrt(v[1] * v[1] + v[2] * v[2]) > FAST * stopped
 
 
 @kernel
@@ -68,7 +82,7 @@ def draw_in(run: SteppingData, v: Reals, reach: float, h: float, found: int) -> 
     motion = run.motion
     problem, terms, solution = motion.problem, motion.terms, motion.solution
     for c in range(problem.contacts):
-        ahead = terms.gap[c] + h * (rate_along(problem, terms, c, 0, v) + solution.target[3 * c])
+        ahead = gap_of(run, c, h) + h * (rate_along(problem, terms, c, 0, v) + solution.target[3 * c])
         near = run.taking[c] == 0 and (problem.has_normal[c] == 0 or ahead <= reach)
         if near:
             respond(problem, terms, solution, c, motion.work.speeds)

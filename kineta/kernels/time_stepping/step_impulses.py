@@ -9,14 +9,17 @@ from kineta.kernels.contact.friction_cone import slide_all
 from kineta.kernels.contact.gauss_seidel import sweep
 from kineta.kernels.contact.impact import contacts_first, gains_energy
 from kineta.kernels.contact.sparse_factors import order_blocks
-from kineta.kernels.language import kernel
+from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import copy
 from kineta.memory import Integers, Reals
 
 #: Contacts whose gap closes within a step up to this acceleration [m/s^2] take part.
 REACH = 20.0
-#: Part of a penetration that is taken back in a step, at the speed at most that REACH gives in it: it stays kinetic energy.
-TAKEN_BACK = 0.2
+#: Gap in a step squared, and speed in a step, below which a contact rests as it begins to touch [m/s^2].
+TOUCHING = 1.0
+#: Part of a penetration that is taken back in a step, and of what is pressed, at the speed at most that REACH gives in it: it
+#: stays kinetic energy.
+TAKEN_BACK, PRESSED_BACK = 0.2, 0.4
 #: Halvings of the restitution that gains no energy.
 HALVINGS = 12
 #: Part of the change in a sweep that the next leaves at most, else sweeps end.
@@ -43,8 +46,30 @@ LEAST = 1e-6
 
 @kernel
 def turned(run: SteppingData, c: int, h: float) -> float:
-    """The time by which the rows of the contact c turn on in a step of size h: half a step where it was pressed in the last."""
-    return 0.5 * h if run.pressed[c] != 0 else 0.0
+    """The time by which the rows of the contact c turn on in a step of size h: half a step where it was pressed in the last, or
+    begins to touch without an impact.
+    """
+    return 0.5 * h if run.pressed[c] != 0 or touches(run, c, h) else 0.0
+
+
+@kernel
+def touches(run: SteppingData, c: int, h: float) -> bool:
+    """Whether the contact c is closed at the start of a step of size h, and neither closes nor opens there."""
+    if c >= run.pairs.fixed or run.motion.problem.has_normal[c] == 0:
+        return False
+    speed = run.motion.terms.velocity[3 * c] - 0.5 * h * run.motion.terms.bias[3 * c]
+    return fabs(run.gaps[c]) < TOUCHING * h * h and fabs(speed) < TOUCHING * h
+
+
+@kernel
+def gap_of(run: SteppingData, c: int, h: float) -> float:
+    """The gap of the contact c amidst a step of size h, of what is pressed without what straight motion to there adds to it: from
+    the gap and the velocity at the start of the step.
+    """
+    bent = turned(run, c, h)
+    if bent == 0.0 or c >= run.pairs.fixed:
+        return run.motion.terms.gap[c]
+    return run.gaps[c] + bent * (run.motion.terms.velocity[3 * c] - bent * run.motion.terms.bias[3 * c])
 
 
 @kernel
@@ -54,7 +79,7 @@ def aim(run: SteppingData, c: int, ahead: float, h: float) -> None:
     or the part of Poisson's, and ``back`` takes a penetration back.
     """
     terms, solution = run.motion.terms, run.motion.solution
-    law, gap, normal = terms.law[4 * c :], terms.gap[c], solution.target[3 * c]
+    law, gap, normal = terms.law[4 * c :], gap_of(run, c, h), solution.target[3 * c]
     before = terms.velocity[3 * c] - turned(run, c, h) * terms.bias[3 * c]
     if run.stuck[c] != 0:
         law[0] = max(law[0], law[1])
@@ -68,8 +93,10 @@ def aim(run: SteppingData, c: int, ahead: float, h: float) -> None:
             run.rebound[c] = law[2]
         if gap > LEAST * h and run.rebound[c] <= 0.0:
             normal += gap / h - LEAST
-        elif -gap * TAKEN_BACK > LEAST * h:
-            run.back[c] = min(-gap * TAKEN_BACK / h - LEAST, REACH * h)
+        else:
+            deep = -gap * (PRESSED_BACK if run.pressed[c] != 0 else TAKEN_BACK)
+            if deep > LEAST * h:
+                run.back[c] = min(deep / h - LEAST, REACH * h)
     run.plain[c] = normal
 
 
