@@ -85,12 +85,12 @@ print(json.dumps({{p: [described(s), notes(s), laws(s)] for p, s in models.items
 
 @pytest.mark.slow
 def test_check_and_derive_do_without_arrays(tmp_path: Path) -> None:
-    """Of all examples but the one with redundant constraints, which projected states show, and those of more than a hundred
-    speeds; and of a robot in URDF.
+    """Of every second example but the one with redundant constraints, which projected states show, and those of more than a
+    hundred speeds; and of a robot in URDF.
     """
     robot = tmp_path / "robot.urdf"
     robot.write_text(FINGER)
-    models = [str(p) for p in (*sorted(EXAMPLES.glob("*.kin")), robot) if p.stem not in ("bricard", *PILES)]
+    models = [str(p) for p in (*sorted(EXAMPLES.glob("*.kin"))[1::2], robot) if p.stem not in ("bricard", *PILES)]
     found = [
         subprocess.run(
             [sys.executable, "-c", CHECKED.format(blocked=blocked, models=models)],

@@ -185,7 +185,7 @@ def test_what_steps_alone_cannot_do_takes_pairs_by_themselves() -> None:
 
 @pytest.mark.slow
 def test_a_pile_of_balls_comes_to_rest_between_walls() -> None:
-    n = 50
+    n = 27
     walls = "".join(
         f"for i in 1..N : contact wall{k}[i] : ball = r between P[i] and ground at ({x}, {y}, 0) axis ({-x}, {-y}, 0), {LAW};"
         for k, (x, y) in enumerate(((0.5, 0), (-0.5, 0), (0, 0.5), (0, -0.5)))
