@@ -51,7 +51,7 @@ def test_the_list_of_verbs_is_not_cut_short(kineta: Command) -> None:
     assert "..." not in kineta("--help").out.partition("Commands:")[2]
 
 
-#: What the page on the command shows is run by the test of that page.
+#: Families of motions take long: those that the page on the command shows are followed by the test of that page.
 PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 #: All verbs but those that serve until they are interrupted.
 ENDING = [name for name in VERBS if name not in ("play", "lsp")]
@@ -83,7 +83,7 @@ def test_examples_of_the_help_run(kineta: Command, here: Path, name: str) -> Non
     for line in VERBS[name].examples:
         # What stands behind two spaces explains; what a shell does with the output is not the command's.
         (called,) = re.findall(r"kineta (?:(?!  |\)\"| >).)*", line)
-        if f"$ {called}\n" in PAGE:
+        if name == "periodic" and f"$ {called}\n" in PAGE:
             continue
         done = kineta(*shlex.split(called)[1:])
         assert done.code == 0, (line, done.err)

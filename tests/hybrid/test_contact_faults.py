@@ -307,7 +307,7 @@ def test_a_table_on_sprung_feet_is_pushed_aside() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", (0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12))
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12])
 def test_tables_at_random(seed: int) -> None:
     """Number 6 creeps without end: below it is stopped."""
     rng = np.random.default_rng(seed)

@@ -163,7 +163,7 @@ def test_every_example_moves_as_in_simulate(
         kn.load(model).show(page, to=to)
     else:
         end = plain(model, page, to, rtol, atol)
-    with opened(chromium, page) as tab:
+    with opened(chromium, page, 320, 240) as tab:  # numbers do not depend on what is drawn
         tab.computed()
         last, steps = tab.do(LAST), tab.do("() => kineta.run.steps")
         for state in (states := (*run.q_names, *run.v_names, *run.level_names)):
