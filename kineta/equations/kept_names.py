@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kineta.algebra.expression import Expr
 from kineta.expr.graph import Graph, Ref
-from kineta.expr.op import LEAVES
+from kineta.expr.op import LEAVES, Op
 from kineta.expr.walk import operands, reachable
 from kineta.mechanics.derivation import Derivation
 from kineta.model.name_inference import highest_derivative
@@ -31,10 +31,16 @@ def kept_names(derivation: Derivation, system: System, refs: Sequence[Ref]) -> D
     symbols = {i: g.symbol(name) ^ sign for i, (name, sign) in known.items() if i in stand}
     names = [known[i][0] for i in stand]
     inside = [_written(g, i, symbols) ^ known[i][1] for i in stand]
-    roots = [*inside, *substitute(g, refs, {}, nodes=symbols)]
+    roots = [*inside, *substitute(g, refs, {}, nodes=_squares(g, symbols) | symbols)]
     own = Graph()
     found = simplify(g, roots, system.parameter_names, own)
     return DefinedNames(own, tuple(found[len(names) :]), dict(zip(names, found, strict=False)))
+
+
+def _squares(graph: Graph, symbols: Mapping[int, Ref]) -> dict[int, Ref]:
+    """Nodes whose roots have *symbols*, as the squares of these."""
+    roots = [(graph.lhs[i], x) for i, x in symbols.items() if graph.op[i] == Op.SQRT]
+    return {r >> 1: graph.mul(x, x) ^ (r & 1) for r, x in roots}
 
 
 def _written(graph: Graph, i: int, symbols: Mapping[int, Ref]) -> Ref:

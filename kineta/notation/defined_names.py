@@ -128,12 +128,12 @@ def _form(
 
 def _shortens(form: PrintedForm, name: str, labels: Sequence[str], kinds: Kinds) -> bool:
     """Whether the text that *name* stands for, in brackets wherever the name is shown, costs more to read than the name does."""
-    from kineta.notation.readable.reading_cost import BRACKET, NAME, PART, quasi_velocities, reading_cost, tokens
+    from kineta.notation.readable.reading_cost import BRACKET, GIVEN, NAME, quasi_velocities, reading_cost, tokens
 
     lines = list(form.lines(TEXT, labels))
     cost = reading_cost([line for line in lines if line[0] == name], (), quasi_velocities(kinds))
     uses = sum(tokens(text).count(name) for _, text in lines)
-    return uses * (cost + BRACKET - NAME) > cost + PART
+    return uses * (cost + BRACKET - NAME) > cost + GIVEN
 
 
 def _in_order(lines: Sequence[tuple[str, str]]) -> Iterator[int]:

@@ -86,7 +86,7 @@ def test_rates_of_names_have_a_prime() -> None:
         "reach' = (x*x' + z*z')/reach",
         "tau[x'] = m*x'' + 0.1*lambda.slope + x*(d*reach' - lambda.slope + tension)/reach",
         "tau[z'] = m*z'' + z*(d*reach' - lambda.slope + tension)/reach - 9.81*m",
-        "0 = 0.1*(10*excess - x)",
+        "0 = excess - 0.1*x",
     ]
 
 

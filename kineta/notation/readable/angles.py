@@ -257,18 +257,25 @@ def _as_waves(ring: Ring, a: Sum) -> Sum:
         return a
     total: dict[_Wave, Fraction] = {}
     for m, f in a.items():
-        waves: dict[_Wave, Fraction] = {((), False): f}
-        for x, p in m:
-            for _ in range(p):
-                waves = _wave_product(ring, waves, ring.keys[x][1], sine=ring.keys[x][0] == Op.SIN)
-        for k, g in waves.items():
-            total[k] = total.get(k, Fraction(0)) + g
+        for k, g in _waves(ring, m).items():
+            total[k] = total.get(k, Fraction(0)) + f * g
     total = {k: g for k, g in total.items() if g}
     known = {(m, abs(g)) for t in a for x, _ in t for m, g in ring.keys[x][1]}
     if any((m, abs(g)) not in known for angle, _ in total for m, g in angle):
         return a
     ops = {True: Op.SIN, False: Op.COS}
     return {((ring.wave(ops[sine], angle), 1),) if angle else (): g for (angle, sine), g in total.items()}
+
+
+def _waves(ring: Ring, m: Monomial) -> dict[_Wave, Fraction]:
+    """A product of sines and cosines as a sum of them; each product is found once, from that with one factor less."""
+    if m not in ring.waves:
+        if not m:
+            return {((), False): Fraction(1)}
+        *rest, (x, p) = m
+        fewer = _waves(ring, (*rest, (x, p - 1)) if p > 1 else tuple(rest))
+        ring.waves[m] = _wave_product(ring, fewer, ring.keys[x][1], sine=ring.keys[x][0] == Op.SIN)
+    return ring.waves[m]
 
 
 def _wave_product(ring: Ring, waves: dict[_Wave, Fraction], angle: Angle, *, sine: bool) -> dict[_Wave, Fraction]:

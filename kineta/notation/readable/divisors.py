@@ -10,8 +10,10 @@ import math
 from fractions import Fraction
 
 from kineta.expr.op import Op
+from kineta.notation.printed_numbers import is_fraction
 from kineta.notation.readable import polynomials
 from kineta.notation.readable.polynomials import (
+    POWERS,
     UNITY,
     LongFormError,
     Monomial,
@@ -21,8 +23,8 @@ from kineta.notation.readable.polynomials import (
     join,
     monomial,
     power,
+    power_root,
     scaled,
-    square_root,
 )
 from kineta.notation.readable.ring import Ring
 
@@ -47,18 +49,19 @@ def over(ring: Ring, a: Sum) -> Sum:
             g, n, inner = _split(ring, less)
             f, below = f * g, join(join(below, inverse(n)), ((x, -1),))
     times = 1
-    while (base := square_root(inner)) is not None:
-        inner, times = base, 2 * times
+    for degree in POWERS:
+        while (base := power_root(inner, degree)) is not None:
+            inner, times = base, degree * times
     if inner != UNITY:
         below = join(below, monomial({x: p * times for x, p in _divisor(ring, inner)}))
     return ring.reduced({below: 1 / f})
 
 
 def root(ring: Ring, a: Sum) -> Sum:
-    """The square root of *a*; numbers are taken out, and the root of a square is an absolute value."""
+    """The square root of *a*; fractions are taken out, and the root of a square is an absolute value."""
     f = content(a)[0]
     r = Fraction(math.isqrt(abs(f).numerator), math.isqrt(f.denominator))
-    r = r if r * r == abs(f) else Fraction(1)
+    r = r if r * r == abs(f) and all(map(is_fraction, a.values())) else Fraction(1)
     a = scaled(a, (), 1 / (r * r))
     ((m, number), *more) = a.items()
     if not more and number == 1 and all(p % 2 == 0 for _, p in m):

@@ -13,6 +13,7 @@ from kineta.notation.readable.angles import forms, with_sums_of_angles
 from kineta.notation.readable.factoring import TRIED, Factoring, written_content
 from kineta.notation.readable.linear_factors import linear_factors
 from kineta.notation.readable.polynomials import Monomial, Sum, added, content, inverse, join, power, scaled
+from kineta.notation.readable.stretches import with_stretches
 from kineta.notation.readable.trees import Tree, product, tree
 from kineta.notation.typesetting import FactorKind
 
@@ -80,6 +81,9 @@ def _class(factoring: Factoring, a: Sum, fastest: int) -> Tree:
         )
     if fastest < 2 and len(a) <= 4 * TRIED:
         ways.append(_by_functions(factoring, with_sums_of_angles(ring, a)))
+    if fastest < 0 and len(a) <= 4 * TRIED:
+        ways += [_by_positions(factoring, a), factoring.with_differences(a)]
+        ways += [t] if (t := with_stretches(factoring, a)) is not None else []
     if fastest in (0, 1, SQUARES) and len(a) <= TRIED:
         ways += _as_products(factoring, a)
     if fastest == 1 and (found := linear_factors(ring, a)) is not None:
@@ -113,6 +117,15 @@ def _equal_coefficients(groups: dict[Monomial, Sum]) -> list[tuple[Sum, Sum]]:
 def _by_groups(factoring: Factoring, groups: dict[Monomial, Sum]) -> Tree:
     """By products of fast factors."""
     return _together(factoring, ((fast, factoring.best(inside)) for fast, inside in groups.items()))
+
+
+def _by_positions(factoring: Factoring, a: Sum) -> Tree:
+    """By products of coordinates: what multiplies each is one product."""
+    groups: dict[Monomial, Sum] = {}
+    for m, f in a.items():
+        places = tuple((x, p) for x, p in m if factoring.ring.kind[x] == FactorKind.POSITION and p > 0)
+        groups.setdefault(places, {})[join(m, inverse(places))] = f
+    return _by_groups(factoring, groups)
 
 
 def _by_functions(factoring: Factoring, a: Sum) -> Tree:

@@ -15,6 +15,7 @@ from kineta.notation.printed_numbers import is_fraction
 from kineta.notation.readable import polynomials
 from kineta.notation.readable.angles import forms
 from kineta.notation.readable.polynomials import (
+    POWERS,
     Monomial,
     Sum,
     added,
@@ -51,10 +52,10 @@ class Factoring:
         """What a divisor, or the square of a root, is written as."""
         if x not in self._opened:
             a = self.ring.sums[x]
-            self._opened[x] = self.cheapest((self.best(a), self._with_differences(a)))
+            self._opened[x] = self.cheapest((self.best(a), self.with_differences(a)))
         return self._opened[x]
 
-    def _with_differences(self, a: Sum) -> Tree:
+    def with_differences(self, a: Sum) -> Tree:
         """*a* with every x^2 - 2 x y + y^2 of two of its terms as a square: a distance."""
         rows, left = list[Tree](), dict(a)
         halves = {m: tuple((x, p // 2) for x, p in m) for m in a if m and all(p % 2 == 0 for _, p in m)}
@@ -126,9 +127,9 @@ class Factoring:
         return self.cheapest(ways)
 
     def _parted_anew(self, a: Sum) -> Tree:
-        for sign in (1, -1):
-            if (root := polynomials.square_root(scaled(a, (), Fraction(sign)))) is not None:
-                return product(single(Fraction(sign)), raised(self.factored(root), 2))
+        for n, sign in ((2, 1), (2, -1), *((n, 1) for n in POWERS[1:])):
+            if (root := polynomials.power_root(scaled(a, (), Fraction(sign)), n)) is not None:
+                return product(single(Fraction(sign)), raised(self.factored(root), n))
         ways = [self.plain(a)]
         counts: dict[tuple[int, int], int] = {}
         for m in a:

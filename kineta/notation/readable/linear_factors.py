@@ -55,7 +55,7 @@ def _root(square: Sum) -> Sum | None:
     if r * r != f or any(p % 2 for _, p in m):
         return None
     core = scaled(square, inverse(m), 1 / f)
-    inner = UNITY if core == UNITY else polynomials.square_root(core)
+    inner = UNITY if core == UNITY else polynomials.power_root(core)
     return None if inner is None else scaled(inner, monomial({x: p // 2 for x, p in m}), r)
 
 

@@ -16,6 +16,12 @@ Sum = dict[Monomial, Fraction]
 #: Terms of a sum at most.
 TERMS = 400
 
+#: Terms of a higher power than a square at most whose root is looked for.
+RAISED = 64
+
+#: The powers whose roots are looked for; others are products of these.
+POWERS = (2, 3, 5, 7)
+
 #: The number one, and the sum that it is.
 ONE = Fraction(1)
 UNITY: Sum = {(): ONE}
@@ -142,9 +148,9 @@ def remainder(a: Sum, d: Sum, lead: Monomial) -> tuple[Sum, Sum]:
     return {}, a
 
 
-def square_root(a: Sum) -> Sum | None:
-    """The sum of two terms and more whose square *a* is, if there is one, by its terms from the leading one down."""
-    if len(a) < 3:
+def power_root(a: Sum, n: int = 2) -> Sum | None:
+    """The sum of two terms and more whose power *n* the sum *a* is, if there is one, by its terms from the leading one down."""
+    if not n < len(a) <= (TERMS if n == 2 else RAISED):
         return None
     atoms = sorted({x for m in a for x, _ in m})
 
@@ -152,19 +158,43 @@ def square_root(a: Sum) -> Sum | None:
         row = dict(m)
         return tuple(row.get(x, 0) for x in atoms)
 
-    lead, f = max(a.items(), key=lambda row: order(row[0]))
-    r = Fraction(math.isqrt(max(f.numerator, 0)), math.isqrt(f.denominator))
-    if r * r != f or any(p % 2 for _, p in lead):
+    lead = max(a, key=order)
+    r = _number_root(a[lead], n)
+    if r is None or any(p % n for _, p in lead):
         return None
-    half = tuple((x, p // 2) for x, p in lead)
-    root, rest = {half: r}, {m: g for m, g in a.items() if m != lead}
-    while rest and len(root) < len(a):
+    first = tuple((x, p // n) for x, p in lead)
+    below = inverse(monomial({x: p * (n - 1) for x, p in first}))
+    most = len(a) if n == 2 else (len(a) - 1) // n + 1
+    root, rest = {first: r}, {m: g for m, g in a.items() if m != lead}
+    while rest and len(root) < most:
         top = max(rest, key=order)
-        m, g = join(top, inverse(half)), rest[top] / (2 * r)
+        m, g = join(top, below), rest[top] / (n * r ** (n - 1))
         if m in root:
             return None
-        for n, h in root.items():
-            rest = added(rest, {join(m, n): 2 * g * h}, Fraction(-1))
-        rest = added(rest, {join(m, m): g * g}, Fraction(-1))
-        root[m] = g
+        if n == 2:
+            rest = added(added(rest, scaled(root, m, 2 * g), Fraction(-1)), {join(m, m): g * g}, Fraction(-1))
+            root[m] = g
+        else:
+            root[m] = g
+            rest = added(a, _raised(root, n), Fraction(-1))
     return None if rest else root
+
+
+def _number_root(f: Fraction, n: int) -> Fraction | None:
+    """The root of degree *n* of a fraction, where that is one."""
+    if f < 0:
+        opposite = _number_root(-f, n) if n % 2 else None
+        return -opposite if opposite is not None else None
+    above, below = (math.isqrt(k) if n == 2 else round(math.exp(math.log(k) / n)) for k in f.as_integer_ratio())
+    return Fraction(above, below) if Fraction(above, below) ** n == f else None
+
+
+def _raised(a: Sum, n: int) -> Sum:
+    total = UNITY
+    for _ in range(n):
+        product: Sum = {}
+        for m, f in total.items():
+            for k, g in a.items():
+                add(product, join(m, k), f * g)
+        total = product
+    return {m: f for m, f in total.items() if f}

@@ -33,6 +33,8 @@ INNER = 1.5
 BAR, NESTED = 1.25, 3.0
 #: A line that names a part, and each place where its name has to be looked up. What stands in it is as if within brackets.
 PART, LOOKUP = 8.0, 2.0
+#: A line that names what its reader has named.
+GIVEN = 4.0
 
 #: A name with indices, which may be names themselves, and parts after dots.
 _NAME = r"[^\W\d]\w*(?:\[(?:[^\[\]]|\[\d+\])*\])*'*"
@@ -69,7 +71,8 @@ def reading_cost(
     """
     rows = list(lines)
     uses = sum(token in parts and token not in given for _, text in rows for token in tokens(text))
-    return sum(_line_cost(text, name in parts, quasi) for name, text in rows) + PART * len(parts) + LOOKUP * uses
+    definitions = PART * len(parts) - (PART - GIVEN) * len(given)
+    return sum(_line_cost(text, name in parts, quasi) for name, text in rows) + definitions + LOOKUP * uses
 
 
 def _line_cost(text: str, within: bool, quasi: Collection[str]) -> float:
@@ -104,7 +107,7 @@ def _line_cost(text: str, within: bool, quasi: Collection[str]) -> float:
             bars.pop()
             halves.pop()
         elif token in _OPERATIONS:
-            halved = after[:1].isdigit() and depth > outer and before != PI
+            halved = after[:1].isdigit() and depth > outer and before != PI and _is_one_letter(tokens, k)
             total += _OPERATIONS[token] + (NESTED * sum(bars) + INNER * halved) * (token == "/")
         elif token[0].isdigit():
             total += EXPONENT if before == "^" else NUMBER
@@ -114,6 +117,12 @@ def _line_cost(text: str, within: bool, quasi: Collection[str]) -> float:
             order = derivatives(token, quasi)
             total += NAME + HIDDEN[order] * (depth + sum(bars if order == 2 else halves))
     return total
+
+
+def _is_one_letter(tokens: Sequence[str], bar: int) -> bool:
+    """Whether one factor to the first power stands above the *bar*."""
+    ahead = tokens[bar - 2] if bar > 1 else "("
+    return ahead in "(+-,"
 
 
 def _is_sum(tokens: Sequence[str]) -> bool:
@@ -169,7 +178,9 @@ class TreeCost:
         over, under = len(above) + (p != 1 or not above), len(below) + (q != 1)
         total = NUMBER * (over - len(above) + under - len(below)) + TIMES * (over - 1 + max(under - 1, 0))
         total += (OVER + NESTED * bars) * (under > 0)
-        total += INNER * (under == 1 and q != 1 and depth > 0 and not self._is_angle(above))
+        total += INNER * (
+            under == 1 and q != 1 and depth > 0 and len(above) == 1 and above[0][1] == 1 and not self._is_angle(above)
+        )
         for x, n in above:
             if over == 1 and under and n == 1 and not isinstance(x, int):
                 total += BAR + self.cost(x, depth, bars + 1, numbers + (not below))

@@ -32,6 +32,7 @@ class Ring:
     keys, kind : for every atom what it is, and its kind
     sums : what divisors are, and the squares of roots
     basis : the angles that all others are sums of
+    waves : products of sines and cosines as sums of them, where they have been asked for: angles, and whether they have sines
     keeps : whether angles of the basis keep the numbers that are added to them, ``q - pi/6``; shifted : whether some have these
     """
 
@@ -42,6 +43,7 @@ class Ring:
         self.kind: list[FactorKind] = []
         self.sums: dict[int, Sum] = {}
         self.basis: list[Angle] = []
+        self.waves: dict[Monomial, dict[tuple[Angle, bool], Fraction]] = {}
         self._index: dict[Key, int] = {}
 
     def atom(self, key: Key, kind: FactorKind) -> int:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from kineta.notation.readable.linear_factors import linear_factors
-from kineta.notation.readable.polynomials import Sum, added, monomial, square_root
+from kineta.notation.readable.polynomials import POWERS, UNITY, Sum, added, monomial, power_root
 from kineta.notation.readable.ring import Ring
 from kineta.notation.typesetting import FactorKind
 
@@ -27,13 +27,17 @@ def _sum(ring: Ring, rng: random.Random, atoms: list[int], terms: int) -> Sum:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_root_of_a_square_is_found(seed: int) -> None:
+def test_the_root_of_a_power_is_found(seed: int) -> None:
     ring, rng = Ring(KINDS), random.Random(seed)
-    a = _sum(ring, rng, [ring.symbol(n) for n in "abc"], 4)
-    found = square_root(ring.product(a, a))
+    n = POWERS[seed % len(POWERS)]
+    a = _sum(ring, rng, [ring.symbol(n) for n in "abc"], 4 if n == 2 else 3)
+    raised = UNITY
+    for _ in range(n):
+        raised = ring.product(raised, a)
+    found = power_root(raised, n)
     assert found is None if len(a) < 2 else found in (a, {m: -f for m, f in a.items()})
     if len(a) > 1:
-        assert square_root(added(ring.product(a, a), {monomial({ring.symbol("c"): 7}): Fraction(1)})) is None
+        assert power_root(added(raised, {monomial({ring.symbol("c"): 23}): Fraction(1)}), n) is None
 
 
 @pytest.mark.parametrize("seed", range(20))
