@@ -241,6 +241,13 @@ def test_statements_are_written_with_the_units_of_people() -> None:
     assert_round_trip(system)
 
 
+def test_initial_angles_that_have_a_unit_keep_it() -> None:
+    system = kn.loads("A | Rz(q) = 1; B | Rz(p) = 1; C | Sx(x) = 1; initial q = 45 rad, p = 45, x = 45 m;")
+    assert "initial q = 45 rad, p = 45, x = 45;" in kn.dumps(system)
+    assert set(kn.loads(kn.dumps(system)).initial.measured) == {"q"}
+    assert_round_trip(system)
+
+
 @pytest.mark.parametrize("unit", ["deg", "rpm", "km/h"])
 def test_numbers_in_units_of_people_are_the_same_to_the_bit(unit: str) -> None:
     for value in (1, 7, 20, 33.3, 299.5, 1234.567):

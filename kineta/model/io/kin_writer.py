@@ -11,6 +11,7 @@ from typing import Any
 from kineta.algebra.expression import Expr
 from kineta.algebra.infix import number
 from kineta.algebra.written_order import operands_in_order
+from kineta.model import name_inference, units
 from kineta.model.body import GROUND, Body, Inertia, Station
 from kineta.model.coercion import ModelRecord, Vector3
 from kineta.model.description import Description
@@ -130,6 +131,13 @@ def _statement(record: KindRecord) -> str:
     return f"{record.kind.word} {record.name} {record.kind.write(record)};"
 
 
+def _angle(value: Expr) -> str:
+    """An angle with its unit behind a number, as it was given: ``45 rad`` are not meant to be degrees."""
+    if not value.value:
+        return str(value)
+    return units.shorter(value.value, units.ANGLE) or f"{value} rad"
+
+
 def _control(system: Description) -> Iterator[str]:
     if system.control != Control():
         yield write_control(system.control)
@@ -137,7 +145,8 @@ def _control(system: Description) -> Iterator[str]:
 
 def _runs(system: Description) -> Iterator[str]:
     if system.initial:
-        yield f"initial {', '.join(f'{n} = {v}' for n, v in system.initial)};"
+        angles = {n for n, unit in name_inference.units(system).items() if unit == "rad"} & set(system.initial.measured)
+        yield f"initial {', '.join(f'{n} = {_angle(v) if n in angles else v}' for n, v in system.initial)};"
     for output in system.outputs:
         yield (
             f"output {output.name};" if output.value.name == output.name else f"output {output.name} = {output.value};"
