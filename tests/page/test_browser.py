@@ -259,10 +259,10 @@ def test_a_crowd_is_drawn_at_once_and_each_body_is_met(chromium: Any, tmp_path: 
         drawn = "() => kineta.stage.renderer.info.render.triangles"
         half, picture = tab.do(drawn), tab.pixels()
         tab.do("""() => {
-            kineta.machine.turn = (eye) => {
+            kineta.machine.face = (eye) => {
                 for (const x of kineta.machine.crowds) {
                     x.material.side = 2;
-                    x.turn(eye);
+                    x.face(eye);
                     x.material.side = 0;
                 }
             };

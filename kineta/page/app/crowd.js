@@ -40,7 +40,7 @@ class Instances {
   }
 
   /** A graphics card leaves out what shows its back by itself. */
-  turn() {}
+  face() {}
 
   /** The number in the list of what a ray has met. @param {THREE.Intersection} hit */
   member(hit) {
@@ -116,7 +116,7 @@ class Gathered {
   }
 
   /** Draw the triangles that show their front to an eye: the others take their time, too. @param {THREE.Vector3} eye */
-  turn(eye) {
+  face(eye) {
     const { geometry } = this.mesh, index = geometry.getIndex(), { array } = index, both = this.material.side !== THREE.FrontSide;
     let at = 0;
     this.parts.forEach((part, k) => {

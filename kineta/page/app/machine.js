@@ -560,8 +560,8 @@ export class Machine {
   }
 
   /** Leave out what an eye does not see. @param {THREE.Vector3} eye */
-  turn(eye) {
-    for (const x of this.crowds) x.turn(eye);
+  face(eye) {
+    for (const x of this.crowds) x.face(eye);
   }
 
   /** The number of the body that a ray has met. @param {THREE.Intersection} hit */

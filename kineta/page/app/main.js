@@ -269,7 +269,7 @@ class Page {
     this.stage.accompany(this.machine.middle);
     if (this.looking) this.stage.look(this.machine, this.looking.from);
     this.looking = null;
-    this.machine.turn(this.stage.camera.position);
+    this.machine.face(this.stage.camera.position);
     this.stage.render();
     for (const pane of this.panes) pane.point();
     if (this.hand.held && now - (this.plotted ?? 0) > PULLED) {
