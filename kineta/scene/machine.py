@@ -11,7 +11,7 @@ from kineta.codegen import numpy as interpreter
 from kineta.errors import SimulationError
 from kineta.numerics.linear_algebra import norm
 from kineta.records import dataclass
-from kineta.scene.scene import BODY, Scene, Solid
+from kineta.scene.scene import BODY, FIXED, Scene, Solid
 from kineta.threads import once
 
 #: Radius of a rod, relative to the size of the machine: of one of few bodies, and of one of many.
@@ -102,11 +102,12 @@ class Machine:
 
     @once
     def box(self) -> FloatArray:
-        """Lowest and highest coordinates (2, 3) of what is seen in the first pose, by places alone.
+        """Lowest and highest coordinates (2, 3) of what is seen in the first pose, by places alone, without scenery.
 
         Raises :class:`SimulationError` for a machine too large to be drawn.
         """
-        places = [self._places(s) for s in self.scene.solids if s.kind not in GROUNDS]
+        seen = [s for s in self.scene.solids if s.kind not in GROUNDS]
+        places = [self._places(s) for s in [s for s in seen if not self.is_scenery(s)] or seen]
         every = np.concatenate([x for x in places if len(x)] or [np.array([[-0.5] * 3, [0.5] * 3])])
         if not (np.abs(every) < LARGEST).all():
             raise SimulationError(
@@ -114,6 +115,10 @@ class Machine:
                 f"{np.abs(every).max():g} m from the origin."
             )
         return np.array([every.min(axis=0), every.max(axis=0)])
+
+    def is_scenery(self, solid: Solid) -> bool:
+        """Whether a *solid* is a shape that the model gives the ground under gravity: a road is no measure of a car."""
+        return solid.part == FIXED and "axes" in solid.numbers and bool(self.up.any())
 
     def _places(self, solid: Solid) -> FloatArray:
         R, r = self.first.frame(solid.frame)

@@ -145,6 +145,15 @@ def test_few_balls_that_touch_have_their_forces_drawn_as_contacts(count: int, pa
     assert [x.name for x in scene(system).touches] == pairs
 
 
+def test_a_road_is_no_measure_of_what_stands_on_it_under_gravity() -> None:
+    text = "{0} coordinates a; A | Rz(a), Sx(1) = 1; {1}"
+    alone, road = (
+        machine(kn.loads(text.format("gravity (0, -9, 0);", x))) for x in ("", "shape ground = box(50, 0.1, 5);")
+    )
+    assert (road.size, road.radius) == (alone.size, alone.radius)
+    assert machine(kn.loads(text.format("", "shape ground = sphere(50);"))).size > 10 * alone.size
+
+
 def test_frames_are_those_of_kinematics() -> None:
     system = load("puma560")
     q = np.linspace(0.1, 1.2, system.nq)

@@ -157,6 +157,8 @@ export class Machine {
     if (turn) made.quaternion.copy(turn);
     made.castShadow = made.receiveShadow = true;
     made.userData.body = this.bodies.get(s.owner) ?? -1;
+    // A shape that the model gives the ground under gravity: a road is no measure of a car.
+    made.userData.scenery = s.part === "ground" && "axes" in s.numbers && this.up.lengthSq() > 0;
     this.frames[s.frame].add(made);
     if (made.userData.body >= 0) this.pickable.push(made);
     return made;
@@ -493,7 +495,7 @@ export class Machine {
       const groups = new Map();
       for (const child of frame.children) {
         if (!child.isMesh || child.renderOrder || child.userData.rail) continue;
-        const key = `${child.material.uuid} ${child.userData.body}`;
+        const key = `${child.material.uuid} ${child.userData.body} ${child.userData.scenery}`;
         groups.set(key, [...(groups.get(key) ?? []), child]);
       }
       for (const list of groups.values()) {
@@ -570,13 +572,14 @@ export class Machine {
     return crowd ? crowd.list[crowd.member(hit)].mesh.userData.body : body;
   }
 
-  /** What is seen of the machine now. */
-  box() {
+  /** What is seen of the machine now, or else of the scenery around it. @param {boolean} scenery */
+  box(scenery = false) {
     this.root.updateMatrixWorld(true);
     const found = new THREE.Box3();
     this.root.traverse((x) => {
-      if (x.isMesh && !x.userData.rail && !x.renderOrder) found.expandByObject(x);
+      if (x.isMesh && !x.userData.rail && !x.renderOrder && Boolean(x.userData.scenery) === scenery) found.expandByObject(x);
     });
+    if (scenery) return found;
     return found.isEmpty() ? new THREE.Box3(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1)) : found;
   }
 }

@@ -63,9 +63,9 @@ export class Stage {
     const far = (heavy && gone.lengthSq() - (top - down) ** 2 > (FAR * size) ** 2) || span.length() > FARTHEST * size;
     /** Whether the eye that goes along stays at its height, from which all heights are seen. */
     this.steady = heavy && high - low < FARTHEST * size;
-    const seen = far ? own.clone() : all;
+    const seen = far ? own.clone() : all.clone().union(machine.box(true));
     if (far && this.steady) for (const c of corners(own)) for (const by of [low - first, high - last]) seen.expandByPoint(c.addScaledVector(up, by));
-    const reach = far ? Math.max(1.6 * size, 0.5 * seen.getSize(new THREE.Vector3()).length()) : 0.5 * Math.max(span.length(), size);
+    const reach = far ? Math.max(1.6 * size, 0.5 * seen.getSize(new THREE.Vector3()).length()) : 0.5 * Math.max(seen.getSize(new THREE.Vector3()).length(), size);
     const center = seen.getCenter(new THREE.Vector3());
     Object.assign(this, { reach, center, size, follow: far });
     /** Where the middle of the machine was when the eye last looked there. */
