@@ -96,6 +96,26 @@ def test_talos_falls_on_his_hands(seed: int) -> None:
     assert any(impact.contact.startswith(("hands", "body")) for impact in result.impacts)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["auto", "moreau"])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_quadruped_is_thrown(seed: int, method: str) -> None:
+    """Solo with balls for his feet, shoulders and trunk, whose joints nothing drives, in any attitude."""
+    root = Path(sysconfig.get_path("purelib"), "cmeel.prefix", "share", "example-robot-data", "robots")
+    legs = [f"{end}_{part}" for end in ("FL", "FR", "HL", "HR") for part in ("FOOT", "UPPER_LEG")]
+    said = f'include "{root / "solo_description/robots/solo12.urdf"}" floating;'
+    said += f"contact c : ball = 2 cm between base_link, {', '.join(legs)} and ground axis (0, 0, 1), friction = 0.6;"
+    model = kn.derive(kn.loads(f"{said} output {', '.join(f'{name}.z' for name in ('base_link', *legs))};"))
+    turn = np.random.default_rng(seed).normal(size=4)
+    q = dict(zip(("root.qw", "root.qx", "root.qy", "root.qz"), turn / np.linalg.norm(turn), strict=True))
+    with within(60.0):
+        result = kn.simulate(
+            model, 0.6, q=q | {"root.z": 0.6}, v={"root.vx": 0.5, "root.wy": 1}, method=method, samples=121
+        )
+    keeps_energy(result)
+    assert min(result[f"{name}.z"].min() for name in ("base_link", *legs)) > 0.02 - DEPTH
+
+
 def necklace(links: int = 12) -> str:
     """A closed chain of capsules on ball joints, which is thrown."""
     first, half = f"m(0.1), Jx(1e-5), Jy(1e-4), Jz(1e-4), com = ({LINK / 2}, 0, 0)", pi / links
