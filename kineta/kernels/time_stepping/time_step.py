@@ -15,8 +15,9 @@ from kineta.kernels.time_stepping.displacements import advance, close_loops
 from kineta.kernels.time_stepping.midpoint import BENT, STRAIGHT, bends, twice_energy
 from kineta.kernels.time_stepping.near_pairs import keep_last, note_depth
 from kineta.kernels.time_stepping.pair_rows import note_forces
-from kineta.kernels.time_stepping.step_contacts import solve_step
+from kineta.kernels.time_stepping.step_contacts import PRESSED, solve_step
 from kineta.kernels.time_stepping.step_impacts import find_impacts, note_impacts, note_state, strikes
+from kineta.kernels.time_stepping.step_impulses import LEAST
 from kineta.kernels.vectors import copy
 from kineta.memory import Reals
 
@@ -119,6 +120,18 @@ def is_rough(run: SteppingData, h: float) -> bool:
 
 
 @kernel
+def has_passed(run: SteppingData, h: float) -> bool:
+    """Whether a contact that is open at the start of a part of a step, of size h, has passed its plane amidst it: the part
+    before, which was shorter, did not look as far ahead.
+    """
+    gap, passed = run.motion.terms.gap, False
+    for c in range(run.pairs.fixed):
+        normal = run.motion.problem.has_normal[c] != 0 and run.pressed[c] != PRESSED
+        passed = passed or (normal and run.gaps[c] > 0.0 and gap[c] < -LEAST * h)
+    return passed
+
+
+@kernel
 def turns_fast(run: SteppingData, c: int, h: float) -> bool:
     """Whether the contact c, which was pressed before, turns on so fast in a part of a step, of size h."""
     problem, work = run.motion.problem, run.motion.solution.impulse[3 * c] * fabs(run.motion.terms.bias[3 * c])
@@ -163,9 +176,9 @@ def end_part(run: SteppingData, end: float, h: float, share: float, first: bool)
 @kernel
 def time_step(run: SteppingData, end: float) -> None:
     """The step from the time of the run to the *end*, in as many equal parts, 1, 2, 4 and so on, as its first needs; in half as
-    many as the last at least.
+    many as the last at least, where nothing passes its plane in these.
     """
-    begin, parts, part = run.time[0], max(1, run.parts // 2), 0
+    begin, last, parts, part = run.time[0], run.parts, max(1, run.parts // 2), 0
     copy(run.y, run.origin, run.motion.n_extended)
     while part < parts:
         divide(run, parts)
@@ -174,7 +187,7 @@ def time_step(run: SteppingData, end: float) -> None:
         bounded, plainly, unsolved = run.bounded, run.plainly, run.unsolved
         find_part(run, h)
         if part == 0 and parts < run.finest:
-            rough = is_rough(run, h)
+            rough = is_rough(run, h) or (parts < last and has_passed(run, h))
         if rough:
             parts = 2 * parts
             run.time[0] = begin
