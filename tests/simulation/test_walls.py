@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.runtime import contact_problem
 
 BRICK = "3, 0.0041, 0.0116, 0.0125"
 #: Rows of bricks, each a quarter of a brick beside the one below.
@@ -80,19 +81,24 @@ def pair(shape: str, place: str, table: bool) -> kn.System:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("shape", "place", "tolerance"),
+    ("shape", "place"),
     [
-        ("ball = 0.15", "a.x = 0.3, a.z = 0.4, a.vx = 0.5", 1e-6),
-        pytest.param(
-            "capsule = 0.1, 0.6", "a.x = 0.1, a.z = 0.35, a.vy = 0.4, a.wz = 0.3", 1e-4, marks=pytest.mark.slow
-        ),
-        pytest.param("box = 0.4, 0.3, 0.2", "a.x = 0.2, a.z = 0.33, a.vx = 1", 1e-5, marks=pytest.mark.slow),
+        ("ball = 0.15", "a.x = 0.3, a.z = 0.4, a.vx = 0.5"),
+        ("capsule = 0.1, 0.6", "a.x = 0.1, a.z = 0.35, a.vy = 0.4, a.wz = 0.3"),
+        ("box = 0.4, 0.3, 0.2", "a.x = 0.2, a.z = 0.33, a.vx = 1"),
     ],
 )
-def test_a_table_has_the_motion_of_single_contacts(shape: str, place: str, tolerance: float) -> None:
-    runs = [kn.simulate(pair(shape, place, table), 0.4, method="moreau", samples=21) for table in (True, False)]
-    np.testing.assert_allclose(runs[0].q, runs[1].q, atol=tolerance)
-    assert runs[0].energy_balance < 1e-2
+def test_a_table_has_the_motion_of_single_contacts(shape: str, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To rounding in steps of one part, which those of tables have; else steps with impacts have several, and times of impacts
+    differ by a part of a step.
+    """
+    table = kn.simulate(pair(shape, place, table=True), 0.4, method="moreau", samples=21)
+    single = kn.simulate(pair(shape, place, table=False), 0.4, method="moreau", samples=21)
+    monkeypatch.setattr(contact_problem, "PARTS", 1)
+    whole = kn.simulate(pair(shape, place, table=False), 0.4, method="moreau", samples=21)
+    np.testing.assert_allclose(table.q, whole.q, atol=1e-11)
+    np.testing.assert_allclose(table.q, single.q, atol=1e-3)
+    assert table.energy_balance < 1e-2
 
 
 def test_a_box_slides_as_coulomb_says_over_boxes_that_are_flush() -> None:
