@@ -11,6 +11,7 @@ import pytest
 import kineta as kn
 from kineta.arrays import FloatArray
 from kineta.integration.solver import AUTO
+from kineta.runtime import contact_problem
 from kineta.simulation.inputs import run_inputs
 from kineta.simulation.simulate import piles
 
@@ -61,7 +62,9 @@ def thrown(n: int, seed: int = 2) -> tuple[dict[str, float], dict[str, float]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plane", [True, False])
-def test_a_table_has_the_motion_of_its_pairs(plane: bool) -> None:
+def test_a_table_has_the_motion_of_its_pairs(plane: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In steps of one part, which those of tables have."""
+    monkeypatch.setattr(contact_problem, "PARTS", 1)
     runs = [
         kn.simulate(pile(3, plane=plane, pairs=pairs), 0.5, q=stacked(3), method="moreau", samples=26)
         for pairs in (False, True)
