@@ -11,7 +11,6 @@ import pytest
 import kineta as kn
 from kineta.arrays import FloatArray
 from kineta.integration.solver import AUTO
-from kineta.runtime import contact_problem
 from kineta.simulation.inputs import run_inputs
 from kineta.simulation.simulate import piles
 
@@ -62,15 +61,20 @@ def thrown(n: int, seed: int = 2) -> tuple[dict[str, float], dict[str, float]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plane", [True, False])
-def test_a_table_has_the_motion_of_its_pairs(plane: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In steps of one part, which those of tables have."""
-    monkeypatch.setattr(contact_problem, "PARTS", 1)
-    runs = [
-        kn.simulate(pile(3, plane=plane, pairs=pairs), 0.5, q=stacked(3), method="moreau", samples=26)
-        for pairs in (False, True)
-    ]
-    assert len(runs[0].impacts) == len(runs[1].impacts) > 2
-    np.testing.assert_allclose(runs[0].q, runs[1].q, atol=1e-12)
+def test_a_table_has_the_motion_of_its_pairs(plane: bool) -> None:
+    """To first order: steps of pairs by themselves have several parts where motion turns fast, and gaps from their start."""
+    apart = []
+    for step in (1e-3, 1e-3 / 16):
+        table, single = (
+            kn.simulate(
+                pile(3, plane=plane, pairs=pairs), 0.5, q=stacked(3), method="moreau", samples=26, max_step=step
+            )
+            for pairs in (False, True)
+        )
+        assert len(table.impacts) == len(single.impacts) > 2
+        apart.append(np.abs(table.q - single.q).max())
+    assert apart[0] < 1e-3
+    assert apart[1] < apart[0] / 8
 
 
 @pytest.mark.slow

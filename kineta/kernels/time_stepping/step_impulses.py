@@ -17,9 +17,9 @@ from kineta.memory import Integers, Reals
 REACH = 20.0
 #: Gap in a step squared, and speed in a step, below which a contact rests as it begins to touch [m/s^2].
 TOUCHING = 1.0
-#: Part of a penetration that is taken back in a step, and of what is pressed, at the speed at most that REACH gives in it: it
-#: stays kinetic energy.
-TAKEN_BACK, PRESSED_BACK = 0.2, 0.4
+#: Part of a penetration that is taken back in a step, and of what is pressed on rows that turn, whose places drift, at the speed
+#: at most that REACH gives in it: it stays kinetic energy.
+TAKEN_BACK, TURNING_BACK = 0.2, 0.4
 #: Halvings of the restitution that gains no energy.
 HALVINGS = 12
 #: Part of the change in a sweep that the next leaves at most, else sweeps end.
@@ -94,7 +94,8 @@ def aim(run: SteppingData, c: int, ahead: float, h: float) -> None:
         if gap > LEAST * h and run.rebound[c] <= 0.0:
             normal += gap / h - LEAST
         else:
-            deep = -gap * (PRESSED_BACK if run.pressed[c] != 0 else TAKEN_BACK)
+            turns = run.pressed[c] != 0 and terms.bias[3 * c] != 0.0
+            deep = -gap * (TURNING_BACK if turns else TAKEN_BACK)
             if deep > LEAST * h:
                 run.back[c] = min(deep / h - LEAST, REACH * h)
     run.plain[c] = normal
