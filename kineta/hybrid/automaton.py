@@ -153,7 +153,7 @@ class HybridRun(SampledRun):
 
     def _posed(self, t0: float, y0: FloatArray, t1: float) -> Problem:
         """Problem of the present mode from *t0*, *y0* to *t1*."""
-        return replace(self.problem, h=self._block(), t0=t0, y0=y0, t1=t1)
+        return self.problem.further(self._block(), t0, t1, y0)
 
     def _block(self) -> FloatArray:
         """Block of the present mode for the loop: h, or the record of the motion with contacts in which it stands."""

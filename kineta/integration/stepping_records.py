@@ -141,8 +141,7 @@ class SteppingData(Record):
     n_quaternions, quaternions : offsets of the unit quaternions; work, works : offset and number of works done
     pairs : of shapes that may touch each other, if there are any; largest : speeds of the largest island for Newton's method
     begin, end, size : start, end and size of the steps [s]; steps : their number, of which ``made`` are made; allowed : number at
-        which to pause; parts, finest : of the last step, and of
-        one at most, 1 where shapes touch each other
+        which to pause; parts, finest : of the last step, and of one at most, 1 where shapes touch each other
     time : (1,); y, middle, rate : (n_extended,) state after the last step, amidst a step, and a rate
     free, tried : (speeds and multipliers,) speeds without contact impulses, and with them; about : those about which forces are
         linear

@@ -114,7 +114,7 @@ class SteppingRun:
     def go_on(self, t1: float, h: FloatArray) -> None:
         """Continue to the time *t1* with another block *h* of the problem; iterate again for the segments."""
         t0, y0 = float(self.data.array("time")[0]), self.data.array("y").copy()
-        self.problem = replace(self.problem, h=h, t0=t0, t1=t1, y0=y0)
+        self.problem = self.problem.further(h, t0, t1, y0)
         self.data.motion.array("block")[:] = h
         self._set_span(t0, t1)
 

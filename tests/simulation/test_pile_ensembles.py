@@ -8,7 +8,7 @@ import pytest
 import kineta as kn
 from kineta.errors import KinetaWarning
 from tests.simulation.test_piles import pile, stacked
-from tests.simulation.test_stepping import same_as_alone
+from tests.simulation.test_stepping_switches import same_as_alone
 
 #: Shapes of all kinds whose sizes, laws and masses are parameters, with outputs of one body and of several.
 MIXED = """
