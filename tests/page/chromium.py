@@ -15,18 +15,20 @@ import pytest
 import kineta as kn
 from tests.support import EXAMPLES
 
-#: The browser, and how it draws without a screen.
+#: The browser, and how it draws without a screen: WebGL by a program in place of a graphics card, all else without one.
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
+ARGUMENTS += ["--disable-gpu-rasterization", "--disable-accelerated-2d-canvas"]
 
-#: Marks of tests that open pages.
-OPENS_PAGES = [
-    pytest.mark.slow,
+#: Marks of tests in Chromium.
+IN_CHROMIUM = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine, in which pages are opened"),
     pytest.mark.skipif(
         find_spec("playwright") is None, reason="the package playwright, which steers Chromium, is not installed"
     ),
 ]
+#: Marks of tests that open pages.
+OPENS_PAGES = [pytest.mark.slow, *IN_CHROMIUM]
 #: The last state, by name.
 LAST = "() => Object.fromEntries(kineta.track.names.map((n) => [n, kineta.track.column(n).at(-1)]))"
 
