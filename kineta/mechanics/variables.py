@@ -200,8 +200,11 @@ class Symbols:
 
     def tidy(self, ref: Ref) -> Ref:
         """*ref* in a simplified form, in systems with quasi-velocities and for short expressions."""
-        small = self.system.quasi and len(reachable(self.graph, [ref])) < LONG
-        return self._opened.shorter(ref) if small else ref
+        return self.shorter(ref) if self.system.quasi else ref
+
+    def shorter(self, ref: Ref) -> Ref:
+        """*ref* in a simplified form, for short expressions."""
+        return self._opened.shorter(ref) if len(reachable(self.graph, [ref])) < LONG else ref
 
     @once
     def _opened(self) -> SumsOfProducts:

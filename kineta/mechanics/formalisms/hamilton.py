@@ -35,8 +35,9 @@ def _mass_matrix(d: Derivation) -> Factors:
             f"Model '{s.system.name}': Hamilton's form is for the speeds of the motions; leave out constraints and "
             "quasi-velocities."
         )
+    entries = [s.shorter(x) for x in d["mass_matrix"].refs]
     try:
-        return factored(g, sparse(d["mass_matrix"].refs, n), range(n)[::-1], *row_bounds(d.mechanism))
+        return factored(g, sparse(entries, n), range(n)[::-1], *row_bounds(d.mechanism))
     except SingularError as error:
         raise dependent(d.mechanism, error.row) from None
 
@@ -44,7 +45,9 @@ def _mass_matrix(d: Derivation) -> Factors:
 def _right(d: Derivation) -> list[Ref]:
     """The momenta less those at rest, p - c = M v."""
     own = d["momentum"].refs
-    return [d.graph.sub(p, d.symbols.at_rest(c)) for p, c in zip(d.symbols.momenta, own, strict=True)]
+    return [
+        d.graph.sub(p, d.symbols.shorter(d.symbols.at_rest(c))) for p, c in zip(d.symbols.momenta, own, strict=True)
+    ]
 
 
 def _in_momenta(d: Derivation, refs: Sequence[Ref]) -> list[Ref]:
@@ -57,20 +60,20 @@ def _energy(d: Derivation, potential: Ref) -> Ref:
     """p.v - T + V in coordinates and momenta."""
     g, s = d.graph, d.symbols
     right, factors = _right(d), _mass_matrix(d)
-    rest = s.at_rest(d["kinetic_energy"].refs[0])
+    rest = s.shorter(s.at_rest(d["kinetic_energy"].refs[0]))
     square = g.sum(g.mul(p, v) for p, v in zip(right, factors.plain(right), strict=True))
     total = g.add(g.sub(g.mul(g.const(0.5), square), rest), potential)
     return reduce(g.guard, dict.fromkeys(test for tests in factors.tests.values() for test in tests), total)
 
 
 def _hamiltonian(d: Derivation) -> Array:
-    return scalar(_energy(d, d["potential_energy"].refs[0]))
+    return scalar(_energy(d, d.symbols.shorter(d["potential_energy"].refs[0])))
 
 
 def _canonical(d: Derivation) -> Array:
     """Rates of the coordinates, then of the momenta. Elements act as forces here, so that H holds the weight alone."""
     g, s = d.graph, d.symbols
-    slope = gradient(g, _energy(d, energy.gravity_potential(d.mechanism)), set(s.q))
+    slope = gradient(g, _energy(d, s.shorter(energy.gravity_potential(d.mechanism))), set(s.q))
     fall = [ZERO] * len(s.v)
     for q, qdot in zip(s.q, s.motion_rates, strict=True):
         for k, share in s.by_speed(qdot, slope.get(q, ZERO)).items():

@@ -159,6 +159,20 @@ def test_energies_and_powers_are_as_written(model: str, quantity: str, shown: st
     assert shown in kn.derive(system).text(quantity)
 
 
+def test_an_ignorable_angle_is_in_no_canonical_equation() -> None:
+    """A pendulum on a disk that rolls: the angle of the disk stands in its sines, and in no value."""
+    equations = kn.derive(
+        kn.loads("""gravity (0, -g, 0); parameters M, m, g, R, l; coordinates phi, theta;
+    Disk | Sx(R*phi), Rz(-phi) = m(M), Jz(M*R^2/2); Bob ~ Disk | Rz(phi + theta), Sy(-l) = m;""")
+    )
+    energy, *lines = [
+        line for quantity in ("hamiltonian", "canonical") for line in equations.text(quantity).splitlines()
+    ]
+    assert "(R^2*l^2*(3*M + 2*m*sin(theta)^2))" in energy
+    assert not any(f"{op}(phi" in line for line in (energy, *lines) for op in ("sin", "cos"))
+    assert all(len(line) < 200 for line in lines)
+
+
 def test_no_square_begins_with_a_minus() -> None:
     """A cylinder that rolls within another, which turns."""
     system = kn.loads("""gravity 9.81; parameters m, M, R, r; coordinates a, th; O | Ry(a) = Jy(M*R^2);
