@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import pickle
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -32,6 +33,13 @@ LONG = frozenset(
 #: Examples of many bodies that run as a pile: their equations as a whole, which a run does without, take minutes to print, to
 #: export and to verify.
 PILES = frozenset(("ball_pile", "brick_wall"))
+
+
+def seconds(work: Callable[..., object], *arguments: object) -> float:
+    """Seconds of the processor that *work* takes."""
+    began = time.process_time()
+    work(*arguments)
+    return time.process_time() - began
 
 
 def general(without: Iterable[str] = ()) -> list[str]:

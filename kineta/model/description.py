@@ -132,7 +132,8 @@ class Description:
     @once
     def quaternions(self) -> dict[str, int]:
         """Index in q of the first entry of each quaternion, by joint."""
-        return {n: self.q_names.index(joint.quaternion[0]) for n, joint in self.joints.items() if joint.quaternion}
+        place = {name: k for k, name in enumerate(self.q_names)}
+        return {n: place[joint.quaternion[0]] for n, joint in self.joints.items() if joint.quaternion}
 
     @once
     def tree(self) -> tuple[Body, ...]:

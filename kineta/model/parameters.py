@@ -143,6 +143,11 @@ class Parameters(ByName[Parameter]):
 
     what = "parameter"
 
+    @once
+    def numbers(self) -> dict[str, float]:
+        """Values by name of the parameters that have one."""
+        return {own.name: own.value for own in self if own.value is not None}
+
 
 class Initial(ByName[tuple[str, Expr]]):
     """The initial values of a system; ``measured`` are the names of those that a text gives with a unit."""

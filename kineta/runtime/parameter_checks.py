@@ -44,7 +44,7 @@ def check_parameters(system: System, values: FloatArray) -> None:
     """Raise :class:`~kineta.errors.ModelError` where parameters, (np,) or (cases, np), that differ from the model's give a body
     an impossible inertia, leave the bounds of a size or coefficient, or make a direction zero.
     """
-    own = {p.name: p.value for p in system.parameters if p.value is not None}
+    own = system.parameters.numbers
     checked_directions(system, values)
     columns = dict(zip(system.parameter_names, np.atleast_2d(values).T, strict=True))
     changed = [name for name, column in columns.items() if (column != own.get(name)).any()]

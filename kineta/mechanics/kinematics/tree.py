@@ -358,7 +358,7 @@ def dependent(mechanism: Mechanism, speed: int) -> ModelError:
     system = mechanism.symbols.system
     if len(system.v_names) == 1:
         return no_inertia(mechanism, speed)
-    if far := mass_spread(system, {p.name: p.value for p in system.parameters if p.value is not None}):
+    if far := mass_spread(system, system.parameters.numbers):
         return ModelError(
             f"Model '{system.name}': the mass matrix is singular up to rounding in '{system.v_names[speed]}'. {far}."
         )

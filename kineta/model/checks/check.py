@@ -284,7 +284,7 @@ def _on_a_body(system: Description, name: str, fault: Callable[..., CheckError])
 
 
 def _directions(system: Description) -> None:
-    check_directions(system, {p.name: p.value for p in system.parameters if p.value is not None})
+    check_directions(system, system.parameters.numbers)
 
 
 def check_directions(system: Description, values: Mapping[str, float]) -> None:
@@ -306,7 +306,7 @@ def check_directions(system: Description, values: Mapping[str, float]) -> None:
 
 
 def _inertias(system: Description) -> None:
-    values = {p.name: p.value for p in system.parameters if p.value is not None}
+    values = system.parameters.numbers
     check_inertias(system, system.expanded.bodies, values)
 
 
@@ -323,9 +323,8 @@ def check_inertias(system: Description, bodies: Sequence[Body], values: Mapping[
 
 
 def _initial(system: Description) -> None:
-    known = [*system.q_names, *system.v_names]
     higher = speed_derivatives(system, (n for n, _ in system.initial))
-    known += higher if system.programs else ()
+    known = dict.fromkeys((*system.q_names, *system.v_names, *(higher if system.programs else ())))
     seen: set[str] = set()
     for name, _ in system.initial:
         part = f"initial {name}"
@@ -340,7 +339,7 @@ def _initial(system: Description) -> None:
         if name in seen:
             raise of_model(system, part, f"initial '{name}' is given twice.")
         seen.add(name)
-    values = {p.name: p.value for p in system.parameters if p.value is not None}
+    values = system.parameters.numbers
     given = dict(system.expanded.initial)
     for motion in system.joints.values():
         _unit_quaternion(system, motion, given, values)

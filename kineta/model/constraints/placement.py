@@ -97,7 +97,7 @@ def numeric_value(system: Scope, value: Expr) -> float | None:
     """Numeric *value* for the values of the parameters; None for an expression of the time, of coordinates, or of a parameter
     without a value.
     """
-    given = {p.name: p.value for p in system.parameters if p.value is not None}
+    given = system.parameters.numbers
     (plain,) = system.expand(value)
     try:
         found: float = evaluate(plain.graph, [plain.ref], given)[0]

@@ -368,10 +368,10 @@ def _of_height(system: Scope, contact: Contact) -> tuple[str, str] | None:
     if not own:
         text = f"a height needs a name for its place; describe it, as in point P on {start.body} = (0, 0, 0)."
         return text, start.body
-    allowed = {"t", *(p.name for p in system.parameters), *(f"{name}.{c}" for name in own for c in "xyz")}
+    allowed = {"t", *(f"{name}.{c}" for name in own for c in "xyz")}
     (height,) = system.expand(contact.height)
     for name in height.symbols():
-        if name not in allowed:
+        if not any(name in names for names in (allowed, system.parameters)):
             text = f"expected a height over {own[-1]}.x, {own[-1]}.y, {own[-1]}.z, parameters and the time, found '{name}' in it."
             return text, name
     return None

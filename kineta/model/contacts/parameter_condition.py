@@ -49,8 +49,8 @@ def clause(conditions: Conditions, first: str) -> str:
 
 def fault(system: Scope, conditions: Conditions) -> tuple[str, str] | None:
     """Sentence on a condition on what is no parameter of *system*, and the name at fault."""
-    known = [p.name for p in system.parameters]
     for name, _ in conditions:
+        known = system.parameters.keys()
         if name not in known:
             return f"expected a condition on a parameter, found '{name}'.{did_you_mean(name, known)}", name
     return None

@@ -71,8 +71,7 @@ def clause(axes: str) -> str:
 
 def fault(system: Scope, axes: str) -> tuple[str, str] | None:
     """Sentence on *axes* that *system* does not have, and the word at fault."""
-    known = (OWN, *system.frames)
-    if axes in known:
+    if axes == OWN or axes in system.frames:
         return None
-    near = did_you_mean(axes, known)
+    near = did_you_mean(axes, (OWN, *system.frames))
     return f"expected axes '{GROUND}', '{OWN}' or the name of a body, found '{axes}'.{near}", axes

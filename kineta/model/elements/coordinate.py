@@ -65,8 +65,8 @@ def constants(coordinate: Coordinate) -> tuple[Expr, ...]:
 
 def constancy_fault(system: Scope, coordinate: Coordinate) -> tuple[str, str] | None:
     """Sentence on a constant coordinate, made of numbers and parameters with values, and the word at fault; else None."""
-    fixed = {p.name for p in system.parameters if p.value is not None}
-    if any(fixed.issuperset(e.symbols()) for e in system.expand(*variables(coordinate))):
+    fixed = system.parameters.numbers.keys()
+    if any(all(n in fixed for n in e.symbols()) for e in system.expand(*variables(coordinate))):
         return f"expected an expression that changes with the motion behind 'on', found '{coordinate}'.", ""
     return None
 

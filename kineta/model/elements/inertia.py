@@ -11,6 +11,7 @@ from kineta.model import units
 from kineta.model.coercion import scalar
 from kineta.model.elements.coordinate import constancy_fault
 from kineta.model.kind import Element, Kind, Production, Scope
+from kineta.model.reserved_symbols import TIME
 from kineta.passes.differentiate import gradient
 from kineta.passes.evaluate import evaluate
 from kineta.records import dataclass
@@ -49,9 +50,8 @@ def _read(source: Source, name: Token, inertia: Node, rate: Node) -> InertiaElem
 
 def _fault(system: Scope, element: InertiaElement) -> tuple[str, str] | None:
     value, rate = system.expand(element.inertia, element.coordinate)
-    known = {*system.q_names, *system.speeds, *(p.name for p in system.parameters), "t"}
     for name in rate.symbols():
-        if name not in known:
+        if name != TIME and not any(name in names for names in (system.parameters, system.q_names, system.speeds)):
             return f"expected a rate of coordinates, speeds, parameters and the time, found '{name}' in it.", name
     if fault := constancy_fault(system, element.coordinate):
         return fault
@@ -62,9 +62,7 @@ def _fault(system: Scope, element: InertiaElement) -> tuple[str, str] | None:
     if nonlinear:
         return f"expected a rate that is linear in the speeds, found '{element.coordinate}'.", ""
     try:
-        (found,) = evaluate(
-            value.graph, [value.ref], {p.name: p.value for p in system.parameters if p.value is not None}
-        )
+        (found,) = evaluate(value.graph, [value.ref], system.parameters.numbers)
     except ExpressionError:
         return None  # some parameter has no value yet
     return None if found > 0 else (f"expected an inertia above zero, found {found:g}.", "")
