@@ -84,15 +84,15 @@ class DomainCondition:
         )
         return operation, operand
 
-    def sentence(self, value: float, t: float, *, slope: bool = False) -> str:
-        """Sentence on an operand of this *value* at the time *t*, for which the operation has no value, or no *slope*."""
+    def sentence(self, value: float, t: float, *, slope: bool = False, whose: str = "") -> str:
+        """Sentence on an operand of this *value* at the time *t*, for which the operation has no value, or no *slope*; *whose* are
+        words on what has it.
+        """
         operation, operand = self.words
         # A power with a negative exponent has no value at the edge itself.
         strict = slope or (bool(self.rule.inside) and self.rule.distance(value) == 0)
         condition = (self.rule.inside if strict else self.rule.condition).format(operand)
-        return (
-            f"'{operation}' needs {condition}{' for its slope' * slope}, and {operand} = {value:.12g} at t = {t:.9g} s"
-        )
+        return f"'{operation}'{whose} needs {condition}{' for its slope' * slope}, and {operand} = {value:.12g} at t = {t:.9g} s"
 
 
 def domain_conditions(system: System, acting: Sequence[Expr] = (), *, moving: bool = True) -> list[DomainCondition]:
@@ -142,7 +142,18 @@ def domain_violation(equations: Derived, p: FloatArray, t: float, y: FloatArray,
             return need.sentence(float(operand), t)
     for need, operand in zip(known, operands, strict=False):
         if need.steep and abs(need.rule.distance(operand)) <= edge_tolerance(y):
-            return need.sentence(float(operand), t, slope=True)
+            return need.sentence(float(operand), t, slope=True, whose=_whose(equations.system, need.operation))
+    return ""
+
+
+def _whose(system: System, operation: Expr) -> str:
+    """Words on the first force, or the first-order state, of *system* in which the *operation* stands, with its place in the text."""
+    expanded = system.expanded
+    records = [(e.name, e.location, e.expressions) for e in expanded.elements]
+    records += [(s.name, s.location, (s.rate,)) for s in expanded.states]
+    for name, location, own in records:
+        if operation.ref >> 1 in reachable(DESCRIPTIONS, [e.ref for e in own]):
+            return f" of '{name}'{f' ({location})' if location else ''}"
     return ""
 
 

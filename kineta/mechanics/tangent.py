@@ -22,7 +22,7 @@ from kineta.mechanics.constraints.kkt import KKTFactors, kkt_factors
 from kineta.mechanics.constraints.rows import check_independent
 from kineta.mechanics.derivation import Array, Derivation, Rule, matrix, vector
 from kineta.mechanics.from_residual import check_regular, orders
-from kineta.passes.differentiate import forward, forwards, gradient
+from kineta.passes.differentiate import forwards, gradient
 from kineta.passes.substitute import substitute
 from kineta.spatial.vector import skew
 
@@ -42,15 +42,21 @@ def changes_at_rest(d: Derivation) -> list[Direction]:
     return [*displacements(d), *({z: ONE} for z in d.symbols.states)]
 
 
-def derivatives(graph: Graph, roots: Sequence[Ref], directions: Sequence[Direction]) -> list[list[Ref]]:
-    """Derivatives of *roots* in each of the *directions*, (roots, directions), by one forward sweep each."""
-    return [list(row) for row in zip(*forwards(graph, roots, directions), strict=True)] or [[] for _ in roots]
+def derivatives(
+    graph: Graph, roots: Sequence[Ref], directions: Sequence[Direction], *, at_rest: bool = False
+) -> list[list[Ref]]:
+    """Derivatives of *roots* in each of the *directions*, (roots, directions), by one forward sweep each; *at_rest* as in
+    :func:`~kineta.passes.differentiate.forwards`.
+    """
+    columns = forwards(graph, roots, directions, at_rest=at_rest)
+    return [list(row) for row in zip(*columns, strict=True)] or [[] for _ in roots]
 
 
 def along(graph: Graph, roots: Sequence[Ref], variables: Sequence[Ref]) -> tuple[list[Ref], list[Ref]]:
-    """Symbols for a change of each of the *variables*, and the derivatives of *roots* along this change."""
+    """Symbols for a change of each of the *variables*, and the derivatives of *roots* along this change, at rest, too."""
     change = [graph.symbol(f"d {graph.name(x)}") for x in variables]
-    return change, forward(graph, roots, dict(zip(variables, change, strict=True)))
+    (slopes,) = forwards(graph, roots, [dict(zip(variables, change, strict=True))], at_rest=True)
+    return change, slopes
 
 
 def turning(d: Derivation) -> list[list[Ref]]:
@@ -105,12 +111,16 @@ def residuals(d: Derivation) -> tuple[list[Ref], list[Ref]]:
     return balance(d, [d.graph.sub(force, tau) for force, tau in forces]), closure(d)
 
 
-def accelerations_along(d: Derivation, directions: Sequence[Direction]) -> tuple[list[Ref], list[list[Ref]]]:
-    """The accelerations, and their derivatives in each of the *directions* of t, q, v, tau and the parameters."""
+def accelerations_along(
+    d: Derivation, directions: Sequence[Direction], *, at_rest: bool = False
+) -> tuple[list[Ref], list[list[Ref]]]:
+    """The accelerations, and their derivatives in each of the *directions* of t, q, v, tau and the parameters; *at_rest* as in
+    :func:`~kineta.passes.differentiate.forwards`.
+    """
     g, n = d.graph, len(d.symbols.v)
     factors, values = solved(d)
     F, G = residuals(d)
-    changes = [r for column in forwards(g, [*F, *G], directions) for r in column]
+    changes = [r for column in forwards(g, [*F, *G], directions, at_rest=at_rest) for r in column]
     changes = substitute(g, changes, values)
     m = n + len(G)
     rows = (changes[k * m : (k + 1) * m] for k in range(len(directions)))
@@ -129,7 +139,7 @@ def pulled_back(d: Derivation, weights: Sequence[Ref], more: Ref, symbols: Colle
     F, G = residuals(d)
     held = [g.symbol(f"weight {k}") for k in range(len(back))]
     total = g.sub(more, g.sum(g.mul(w, x) for w, x in zip(held, [*F, *G], strict=True)))
-    found = gradient(g, total, symbols)
+    found = gradient(g, total, symbols, at_rest=True)
     known = values | {g.names[g.lhs[w >> 1]]: x for w, x in zip(held, back, strict=True)}
     return dict(zip(found, substitute(g, list(found.values()), known), strict=True))
 

@@ -100,14 +100,19 @@ def forward(graph: Graph, roots: Sequence[Ref], seeds: Mapping[Ref, Ref]) -> lis
     return found
 
 
-def forwards(graph: Graph, roots: Sequence[Ref], directions: Sequence[Mapping[Ref, Ref]]) -> Iterator[list[Ref]]:
-    """Derivatives of *roots* in each of the *directions*, by one sweep each over the nodes that it changes."""
+def forwards(
+    graph: Graph, roots: Sequence[Ref], directions: Sequence[Mapping[Ref, Ref]], *, at_rest: bool = False
+) -> Iterator[list[Ref]]:
+    """Derivatives of *roots* in each of the *directions*, by one sweep each over the nodes that it changes; with *at_rest*, those
+    of roots of sums of squares vanish where these do not change, even where they are zero.
+    """
     order = reachable(graph, roots)
+    tame = _tame(graph, order) if at_rest else frozenset[int]()
     for first in range(0, len(directions), GROUP):
         group = directions[first : first + GROUP]
         changing = _changing(graph, order, group)
         for k, seeds in enumerate(group):
-            d = _derivatives(graph, [i for i, bits in changing.items() if bits >> k & 1], seeds)
+            d = _derivatives(graph, [i for i, bits in changing.items() if bits >> k & 1], seeds, tame)
             yield [signed(d.get(r >> 1, ZERO), r) for r in roots]
 
 
@@ -131,8 +136,43 @@ def _changing(graph: Graph, order: Sequence[int], directions: Sequence[Mapping[R
     return found
 
 
-def _derivatives(graph: Graph, nodes: Sequence[int], seeds: Mapping[Ref, Ref]) -> dict[int, Ref]:
-    """The derivatives of *nodes* in the direction *seeds*, in which no others below them change."""
+def _chained(graph: Graph, partial: Ref, change: Ref, tame: bool) -> Ref:
+    """The product of a *partial* derivative and a *change*; of *tame* roots 0 without a change, however steep they are there."""
+    found = graph.mul(partial, change)
+    return graph.where(found, graph.call(Op.ABS, change)) if tame else found
+
+
+def _tame(graph: Graph, order: Sequence[int]) -> frozenset[int]:
+    """The square roots and powers below 1 in *order* of what vanishes together with its derivatives: sums of squares, as those of
+    speeds are. They are steep nowhere: at their zeros they have corners at most, and |v| v has a derivative there.
+    """
+    op, lhs, rhs = graph.op, graph.lhs, graph.rhs
+    flat, found = set[int](), set[int]()
+    for i in order:
+        kind, a, b = op[i], lhs[i], rhs[i]
+        if kind == _ADD:
+            level = not a & 1 and not b & 1 and a >> 1 in flat and b >> 1 in flat
+        elif kind == _MUL:
+            level = a == b or a >> 1 in flat or b >> 1 in flat
+        elif kind == Op.DIV:
+            level = a >> 1 in flat
+        elif kind == Op.POW:
+            level = (graph.value(b) or 0.0) > 1 and (graph.value(b) or 0.0) % 2 == 0
+        else:
+            level = False
+        if level:
+            flat.add(i)
+        elif a >> 1 in flat and (kind == Op.SQRT or (kind == Op.POW and 0 < (graph.value(b) or 0.0) < 1)):
+            found.add(i)
+    return frozenset(found)
+
+
+def _derivatives(
+    graph: Graph, nodes: Sequence[int], seeds: Mapping[Ref, Ref], tame: Collection[int] = ()
+) -> dict[int, Ref]:
+    """The derivatives of *nodes* in the direction *seeds*, in which no others below them change; those of *tame*
+    ones vanish with the changes of their operands.
+    """
     op, lhs, rhs, add, mul = graph.op, graph.lhs, graph.rhs, graph.add, graph.mul
     d: dict[int, Ref] = {}
     known = d.get
@@ -153,32 +193,36 @@ def _derivatives(graph: Graph, nodes: Sequence[int], seeds: Mapping[Ref, Ref]) -
             d[i] = BRANCHWISE[kind](graph, a, b, da, db)
         elif da != ZERO or db != ZERO:
             by_a, by_b = PARTIALS[kind](graph, 2 * i, a, b)
-            d[i] = add(mul(by_a, da), mul(by_b, db))
+            d[i] = add(_chained(graph, by_a, da, i in tame), mul(by_b, db))
     return d
 
 
-def gradient(graph: Graph, root: Ref, symbols: Collection[Ref], weight: Ref = ONE) -> dict[Ref, Ref]:
-    """Derivatives of *root*, times *weight*, with respect to the *symbols* in it, in one reverse sweep.
+def gradient(
+    graph: Graph, root: Ref, symbols: Collection[Ref], weight: Ref = ONE, *, at_rest: bool = False
+) -> dict[Ref, Ref]:
+    """Derivatives of *root*, times *weight*, with respect to the *symbols* in it, in one reverse sweep; *at_rest* as in
+    :func:`forwards`, where the derivative by a root vanishes.
 
     Structural zeros are left out. The work does not grow with the number of *symbols*, if these are a set or a dict.
     """
     add = graph.add
     order = reachable(graph, [root])
+    tame = _tame(graph, order) if at_rest else frozenset[int]()
     active = _active(graph, order, symbols)
     bar: dict[int, Ref] = {root >> 1: signed(weight, root)}
     for i in reversed(order):
         op = graph.op[i]
         if i not in active or _LEAF[op]:
             continue
-        for operand, share in _shares(graph, i, bar.get(i, ZERO), active):
+        for operand, share in _shares(graph, i, bar.get(i, ZERO), active, i in tame):
             if operand >> 1 in active:
                 bar[operand >> 1] = add(bar.get(operand >> 1, ZERO), signed(share, operand))
     return {2 * i: bar[i] for i in order if 2 * i in symbols and bar.get(i, ZERO) != ZERO}
 
 
-def _shares(graph: Graph, i: int, bar: Ref, active: Collection[int]) -> Iterator[tuple[Ref, Ref]]:
-    """The operands of node *i*, and what the derivative *bar* by the node adds to those by them. Choices pass it on to the
-    operands of their pairs.
+def _shares(graph: Graph, i: int, bar: Ref, active: Collection[int], tame: bool) -> Iterator[tuple[Ref, Ref]]:
+    """The operands of node *i*, a *tame* root or another, and what the derivative *bar* by the node adds to those by them. Choices
+    pass it on to the operands of their pairs.
     """
     op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
     if op == Op.WHERE:
@@ -197,7 +241,7 @@ def _shares(graph: Graph, i: int, bar: Ref, active: Collection[int]) -> Iterator
         operands = (a, b) if _BINARY[op] else (a,)
         for operand, partial in zip(operands, PARTIALS[op](graph, 2 * i, a, b), strict=False):
             if operand >> 1 in active:
-                yield operand, _weighted(graph, bar, partial)
+                yield operand, _chained(graph, partial, bar, True) if tame else _weighted(graph, bar, partial)
 
 
 def _weighted(graph: Graph, bar: Ref, partial: Ref) -> Ref:

@@ -7,14 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from kineta import tolerances
-from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr
+from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr, symbol
 from kineta.arrays import FloatArray
 from kineta.consistency.definition_domain import domain_conditions, edge_tolerance, operand_values
 from kineta.equations.equations import Equations
+from kineta.errors import Location
 from kineta.model.motion_program import Control
 from kineta.model.name_inference import motion_expressions, response_symbols, speed_derivatives
 from kineta.model.named_expressions import expanded_values, substitute_names
 from kineta.model.system import System
+from kineta.model.vectors import part
 from kineta.passes.nonsmooth_operations import kinks, leaps
 
 #: Directions in which it is looked how fast a quantity changes.
@@ -84,20 +86,49 @@ def jumps_near(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> 
     """The operations of forces and rates that jump with the state, the nearest to the state *y* at *t* first: what vanishes where
     each jumps, and words on it.
     """
+    named = _operations(equations.system)
+    with LOCK:
+        named = [one for one in named if leaps(DESCRIPTIONS, one[1].ref >> 1)]
+    return _nearest(equations, named, p, t, y)
+
+
+def corners_near(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> list[tuple[float, str]]:
+    """The operations of forces and rates that have corners, magnitudes of speeds among them, as :func:`jumps_near` has them."""
     system = equations.system
+    named = [*_operations(system), *((words, x, x) for words, own in _written(system) for x in _magnitudes(own))]
+    return _nearest(equations, named, p, t, y)
+
+
+def _written(system: System) -> list[tuple[str, Iterable[Expr]]]:
+    """Words on the forces, states and named expressions of *system*, each with what is written in it."""
+    records: list[tuple[str, Location | None, Iterable[Expr]]]
     records = [(e.name, e.location, e.expressions) for e in system.elements]
     records += [(s.name, s.location, (s.rate,)) for s in system.states]
     records += [(let.name, let.location, (let.value,)) for let in system.lets]
-    values = expanded_values(system.lets)
-    named = [(name, at, *one) for name, at, own in records for one in _nonsmooth_operations(own, system)]
-    with LOCK:
-        named = [one for one in named if leaps(DESCRIPTIONS, one[2].ref >> 1)]
+    return [(f"of '{name}'{f' ({at})' if at else ''}", own) for name, at, own in records]
+
+
+def _operations(system: System) -> list[tuple[str, Expr, Expr]]:
+    """The nonsmooth operations of forces and rates: words on what has one, the operation, and what vanishes where it bends."""
+    return [(words, *one) for words, own in _written(system) for one in _nonsmooth_operations(own, system)]
+
+
+def _magnitudes(expressions: Iterable[Expr]) -> list[Expr]:
+    """The magnitudes of positions and velocities in *expressions*, which have corners where they vanish."""
+    names = {n: part(n) for e in expressions for n in e.symbols() if "(" in n}
+    return [symbol(n) for n, x in names.items() if x is not None and x.component is None and x.order < 2]
+
+
+def _nearest(
+    equations: Equations, named: Sequence[tuple[str, Expr, Expr]], p: FloatArray, t: float, y: FloatArray
+) -> list[tuple[float, str]]:
+    """How far the state *y* at *t* is from where each operation of *named* jumps or bends, and words on it; the nearest first."""
     if not named:
         return []
-    n = equations.system.nq + equations.system.nv
+    values, n = expanded_values(equations.system.lets), equations.system.nq + equations.system.nv
     zeros = tuple(substitute_names(values, zero) for *_, zero in named)
     off = np.abs(operand_values(equations, zeros)(np.array([t]), y[:n], p))
-    words = [f"'{operation!r}' of '{name}'{f' ({at})' if at else ''}" for name, at, operation, _ in named]
+    words = [f"'{operation!r}' {whose}" for whose, operation, _ in named]
     return sorted(zip(off.tolist(), words, strict=True), key=lambda one: one[0])
 
 
@@ -158,7 +189,8 @@ def _zeros(system: System, more: Sequence[Expr]) -> tuple[tuple[Expr, ...], tupl
     bare = system.unchecked(contacts=(), switches=(), programs=(), control=Control(), outputs=())
     every = (*motion_expressions(bare.expanded), *more)
     steep = (need.rule.distance(need.operand) for need in domain_conditions(bare, more) if need.steep)
-    return tuple(zero for e in every for _, zero in _nonsmooth_operations((e,), system)), tuple(steep)
+    zeros = (zero for e in every for _, zero in _nonsmooth_operations((e,), system))
+    return (*zeros, *_magnitudes(every)), tuple(steep)
 
 
 def _nonsmooth_operations(

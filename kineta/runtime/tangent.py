@@ -267,7 +267,7 @@ def _slopes(d: Derivation, inputs: Sequence[Input], outputs: Mapping[str, Expr])
     inputs_by = [{d.graph.symbol(i.label): ONE} for i in inputs]
     blocks: dict[str, Matrix] = {}
     for column, directions in (("q", changes_at_rest(d)), ("v", DIRECTIONS["v"](d)), ("w", inputs_by)):
-        rows = iter(derivatives(d.graph, every, directions))
+        rows = iter(derivatives(d.graph, every, directions, at_rest=True))
         for name, refs in roots.items():
             blocks[name + column] = matrix([next(rows) for _ in refs], (len(refs), len(directions)))
     for i, row in enumerate(turning(d)):

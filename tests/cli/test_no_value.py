@@ -104,7 +104,7 @@ def test_where_a_force_has_no_slope_there_is_no_stiffness(kineta: Command, here:
     (here / "root.kin").write_text(ROOT)
     got = kineta(verb, "root.kin", "--q", f"q1={place if verb != 'equilibrium' else 0.1}")
     assert got.code == 1
-    assert "'sqrt(q1)' needs q1 > 0 for its slope, and q1 = " in got.err
+    assert "'sqrt(q1)' of 'f' (root.kin:1:35) needs q1 > 0 for its slope, and q1 = " in got.err
 
 
 @pytest.mark.parametrize("verb", ["linearize", "linearize --formulas", "modes"])

@@ -93,7 +93,7 @@ def final_slopes(
         if final is None:
             return np.zeros(len(symbols))
         (value,) = d.expression(final)
-        slopes = gradient(g, value, set(symbols))
+        slopes = gradient(g, value, set(symbols), at_rest=True)
     names = (*s.system.q_names, *s.names, *s.system.parameter_names, *(added_force(n) for n in s.names))
     at = dict(zip(names, (*y, *p, *tau), strict=True)) | {"t": t}
     return np.array(evaluate(g, [slopes.get(x, ZERO) for x in symbols], at), dtype=np.float64)

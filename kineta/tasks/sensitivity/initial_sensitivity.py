@@ -25,6 +25,7 @@ from kineta.passes.evaluate import evaluate
 from kineta.records import dataclass
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.independent_states import Reduction, independent_states, state_names
+from kineta.runtime.kinks import at_kink, corners_near
 from kineta.runtime.parameter_checks import check_parameters, parameters
 from kineta.runtime.tangent import NUMBERS, Input, Linearisation, Tangent
 from kineta.tasks.assemble import assemble
@@ -222,3 +223,25 @@ def independent_values(
                 f"{', '.join(names)}."
             )
     return found, chosen
+
+
+def check_corner(equations: Equations, p: FloatArray, t: FloatArray, y: FloatArray, change: FloatArray) -> None:
+    """Raise :class:`SimulationError` where the states *y* (2, n) of a motion at the times *t* both lie where a force or rate has a
+    corner that its derivatives *change* (2, n, m) depend on, as friction -k |v| has at rest.
+    """
+    system = equations.system
+    blocks = [
+        (at[None], row[: system.nq], row[system.nq : system.nq + system.nv], p) for at, row in zip(t, y, strict=True)
+    ]
+    if len(blocks) < 2 or not change.any() or not all(at_kink(equations, (), *block) for block in blocks):
+        return
+    at, q, v, _ = blocks[1]
+    try:
+        near(Tangent(equations), at, q, v, np.zeros(system.nv), p)
+    except ArgumentError:
+        where = corners_near(equations, p, float(at[0]), y[1])
+        what = where[0][1] if where else "a force or a rate"
+        raise SimulationError(
+            f"Model '{system.name}': the motion stays where {what} has a corner or jumps, at t = {t[0]:g} s and later, so that it "
+            "has no derivatives. Begin beside it."
+        ) from None

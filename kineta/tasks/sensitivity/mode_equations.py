@@ -17,7 +17,7 @@ from dataclasses import field
 from kineta.algebra.expression import Expr
 from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.equations.equations import Equations
-from kineta.expr.graph import ONE, ZERO, Ref
+from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.mechanics.contact import mode_dynamics
 from kineta.mechanics.contact.guards import closed, direction, size_of, stuck
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
@@ -134,7 +134,7 @@ def _mode_functions(
     z: list[Direction] = [{ref: ONE} for ref in (*s.q, *s.v, s.t, *(g.symbol(n) for n in varied))]
 
     def with_slopes(refs: Sequence[Ref]) -> list[Ref]:
-        return [*refs, *_flat(derivatives(g, refs, z)), *_flat(derivatives(g, refs, unknown))]
+        return [*refs, *_slopes(g, refs, z), *_slopes(g, refs, unknown)]
 
     R = _residuals(free, forces)
     switches = s.system.switches
@@ -154,8 +154,8 @@ def _mode_functions(
     bent = list(dict.fromkeys(zero for _, zero in bends))
     watched = [*(ref for c in d.contacts for ref in _watched(c)), *switching, *bent]
     functions = {
-        "motion": [*R, *_flat(derivatives(g, R, unknown))],
-        "slopes": [*_flat(derivatives(g, R, z)), *s.qdot, *_flat(derivatives(g, s.qdot, z)), *with_slopes(integrands)],
+        "motion": [*R, *_slopes(g, R, unknown)],
+        "slopes": [*_slopes(g, R, z), *s.qdot, *_slopes(g, s.qdot, z), *with_slopes(integrands)],
         "watched": with_slopes(watched),
         "shown": with_slopes(series),
     }
@@ -183,8 +183,9 @@ def _mode_functions(
     )
 
 
-def _flat(rows: Sequence[Sequence[Ref]]) -> list[Ref]:
-    return [ref for row in rows for ref in row]
+def _slopes(g: Graph, refs: Sequence[Ref], directions: Sequence[Direction]) -> list[Ref]:
+    """The derivatives of *refs* in each of the *directions*, those of the first one first."""
+    return [slope for row in derivatives(g, refs, directions, at_rest=True) for slope in row]
 
 
 def _residuals(d: Derivation, forces: Sequence[Ref]) -> list[Ref]:
@@ -258,5 +259,5 @@ def _impact(d: Derivation, z: Sequence[Direction]) -> tuple[dict[str, Sequence[R
             rubs = g.add(impulse, g.mul(g.mul(fixed[SLIDES], contact.bound), g.mul(own[0], way)))
             C.append(g.add(g.mul(fixed[STICKS], velocity), g.mul(g.sub(ONE, fixed[STICKS]), rubs)))
     left, x = [*F, *G, *C], [*u, *multipliers, *impulses]
-    found = [*left, *_flat(derivatives(g, left, [{ref: ONE} for ref in x])), *_flat(derivatives(g, left, z))]
+    found = [*left, *_slopes(g, left, [{ref: ONE} for ref in x]), *_slopes(g, left, z)]
     return {"impact": found}, {"y": [*s.q, *s.v, *x, *laws]}

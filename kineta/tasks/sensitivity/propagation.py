@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kineta.arrays import FloatArray
+from kineta.consistency.definition_domain import domain_violation
 from kineta.errors import SimulationError
 from kineta.numerics.tableaux import Tableau
 from kineta.records import dataclass
@@ -50,6 +51,7 @@ def propagated(
     ends = nodes.copy()
     maps, errors = _maps(tangent, piece, ends[:-1], ends[1:], accuracy)
     for _ in range(HALVINGS):
+        _check_finite(tangent, piece, ends, maps)
         rows, bad = _walk(X, maps, errors, accuracy)
         if not bad.any():
             break
@@ -72,6 +74,19 @@ def propagated(
     wanted = np.isin(ends[1:], nodes[1:])
     yield from zip(
         ends[1:][wanted].tolist(), (x for x, own in zip(rows, wanted.tolist(), strict=True) if own), strict=True
+    )
+
+
+def _check_finite(tangent: ModeTangent, piece: MotionPiece, ends: FloatArray, maps: FloatArray) -> None:
+    """Raise :class:`SimulationError` for *maps* of steps between *ends* without a value."""
+    lost = ~np.isfinite(maps).all(axis=(1, 2))
+    if not lost.any():
+        return
+    k = int(np.argmax(lost))
+    (y,) = states(piece, ends[k : k + 1])
+    why = domain_violation(tangent.equations, piece.mode.p, float(ends[k]), y)
+    raise SimulationError(
+        f"the derivatives have no value near t = {ends[k]:g} s{f': {why}' if why else ''}. End before it, or begin behind it"
     )
 
 

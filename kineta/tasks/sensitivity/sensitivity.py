@@ -28,7 +28,12 @@ from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import integrate
-from kineta.tasks.sensitivity.initial_sensitivity import MotionStart, initial_sensitivities, motion_start
+from kineta.tasks.sensitivity.initial_sensitivity import (
+    MotionStart,
+    check_corner,
+    initial_sensitivities,
+    motion_start,
+)
 from kineta.tasks.sensitivity.linearised_motion import LinearisedMotion, linearised_motion
 from kineta.tasks.sensitivity.smooth_part import SmoothPart, may_jump, smooth_part
 from kineta.tasks.sensitivity.variational_equations import Varied, code, varied
@@ -238,6 +243,8 @@ def _through_events(
     rows = list(motion.along(X, grid))
     times = np.array([row.t for row in rows])
     y, change = np.array([row.y for row in rows]), np.array([row.X[:n] for row in rows])
+    if not first.mode.flags.any():
+        check_corner(smooth.equations, begun.p, times[:2], y[:2], change[:2])
     integrals = motion.integrals(times)
     values = [motion.shown(row) for row in rows]
     outputs = {name: np.array([own[0][k] for own in values]) for k, name in enumerate(seen)}
@@ -307,6 +314,7 @@ def _smooth(
     times, rows = moved.t[0], moved.y[0]
     states = rows[:, : (n + g) * (m + 1)].reshape(len(rows), m + 1, n + g)
     change = np.moveaxis(states[:, 1:], 1, -1)
+    check_corner(equations, begun.p, times[:2], rows[:2], change[:2])
     series = made.observe(times[:, None], rows, task.made.h).reshape(len(rows), m + 1, len(seen))
     outputs = {name: series[:, 0, k] for k, name in enumerate(seen)}
     by_output = {name: series[:, 1:, k] for k, name in enumerate(seen)}

@@ -104,9 +104,9 @@ def _code(equations: Equations, by: Varied, goals: Sequence[Expr], shown: Sequen
     directions = [_direction(g, by, name, states) for name in by.names]
     found = d.expression(*goals, *shown)
     integrands, outputs = found[: len(goals)], found[len(goals) :]
-    vdot, changes = accelerations_along(d, directions)
+    vdot, changes = accelerations_along(d, directions, at_rest=True)
     rate = [*s.qdot, *vdot, *integrands]
-    moving = forwards(g, [*s.qdot, *integrands], directions)
+    moving = forwards(g, [*s.qdot, *integrands], directions, at_rest=True)
     for moved, change in zip(moving, changes, strict=True):
         rate += [*moved[: len(s.q)], *change, *moved[len(s.q) :]]
     switching, watching = switching_of(d, [*s.qdot, *vdot, *integrands])
@@ -136,4 +136,4 @@ def _direction(g: Graph, by: Varied, name: str, states: Sequence[Ref]) -> Direct
 
 def _with_changes(g: Graph, refs: Sequence[Ref], directions: Sequence[Direction]) -> list[Ref]:
     """Return *refs*, then their derivatives in each direction."""
-    return [*refs, *(x for column in forwards(g, refs, directions) for x in column)]
+    return [*refs, *(x for column in forwards(g, refs, directions, at_rest=True) for x in column)]

@@ -318,3 +318,72 @@ def test_a_start_off_its_constraints_is_refused_by_objectives_as_by_sensitivity(
             task()
     found = kn.assemble(fourbar)
     assert kn.objective(fourbar.replace(initial=found.initial), 0.1, ["m"], integral=goal)([1.0]) > 0
+
+
+DRAGGED = """
+parameters m = 1 kg, c = 0.3 kg/m, F = 2 N, g = 9.81 m/s^2, l = 0.7 m;
+coordinates x, y;
+P | Sx(x), Sy(y) = m;
+force air on P = -c*|v(P)|*v(P);
+"""
+
+
+@pytest.mark.parametrize("more", ["", "force beside = table(t; (0 s, 0 N), (2 s, 0 N)) on y;"], ids=["smooth", "table"])
+def test_drag_from_rest_has_the_derivatives_of_its_closed_form(more: str) -> None:
+    """x = m/c log cosh(w t), w = sqrt(F c)/m: |v| v has the derivative 0 at rest."""
+    found = kn.sensitivity(
+        kn.loads(f"{DRAGGED} force push on P = (F, 0, 0); {more}"), 1.0, ["c", "F"], samples=3, **CLOSE
+    )
+    m, c, F, t = 1.0, 0.3, 2.0, found.t
+    w = np.sqrt(F * c) / m
+    by_w = m / c * t * np.tanh(w * t)
+    by_c = -m / c**2 * np.log(np.cosh(w * t)) + by_w * w / (2 * c)
+    assert np.abs(found["x"] - np.stack([by_c, by_w * w / (2 * F)], axis=1)).max() < 1e-10
+
+
+def test_drag_on_a_chain_at_rest_has_derivatives_forth_and_back() -> None:
+    model = kn.loads(
+        "parameters m = 1 kg, c = 0.3 kg/m, l = 0.7 m, g = 9.81 m/s^2; gravity (0, 0, -g);"
+        "A | Ry(q1), Sz(-l) = m; B ~ A | Rx(q2), Sz(-l) = m; initial q1 = 0.4, q2 = 0.3;"
+        "force air on A = -c*|v(A)|*v(A); force wind on B = -c*|v(B)|*v(B);"
+    )
+    by = ["c", "m", "q1", "q2'"]
+    forth, back = (kn.objective(model, 0.3, by, adjoint=a, final=kn.symbol("B.x"), **CLOSE) for a in (False, True))
+    gradient = forth.gradient(forth.x0)
+    assert np.abs(gradient - back.gradient(back.x0)).max() < 1e-10
+    h = 1e-4 * np.eye(len(by))
+    slopes = [(forth(forth.x0 + step) - forth(forth.x0 - step)) / 2e-4 for step in h]
+    assert np.abs(gradient - slopes).max() < 1e-7
+
+
+#: A force on the mass at rest, and what is said of it.
+CORNERS = [
+    (
+        "force rub on P = (-c*|v(P)|*(1 m/s), 0, 0);",
+        "stays where '|v(P)|' of 'rub' (<text>:1:96) has a corner or jumps, at t = 0 s",
+    ),
+    ("force rub = -F*|x|/(1 m) on x;", "stays where 'abs(x)' of 'rub' (<text>:1:96) has a corner or jumps, at t = 0 s"),
+    (
+        "force rub = -F*sqrt(x/(1 m)) on x;",
+        "'sqrt(x)' of 'rub' (<text>:1:96) needs x > 0 for its slope, and x = 0 at t = 0 s",
+    ),
+    (
+        "force rub = -F*sqrt(x/(1 m)) on x; force beside = table(t; (0 s, 0 N), (2 s, 1 N)) on y;",
+        "the derivatives have no value near t = 0 s: 'sqrt(x)' of 'rub' (<text>:1:96) needs x > 0 for its slope",
+    ),
+]
+
+
+@pytest.mark.parametrize(("force", "sentence"), CORNERS)
+def test_a_corner_or_a_steep_force_at_rest_is_named(force: str, sentence: str) -> None:
+    model = f"parameters m = 1 kg, c = 1 kg/m, F = 2 N; coordinates x, y; P | Sx(x), Sy(y) = m;        {force}"
+    with pytest.raises(kn.SimulationError) as caught:
+        kn.sensitivity(kn.loads(model), 0.5, ["x", "c"])
+    assert sentence in str(caught.value)
+
+
+def test_drag_has_an_equilibrium_at_rest() -> None:
+    assert (
+        kn.equilibrium(kn.loads(DRAGGED + "spring s = c*(1 m/s^2) on x; spring w = c*(1 m/s^2) on y;")).stability
+        == "stable"
+    )
