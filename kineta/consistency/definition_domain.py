@@ -85,8 +85,8 @@ class DomainCondition:
         return operation, operand
 
     def sentence(self, value: float, t: float, *, slope: bool = False, whose: str = "") -> str:
-        """Sentence on an operand of this *value* at the time *t*, for which the operation has no value, or no *slope*; *whose* are
-        words on what has it.
+        """Sentence on an operand of this *value* at the time *t*, for which the operation has no value, or no *slope*; *whose*
+        are words on what has it.
         """
         operation, operand = self.words
         # A power with a negative exponent has no value at the edge itself.
@@ -147,7 +147,7 @@ def domain_violation(equations: Derived, p: FloatArray, t: float, y: FloatArray,
 
 
 def _whose(system: System, operation: Expr) -> str:
-    """Words on the first force, or the first-order state, of *system* in which the *operation* stands, with its place in the text."""
+    """Words on the first force, or the first-order state, of *system* with the *operation* in it, and its place in the text."""
     expanded = system.expanded
     records = [(e.name, e.location, e.expressions) for e in expanded.elements]
     records += [(s.name, s.location, (s.rate,)) for s in expanded.states]

@@ -221,8 +221,8 @@ def gradient(
 
 
 def _shares(graph: Graph, i: int, bar: Ref, active: Collection[int], tame: bool) -> Iterator[tuple[Ref, Ref]]:
-    """The operands of node *i*, a *tame* root or another, and what the derivative *bar* by the node adds to those by them. Choices
-    pass it on to the operands of their pairs.
+    """The operands of node *i*, a *tame* root or another, and what the derivative *bar* by the node adds to those by them.
+    Choices pass it on to the operands of their pairs.
     """
     op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
     if op == Op.WHERE:

@@ -226,8 +226,8 @@ def independent_values(
 
 
 def check_corner(equations: Equations, p: FloatArray, t: FloatArray, y: FloatArray, change: FloatArray) -> None:
-    """Raise :class:`SimulationError` where the states *y* (2, n) of a motion at the times *t* both lie where a force or rate has a
-    corner that its derivatives *change* (2, n, m) depend on, as friction -k |v| has at rest.
+    """Raise :class:`SimulationError` where the states *y* (2, n) of a motion at the times *t* both lie where a force or rate has
+    a corner that its derivatives *change* (2, n, m) depend on, as friction -k |v| has at rest.
     """
     system = equations.system
     blocks = [
@@ -242,6 +242,6 @@ def check_corner(equations: Equations, p: FloatArray, t: FloatArray, y: FloatArr
         where = corners_near(equations, p, float(at[0]), y[1])
         what = where[0][1] if where else "a force or a rate"
         raise SimulationError(
-            f"Model '{system.name}': the motion stays where {what} has a corner or jumps, at t = {t[0]:g} s and later, so that it "
-            "has no derivatives. Begin beside it."
+            f"Model '{system.name}': the motion stays where {what} has a corner or jumps, at t = {t[0]:g} s and later, so that "
+            "it has no derivatives. Begin beside it."
         ) from None

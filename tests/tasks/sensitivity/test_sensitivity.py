@@ -383,7 +383,5 @@ def test_a_corner_or_a_steep_force_at_rest_is_named(force: str, sentence: str) -
 
 
 def test_drag_has_an_equilibrium_at_rest() -> None:
-    assert (
-        kn.equilibrium(kn.loads(DRAGGED + "spring s = c*(1 m/s^2) on x; spring w = c*(1 m/s^2) on y;")).stability
-        == "stable"
-    )
+    held = "spring s = c*(1 m/s^2) on x; spring w = c*(1 m/s^2) on y;"
+    assert kn.equilibrium(kn.loads(DRAGGED + held)).stability.stable
