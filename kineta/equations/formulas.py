@@ -20,6 +20,7 @@ from kineta.model.checks.scaling_check import scaling_diagnosis
 from kineta.model.reserved_symbols import added_force, momentum
 from kineta.model.system import System
 from kineta.notation.defined_names import DefinedNames, shortest_form
+from kineta.notation.premises import Premises
 from kineta.notation.printed_form import PrintedForm, form_cost
 from kineta.notation.text import Text
 from kineta.notation.typesetting import FactorKind, Kinds, Notation
@@ -121,9 +122,8 @@ class Formulas:
 
     def _shortest(self, names: Sequence[str], parts: bool, known: Kinds) -> PrintedForm:
         refs, labels = (*self.array.refs, *self.left), self._labels(names)
-        return shortest_form(
-            self.graph, refs, labels, known, self.defined, parts=parts, start=start_values(self.system)
-        )
+        given = premises(self.system)
+        return shortest_form(self.graph, refs, labels, known, self.defined, parts=parts, premises=given)
 
     def sympy(self, *, dynamic: bool = False) -> Any:
         """An expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions; with *dynamic*,
@@ -168,12 +168,13 @@ def kinds(system: System, order: Iterable[str] = ()) -> Kinds:
     return {name: (kind, k) for kind, names in rows for k, name in enumerate(names)}
 
 
-def start_values(system: System) -> Mapping[str, float]:
-    """The values of names at the start of *system*; none where this is not defined."""
+def premises(system: System) -> Premises:
+    """The values of names at the start of *system*, none where this is not defined, and its quaternions."""
     try:
-        return start(system)
+        first = start(system)
     except ExpressionError:
-        return {}
+        first = {}
+    return Premises(first, tuple(system.quaternions))
 
 
 def checked_order(system: System, order: Iterable[Any]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from kineta.equations.formulas import above, gathered, kinds, simplified, start_values
+from kineta.equations.formulas import above, gathered, kinds, premises, simplified
 from kineta.equations.kept_names import kept_names
 from kineta.errors import ArgumentError
 from kineta.expr.graph import Ref
@@ -141,8 +141,8 @@ class MatrixForm:
         return blocks, below, list(form.conditions(notation))
 
     def _shortest(self, labels: Sequence[str], known: Kinds, parts: bool) -> PrintedForm:
-        first = start_values(self.symbols.system)
-        return shortest_form(self.symbols.graph, self.refs, labels, known, self.defined, parts=parts, start=first)
+        given = premises(self.symbols.system)
+        return shortest_form(self.symbols.graph, self.refs, labels, known, self.defined, parts=parts, premises=given)
 
 
 def matrix_form(derivation: Derivation, described: System, *, unforced: bool = False) -> MatrixForm:

@@ -104,7 +104,7 @@ class Symbols:
         x, y, z = (g.value(r) for r in e.refs)
         if x is not None and y is not None and z is not None and not g.exact:
             return Vector(g, *map(g.const, unit((x, y, z))))
-        square = self._opened.shorter(e.dot(e))
+        square = self.opened.shorter(e.dot(e))
         length = g.sqrt(square)
         return e if square == ONE else Vector(g, *(g.div(a, length) for a in e.refs))
 
@@ -204,11 +204,12 @@ class Symbols:
 
     def shorter(self, ref: Ref) -> Ref:
         """*ref* in a simplified form, for short expressions."""
-        return self._opened.shorter(ref) if len(reachable(self.graph, [ref])) < LONG else ref
+        return self.opened.shorter(ref) if len(reachable(self.graph, [ref])) < LONG else ref
 
     @once
-    def _opened(self) -> SumsOfProducts:
-        return SumsOfProducts(self.graph)
+    def opened(self) -> SumsOfProducts:
+        """Expanded forms of expressions of these variables."""
+        return SumsOfProducts(self.graph, quaternions=self.system.quaternions)
 
     def by_speed(self, ref: Ref, weight: Ref = ONE) -> dict[int, Ref]:
         """Partial derivatives of *ref*, times *weight*, by the speeds, by index in v; without zeros."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import Op
 from kineta.expr.walk import reachable
+from kineta.notation.premises import NONE, Premises
 from kineta.notation.printed_form import PrintedForm, form_cost, printed_form
 from kineta.notation.text import TEXT
 from kineta.notation.typesetting import FactorKind, Kinds, Notation, kind_of
@@ -94,35 +95,33 @@ def shortest_form(
     defined: DefinedNames | None,
     *,
     parts: bool = True,
-    start: Mapping[str, float] | None = None,
+    premises: Premises = NONE,
 ) -> PrintedForm:
     """:func:`printed_form` of *refs*, or with *parts* the one with names of *defined* if there is less to read."""
-    plain = printed_form(graph, refs, labels, kinds, parts=parts, start=start)
+    plain = printed_form(graph, refs, labels, kinds, parts=parts, premises=premises)
     if defined is None or not parts:
         return plain
     known = form_cost(plain, labels, kinds)
     if known > MOST_READ:
         return plain
-    best, cost = _form(defined, labels, kinds, start)
+    best, cost = _form(defined, labels, kinds, premises)
     idle = [n for n in [*defined.named][: -TRIED - 1 : -1] if not _shortens(best, n, labels, kinds)]
     for names in (*([idle] if len(idle) > 1 else []), *([n] for n in idle)):
         fewer = defined
         for name in names:
             fewer = fewer.without(name).needed() if name in fewer.named else fewer
         if fewer is not defined:
-            found, own = _form(fewer, labels, kinds, start)
+            found, own = _form(fewer, labels, kinds, premises)
             if own <= cost:
                 defined, best, cost = fewer, found, own
     return best if cost < known else plain
 
 
-def _form(
-    defined: DefinedNames, labels: Sequence[str], kinds: Kinds, start: Mapping[str, float] | None
-) -> tuple[_Defined, float]:
+def _form(defined: DefinedNames, labels: Sequence[str], kinds: Kinds, premises: Premises) -> tuple[_Defined, float]:
     """The form with all names, and its reading cost."""
     known, names = defined.kinds(kinds), list(defined.named)
     refs = (*defined.named.values(), *defined.refs)
-    form = _Defined(printed_form(defined.graph, refs, [*names, *labels], known, start=start), names)
+    form = _Defined(printed_form(defined.graph, refs, [*names, *labels], known, premises=premises), names)
     return form, form_cost(form, labels, known)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol
 
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import Op
 from kineta.expr.walk import reachable
 from kineta.notation.common_subexpressions import common_subexpressions, without_needless_parts
+from kineta.notation.premises import NONE, Premises
 from kineta.notation.printed_tables import with_shown_points
 from kineta.notation.text import TEXT
 from kineta.notation.typesetting import FactorKind, Kinds, Notation
@@ -49,11 +50,11 @@ def printed_form(
     kinds: Kinds,
     *,
     parts: bool = True,
-    start: Mapping[str, float] | None = None,
+    premises: Premises = NONE,
 ) -> PrintedForm:
     """The form of *refs* of the least reading cost, with named *parts* or without; names of parts are none of the *labels*.
 
-    With the values of names at the *start* signs that last from there on are left out, under conditions.
+    By the *premises* signs that last from the start on are left out, under conditions.
 
     Raises :class:`ArgumentError` for formulas too long to be written out without parts.
     """
@@ -72,7 +73,7 @@ def printed_form(
     best, cost = min(((form, form_cost(form, labels, kinds)) for form in forms), key=lambda row: row[1])
     if (
         size <= READABLE
-        and (readable := readable_form(own, plain, kinds, labels, parts=parts, start=start)) is not None
+        and (readable := readable_form(own, plain, kinds, labels, parts=parts, premises=premises)) is not None
         and form_cost(readable, labels, kinds) * (DETOUR if best.parts else 1.0) <= cost
     ):
         return readable

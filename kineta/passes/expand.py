@@ -1,8 +1,9 @@
 """Expansion of small expressions into sums of products, and factored forms of them with trigonometric identities.
 
 An expression becomes a sum of products of powers of atoms: symbols, functions and denominators. This normal form shows every
-cancellation, including cos^2 = 1 - sin^2. The result has common factors in front, a - a sin^2 x as a cos^2 x, and
-sin x cos y + cos x sin y as sin(x + y). Expressions with too many terms are atoms; longer results are discarded.
+cancellation, including cos^2 = 1 - sin^2, and w^2 = 1 - x^2 - y^2 - z^2 of unit quaternions. The result has common factors in
+front, a - a sin^2 x as a cos^2 x, and sin x cos y + cos x sin y as sin(x + y). Expressions with too many terms are atoms; longer
+results are discarded.
 """
 
 from __future__ import annotations
@@ -40,10 +41,20 @@ class SumsOfProducts:
 
     values : numbers for symbols
     rounding : relative size, by the largest summand, below which a coefficient is rounding error and zero
+    quaternions : names of unit quaternions, whose entries are the symbols ``name.qw .qx .qy .qz``
     """
 
-    def __init__(self, graph: Graph, values: Mapping[str, float] | None = None, rounding: float = 0.0) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        values: Mapping[str, float] | None = None,
+        rounding: float = 0.0,
+        quaternions: Iterable[str] = (),
+    ) -> None:
         self.graph = graph
+        self._vectors = {
+            graph.symbol(f"{name}.qw"): tuple(graph.symbol(f"{name}.q{axis}") for axis in "xyz") for name in quaternions
+        }
         self.values = {name: Fraction(x) for name, x in (values or {}).items()}
         self.rounding = Fraction(rounding)
         self._sizes: dict[tuple[Ref, ...], int] = {}
@@ -214,19 +225,21 @@ class SumsOfProducts:
         return {_times(m, denominator): f for m, f in above.items()}
 
     def _squared(self, m: Monomial) -> bool:
-        """Whether *m* has even powers of cosines."""
+        """Whether *m* has even powers of cosines, or of first entries of unit quaternions."""
         op = self.graph.op
-        return any(power > 1 and op[atom >> 1] == Op.COS for atom, power in m)
+        return any(power > 1 and (op[atom >> 1] == Op.COS or atom in self._vectors) for atom, power in m)
 
     def _reduced(self, m: Monomial) -> Sum:
-        """*m* without even powers of cosines."""
+        """*m* without even powers of cosines, and of first entries of unit quaternions."""
         g = self.graph
         for atom, power in m:
-            if power > 1 and g.op[atom >> 1] == Op.COS:
+            if power > 1 and (g.op[atom >> 1] == Op.COS or atom in self._vectors):
                 rest = _times(m, ((atom, -2),))
-                sine = g.sin(g.lhs[atom >> 1])
-                less = _times(rest, ((sine & -2, 2),))
-                return _added(self._reduced(rest), {k: -f for k, f in self._reduced(less).items()})
+                total = self._reduced(rest)
+                for other in self._vectors.get(atom) or (g.sin(g.lhs[atom >> 1]) & -2,):
+                    less = self._reduced(_times(rest, ((other, 2),)))
+                    total = _added(total, {k: -f for k, f in less.items()})
+                return total
         return {m: Fraction(1)}
 
     def _quotient(self, a: Sum, b: Sum) -> Sum:

@@ -294,6 +294,24 @@ def test_quasi_velocities_of_a_sound_model_have_accelerations_at_any_state(seed:
         assert error(found, wanted) < 1e-11
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_angular_velocities_in_space_are_those_in_the_body_turned(seed: int) -> None:
+    """A heavy body on a ball joint, whose rotation is a unit quaternion: R w' of the body are the rates in space."""
+    rng = np.random.default_rng(seed)
+    names = ("Jx(%.3f)", "Jy(%.3f)", "Jz(%.3f)", "com = (%.3f, %.3f, %.3f)")
+    inertia = ", ".join(names) % (*rng.uniform(1, 1.5, 3), *rng.uniform(-0.5, 0.5, 3))
+    own = f"gravity 9.81; coordinates b; Body | Ball(b) = m(0.7), {inertia};"
+    turned = kn.loads(own + "quasi wx = w(Body).x, wy = w(Body).y, wz = w(Body).z;")
+    for _ in range(3):
+        q, w = rng.normal(size=4), rng.normal(size=3)
+        q /= np.linalg.norm(q)
+        a, v = q[0], q[1:]
+        R = (a * a - v @ v) * np.eye(3) + 2 * np.outer(v, v) + 2 * a * np.cross(np.eye(3), v)
+        plain, found = (kn.derive(s).function("forward")(0.0, q, u) for s, u in ((kn.loads(own), w), (turned, R @ w)))
+        assert found == pytest.approx(R @ plain, rel=1e-12, abs=1e-12)
+    assert kn.derive(turned).operations("forward").div == 3  # by pivots of the mass matrix alone
+
+
 @pytest.mark.slow
 def test_mass_matrices_in_quasi_velocities_are_singular_only_where_the_motions_are() -> None:
     system = kn.loads("""coordinates a, b, c, x, y; A | Rz(a), Ry(b), Rz(c) = 1, 1, 2, 2.5; B | Sx(x), Sy(y) = 1;

@@ -80,6 +80,16 @@ def test_a_term_with_the_squares_of_two_sines_is_taken_apart_once(factors: tuple
     assert evaluate(DESCRIPTIONS, [written.ref], values)[0] == pytest.approx(expected, rel=1e-14)
 
 
+def test_a_unit_quaternion_turns_lengths_into_themselves() -> None:
+    g = Graph()
+    w, x, y, z = (g.symbol(f"b.q{n}") for n in "wxyz")
+    along = [g.sub(g.mul(g.const(2), g.add(g.mul(w, w), g.mul(x, x))), g.const(1))]
+    along += [g.mul(g.const(2), g.add(g.mul(x, y), g.mul(w, z))), g.mul(g.const(2), g.sub(g.mul(x, z), g.mul(w, y)))]
+    square = g.sum(g.mul(e, e) for e in along)
+    assert SumsOfProducts(g, quaternions=["b"]).written(square) == g.const(1)
+    assert SumsOfProducts(g).written(square) != g.const(1)
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_the_value_stays_and_no_operation_is_added(seed: int) -> None:
     g, refs = random_graph(seed, 25)

@@ -104,7 +104,7 @@ def projected_variables(system: System, graph: Graph) -> Symbols:
     own = symbols(system, graph)
     found = definitions(own)
     right = [graph.sub(f.value, f.free) for f in found.rows]
-    speeds = eliminated(graph, [f.gradient for f in found.rows], right)
+    speeds = eliminated(own.opened, [f.gradient for f in found.rows], right)
     return with_state_rates(replace(own, speeds=tuple(speeds)))
 
 
@@ -148,7 +148,7 @@ def multipliers(found: QuasiVelocityDefinitions, own: Symbols, forces: Sequence[
     for i, form in enumerate(found.rows):
         for k, a in form.gradient.items():
             columns[k][i] = a
-    solved = eliminated(own.graph, columns, forces)
+    solved = eliminated(own.opened, columns, forces)
     return solved[: len(found.kept)]
 
 

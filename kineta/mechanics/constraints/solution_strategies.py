@@ -63,19 +63,19 @@ def _nullspace(d: Derivation, orders: Sequence[Sequence[int]], f: Sequence[Ref],
 
 
 def _partition(d: Derivation, orders: Sequence[Sequence[int]], f: Sequence[Ref], s: Sequence[Ref]) -> list[list[Ref]]:
-    g, n, A = d.graph, len(d.symbols.v), [r.gradient for r in d.rows]
+    n, A = len(d.symbols.v), [r.gradient for r in d.rows]
     free = _free(d)
     held = [k for k in range(n) if k not in free]
     own = [{i: row[k] for i, k in enumerate(held) if k in row} for row in A]
 
     def whole(right: Sequence[Ref], j: int | None = None) -> list[Ref]:
         """The x with A x = *right* whose free entries are zero, except entry *j*, which is one."""
-        dependent = dict(zip(held, eliminated(g, own, right), strict=True))
+        dependent = dict(zip(held, eliminated(d.symbols.opened, own, right), strict=True))
         return [ONE if k == j else dependent.get(k, ZERO) for k in range(n)]
 
     N = [whole([neg(row.get(j, ZERO)) for row in A], j) for j in free]
     x, left = _reduced(d, N, whole(s), f)
-    solved = eliminated(g, _transposed(own, len(held)), [left[k] for k in held])
+    solved = eliminated(d.symbols.opened, _transposed(own, len(held)), [left[k] for k in held])
     return [[*x, *(neg(y) for y in solved)]]
 
 

@@ -21,14 +21,14 @@ BLOCK = 3
 SMALL = 200
 
 
-def eliminated(graph: Graph, rows: Sequence[Mapping[int, Ref]], right: Sequence[Ref]) -> list[Ref]:
-    """The x with sum of rows[i][k] x_k = right[i], for as many *rows* as unknowns.
+def eliminated(opened: SumsOfProducts, rows: Sequence[Mapping[int, Ref]], right: Sequence[Ref]) -> list[Ref]:
+    """The x with sum of rows[i][k] x_k = right[i], for as many *rows* as unknowns, in the graph of *opened* forms.
 
     Only numbers are pivots, with least fill-in first, since a symbolic entry may vanish for independent rows, as every entry of
     a rotation matrix does. The remainder is solved in square blocks by quantities that vanish for dependent rows only: small
     blocks by determinants, large blocks by normal equations.
     """
-    opened = SumsOfProducts(graph)
+    graph = opened.graph
     A, b = [dict(row) for row in rows], list(right)
     x = [ZERO] * len(A)
     waiting = set(range(len(A)))

@@ -33,7 +33,7 @@ def _inverse(d: Derivation) -> list[list[Ref]]:
     """All columns of h: by the quasi-velocities of the constraints, then by the free ones."""
     rows = [f.gradient for f in d.definitions.rows]
     n = len(rows)
-    columns = [eliminated(d.graph, rows, [ONE if i == r else ZERO for i in range(n)]) for r in range(n)]
+    columns = [eliminated(d.symbols.opened, rows, [ONE if i == r else ZERO for i in range(n)]) for r in range(n)]
     return [list(row) for row in zip(*columns, strict=True)]
 
 

@@ -31,7 +31,7 @@ from kineta.notation.readable.ring import Ring
 
 def quotient(ring: Ring, a: Sum, d: Sum) -> Sum | None:
     """The value of a / d where that is a sum of products, else None; *a* and *d* have no common powers of divisors."""
-    for x in sorted({x for m in d for x, _ in m if ring.keys[x][0] in (Op.COS, "root")}):
+    for x in sorted({x for m in d for x, _ in m if ring.keys[x][0] in (Op.COS, "root") or x in ring.vectors}):
         conjugate = {m: -f if power(m, x) % 2 else f for m, f in d.items()}
         a, d = ring.product(a, conjugate), ring.product(d, conjugate)
     return polynomials.quotient(a, d)

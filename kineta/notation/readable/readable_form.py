@@ -7,6 +7,7 @@ from contextlib import suppress
 from itertools import count
 
 from kineta.expr.graph import Graph, Ref
+from kineta.notation.premises import NONE, Premises
 from kineta.notation.printed_numbers import NumberStyle, in_one_style
 from kineta.notation.readable.angles import with_numbers, with_sums_of_angles
 from kineta.notation.readable.brackets import with_short_brackets
@@ -75,10 +76,10 @@ def readable_form(
     taken: Collection[str],
     *,
     parts: bool = True,
-    start: Mapping[str, float] | None = None,
+    premises: Premises = NONE,
 ) -> ReadableForm | None:
     """*refs* as they are shortest to read, with named *parts* or without; None where that is long. Names of parts are
-    none of *taken*. With the values of names at the *start* signs that last from there on are left out.
+    none of *taken*. By the *premises* signs that last from the start on are left out.
     """
     found: list[NamedParts] = []
     taken = {n.replace("_", "") for n in (*graph.names, *taken)}
@@ -89,9 +90,9 @@ def readable_form(
     ways = (dict[int, str](), distances, differences)
     for named in (way for k, way in enumerate(ways) if way not in ways[:k]):
         for keeps in (False, True):
-            ring = Ring({**kinds, PI: (FactorKind.NUMBER, 0)}, keeps=keeps)
+            ring = Ring({**kinds, PI: (FactorKind.NUMBER, 0)}, keeps=keeps, quaternions=premises.quaternions)
             with suppress(LongFormError):
-                found.append(_named_parts(ring, graph, refs, named, taken, parts=parts, start=start))
+                found.append(_named_parts(ring, graph, refs, named, taken, parts=parts, premises=premises))
             if not ring.shifted:
                 break
     if not found:
@@ -118,11 +119,12 @@ def _named_parts(
     taken: Collection[str],
     *,
     parts: bool,
-    start: Mapping[str, float] | None,
+    premises: Premises,
 ) -> NamedParts:
     factoring = Factoring(ring)
     given, sums = normal_form(ring, graph, refs, distances)
     sums = [with_squares(ring, with_numbers(ring, cancelled(ring, a)), given) for a in sums]
+    start = premises.start
     sums, signs = without_lasting_signs(ring, sums, start) if start is not None else (sums, {})
     if sum(map(len, sums)) > MOST or sum(len(with_sums_of_angles(ring, a)) for a in sums) > LONG:
         raise LongFormError

@@ -1,4 +1,5 @@
-"""Atoms and products of sums of them, reduced by cos^2 = 1 - sin^2 and by what roots and divisors stand for.
+"""Atoms and products of sums of them, reduced by cos^2 = 1 - sin^2, by w^2 = 1 - x^2 - y^2 - z^2 of unit quaternions, and
+by what roots and divisors stand for.
 
 Atoms are symbols, sines and cosines of angles, roots, other functions, and divisors: sums that something was divided by.
 """
@@ -33,10 +34,11 @@ class Ring:
     sums : what divisors are, and the squares of roots
     basis : the angles that all others are sums of
     waves : products of sines and cosines as sums of them, where they have been asked for: angles, and whether they have sines
+    vectors : for the first entries of unit quaternions the others
     keeps : whether angles of the basis keep the numbers that are added to them, ``q - pi/6``; shifted : whether some have these
     """
 
-    def __init__(self, kinds: Kinds, *, keeps: bool = False) -> None:
+    def __init__(self, kinds: Kinds, *, keeps: bool = False, quaternions: Iterable[str] = ()) -> None:
         self.kinds = kinds
         self.keeps, self.shifted = keeps, False
         self.keys: list[Key] = []
@@ -45,6 +47,7 @@ class Ring:
         self.basis: list[Angle] = []
         self.waves: dict[Monomial, dict[tuple[Angle, bool], Fraction]] = {}
         self._index: dict[Key, int] = {}
+        self.vectors = {self.symbol(f"{n}.qw"): [self.symbol(f"{n}.q{axis}") for axis in "xyz"] for n in quaternions}
 
     def atom(self, key: Key, kind: FactorKind) -> int:
         """The atom of a key."""
@@ -144,6 +147,8 @@ class Ring:
             return (x, -2), {(): ONE, ((self.partner(x), 2),): -ONE}
         if kind == "root" and p > 1:
             return (x, -2), self.sums[x]
+        if p > 1 and x in self.vectors:
+            return (x, -2), {(): ONE} | {((y, 2),): -ONE for y in self.vectors[x]}
         if kind == "root" and p < 0 and self.kind[x] == FactorKind.NUMBER:
             return (x, 2), {m: 1 / f for m, f in self.sums[x].items()}
         if kind == "divisor" and p > 0:

@@ -45,6 +45,10 @@ PAIRS = [
     ("I + m*a^2", "I*cos(q)^2 + (I + m*a^2)*sin(q)^2 + m*a^2*cos(q)^2"),
 ]
 
+BALL = "Ball | Ball(b) = Jx(J), Jy(J), Jz(J); quasi wx = w(Ball).x, wy = w(Ball).y, wz = w(Ball).z;"
+TURNTABLE = """Ball | Sx(x), Sy(y), Ball(b) = m, 2*m*r^2/5, 2*m*r^2/5, 2*m*r^2/5; constraint along : x' = r*w(Ball).y - W*y;
+constraint across : y' = W*x - r*w(Ball).x; quasi x', y', spin = w(Ball).z;"""
+
 
 @pytest.mark.parametrize(("book", "other"), PAIRS)
 def test_the_reading_cost_ranks_forms_as_textbooks_do(book: str, other: str) -> None:
@@ -171,6 +175,27 @@ def test_an_ignorable_angle_is_in_no_canonical_equation() -> None:
     assert "(R^2*l^2*(3*M + 2*m*sin(theta)^2))" in energy
     assert not any(f"{op}(phi" in line for line in (energy, *lines) for op in ("sin", "cos"))
     assert all(len(line) < 200 for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("model", "quantity", "shown"),
+    [
+        (BALL, "equations", "J*wx'"),
+        (BALL, "lagrangian", "J*(wx^2 + wy^2 + wz^2)/2"),
+        (TURNTABLE, "equations", "7*m*x''/5 + 2*m*W*y'/5"),
+        (
+            TURNTABLE,
+            "lagrangian",
+            "m*(7*x'^2 + 7*y'^2 + 2*r^2*spin^2)/10 + 2*m*W*(y*x' - x*y')/5 + m*W^2*(x^2 + y^2)/5",
+        ),
+    ],
+)
+def test_unit_quaternions_are_left_out_where_the_values_do_not_have_them(model: str, quantity: str, shown: str) -> None:
+    """A ball, and one that rolls on a table that turns."""
+    coordinates = "x, y, b" if "Sx(x)" in model else "b"
+    text = kn.derive(kn.loads(f"parameters J, m, r, W; coordinates {coordinates}; {model}")).text(quantity)
+    assert shown in text
+    assert "b.q" not in text
 
 
 def test_no_square_begins_with_a_minus() -> None:
