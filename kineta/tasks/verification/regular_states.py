@@ -12,17 +12,17 @@ from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.redundancy import contradiction, singular_configuration
 from kineta.equations.equations import Equations
 from kineta.equations.initial_values import initial_state
-from kineta.errors import SimulationError
+from kineta.errors import SimulationError, excerpt, reworded
 from kineta.mechanics.constraints.structural_rank import dependent
 from kineta.model.reserved_symbols import TIME
 from kineta.numerics.linear_algebra import norm, unit_rows
 from kineta.runtime.mass_matrix_rank import why_infinite
 from kineta.tasks.verification.random_states import States, chosen, on_constraints, quantity, random_states
 
-#: A predicate of states, (n,).
-
 #: Factor of the number of states in a second attempt.
 MORE = 30
+#: Sets of random values of parameters that have none: with some of them a machine does not close, or a root has no value.
+DRAWS = 8
 #: Drawn states that show how long rows of constraints are where these are not met.
 DRAWN = 3
 
@@ -31,8 +31,26 @@ def regular_states(equations: Equations, n: int, *, seed: int = 0, enough: int =
     """Return *equations* without redundant constraints, and the consistent states with finite accelerations of *n* random ones;
     where these are not *enough*, among more, as redundancy differs between positions.
 
-    Raises :class:`SimulationError` for too few states of the second attempt, and where all consistent ones are singular.
+    Parameters without values have random ones, the same for all states. Raises :class:`SimulationError` for too few states of the
+    second attempt, and where all consistent ones are singular, with each of :data:`DRAWS` sets of such values.
     """
+    unknown = [p.name for p in equations.system.parameters if p.value is None]
+    for drawn in range(DRAWS if unknown else 1):
+        try:
+            return _attempted(equations, n, seed + drawn, enough)
+        except SimulationError as error:
+            last = error
+    if unknown:
+        raise reworded(
+            last,
+            f"{str(last).removesuffix('.')}; so it is with {DRAWS} sets of random values of the parameters {excerpt(unknown)}, which "
+            "have none. Give them values with which the machine moves.",
+        )
+    raise last
+
+
+def _attempted(equations: Equations, n: int, seed: int, enough: int) -> tuple[Equations, States]:
+    """The states of :func:`regular_states` with one set of values of the parameters."""
     system, whole = equations.system, equations
     tries = (n, MORE * n) if system.constraints else (n,)
     for tried in tries:

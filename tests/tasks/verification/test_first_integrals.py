@@ -126,3 +126,25 @@ def test_momenta_of_quasi_velocities_have_no_cyclic_coordinates() -> None:
     text = (EXAMPLES / "turntable_ball.kin").read_text().replace("initial", "quasi x', y', w = w(Ball).z; #", 1)
     found = names(kn.loads(text))
     assert found == ["momentum of x'", "momentum of y'", "momentum of w"]
+
+
+ROD = "gravity (0, -g, 0); parameters m, g, l, R; Rod | "
+BOWLS = [
+    ROD + "Rz(theta), Sy(-sqrt(R^2 - l^2)) = m(m), Jz(m*l^2/3);",
+    ROD + "Sx(x), Sy(y), Rz(theta) = m(m), Jz(m*l^2/3); point P on Rod = (-l, 0, 0); point Q on Rod = (l, 0, 0);"
+    "coordinates x, y, theta; constraint left : P.x^2 + P.y^2 = R^2; constraint right : Q.x^2 + Q.y^2 = R^2;",
+]
+
+
+@pytest.mark.parametrize("model", BOWLS, ids=["turning", "constrained"])
+def test_a_machine_without_values_is_asked_with_those_for_which_it_moves(model: str) -> None:
+    """A rod of length 2 l moves in a bowl of radius R where l < R."""
+    assert [x.name for x in kn.first_integrals(kn.loads(model))] == ["energy"]
+
+
+def test_a_machine_that_closes_with_no_values_says_so() -> None:
+    model = "parameters a, m; B | Sx(x), Sy(y) = m; coordinates x, y; constraint c : x^2 + y^2 + a^2 + 1 = 0;"
+    with pytest.raises(
+        kn.SimulationError, match=r"so it is with \d+ sets of random values of the parameters a, m, which have"
+    ):
+        kn.first_integrals(kn.loads(model))
