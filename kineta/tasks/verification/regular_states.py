@@ -43,8 +43,8 @@ def regular_states(equations: Equations, n: int, *, seed: int = 0, enough: int =
     if unknown:
         raise reworded(
             last,
-            f"{str(last).removesuffix('.')}; so it is with {DRAWS} sets of random values of the parameters {excerpt(unknown)}, which "
-            "have none. Give them values with which the machine moves.",
+            f"{str(last).removesuffix('.')}; so it is with {DRAWS} sets of random values of the parameters {excerpt(unknown)}, "
+            "which have none. Give them values with which the machine moves.",
         )
     raise last
 
