@@ -90,8 +90,8 @@ _MISSING = object()
 
 def memo(owner: object, key: K, make: Callable[[], T]) -> T:
     """The value of *make* for *key*, computed once for *owner* and stored in its ``__dict__``."""
-    found: T = computed_once(owner.__dict__.setdefault("_memory", {}), key, make)
-    return found
+    store: dict[K, T] = owner.__dict__.setdefault("_memory", {})
+    return store[key] if key in store else computed_once(store, key, make)
 
 
 #: Sequence numbers of accesses.

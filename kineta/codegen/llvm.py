@@ -206,18 +206,16 @@ class NativeFunction:
 
     def batch(self, *blocks: FloatArray) -> FloatArray:
         """The results for n states, (n, n_outputs), from arrays (n, size), or (size,) for a row shared by all."""
-        kept, rows, n = list[FloatArray](), list[int](), -1
-        for i, block in enumerate(blocks):
-            array = np.ascontiguousarray(block, dtype=np.float64)
-            shape, size = array.shape, self._sizes[i]
+        kept, rows, n = [np.ascontiguousarray(block, dtype=np.float64) for block in blocks], list[int](), -1
+        for array, size in zip(kept, self._sizes, strict=True):
+            shape = array.shape
             if shape == (size,):
                 rows += address(array), 0
             elif len(shape) == 2 and shape[1] == size and n in (-1, shape[0]):
                 n = shape[0]
                 rows += address(array), size
             else:
-                raise self._misfit(i, shape, n)
-            kept.append(array)  # up to the call
+                raise self._misfit(len(rows) // 2, shape, n)
         n = 1 if n == -1 else n
         out = np.empty((n, self._n_outputs))
         self._rows(n, *rows, address(out), self._n_outputs)

@@ -13,7 +13,15 @@ from kineta.arrays import FloatArray
 from kineta.integration import loop_abi
 from kineta.integration.loop_abi import ContactData, RunData, SwitchData
 from kineta.integration.problem import Problem
-from kineta.integration.run_memory import functions, run_memory, set_contacts, set_functions, set_switches
+from kineta.integration.run_memory import (
+    RunForm,
+    functions,
+    run_form,
+    run_memory,
+    set_contacts,
+    set_functions,
+    set_switches,
+)
 from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, EventRows, Segment, Transitions
 from kineta.numerics.tableaux import Tableau
 
@@ -25,6 +33,22 @@ PAUSE = 0.1
 _FEW = 16
 #: Reasons for a failure, by the return value of the loop.
 FAILURES = {loop_abi.STEP_TOO_SMALL: STEP_UNDERFLOW, loop_abi.NOT_FINITE: NOT_FINITE}
+
+
+def _form(tableau: Tableau, problem: Problem, rtol: float, atol: float, *, dense: bool) -> tuple[bool, int, RunForm]:
+    """Whether the loop keeps interpolants for a *problem*, asked for or not; the number of steps for which there is room; and the
+    form of the memory.
+    """
+    events, kinks, switching = problem.events, problem.kinks, problem.switching
+    dense = (
+        dense
+        or (events is not None and events.n > 0)
+        or (kinks is not None and kinks.numbers[0] + kinks.heeded(rtol) > 0)
+    )
+    per_step = 8 * len(problem.y0) * (1 + tableau.coefficients * dense) + 8
+    few = _FEW if switching is None else 2 * loop_abi.AT_ONCE * (1 + len(switching.stops))
+    chunk = int(max(few, min(CHUNK, CHUNK_BYTES // per_step)))
+    return dense, chunk, run_form(tableau, problem, chunk, rtol=rtol, atol=atol, dense=dense)
 
 
 class NativeRun:
@@ -51,17 +75,12 @@ class NativeRun:
         self.problem = problem
         self._integrate = integrate
         self.n, self.left = len(problem.y0), max_steps
-        events = 0 if problem.events is None else problem.events.n
-        kinks = problem.kinks
-        self._dense = dense or events > 0 or (kinks is not None and kinks.numbers[0] + kinks.heeded(rtol) > 0)
-        per_step = 8 * self.n * (1 + tableau.coefficients * self._dense) + 8
-        few, switching = _FEW, problem.switching
-        if switching is not None:
-            few = 2 * loop_abi.AT_ONCE * (1 + len(switching.stops))
-        self.chunk = int(max(few, min(CHUNK, CHUNK_BYTES // max(per_step, 1))))
-        self._memory = run_memory(
-            tableau, problem, self.chunk, rtol=rtol, atol=atol, max_step=max_step, dense=self._dense
-        )
+        key = tableau, rtol, atol, dense
+        if key not in problem.alike:
+            problem.alike[key] = _form(tableau, problem, rtol, atol, dense=dense)
+        form: RunForm
+        self._dense, self.chunk, form = problem.alike[key]
+        self._memory = run_memory(form, problem, max_step)
         self._data = self._memory.data
         if not self._memory.seconds:
             began = time.perf_counter()

@@ -18,7 +18,7 @@ from kineta.integration import loop_abi
 from kineta.integration.contact_records import IMPACT_NUMBERS
 from kineta.integration.loop_abi import CaseData, EnsembleData, RunData
 from kineta.integration.problem import Problem
-from kineta.integration.run_memory import run_memory, set_contacts, set_switches
+from kineta.integration.run_memory import run_form, run_memory, set_contacts, set_switches
 from kineta.integration.segment import EventZeros
 from kineta.memory import LaneRecord
 from kineta.numerics.tableaux import Tableau
@@ -202,9 +202,8 @@ class EnsembleRun:
             **own,
         )
         self._shared = data
-        self._memory = partial(
-            run_memory, tableau, chunk=0, rtol=rtol, atol=atol, max_step=max_step, dense=True, zeros=ROOM
-        )
+        self._form = partial(run_form, tableau, chunk=0, rtol=rtol, atol=atol, dense=True, zeros=ROOM)
+        self._max_step = max_step
 
     @property
     def terminated(self) -> int:
@@ -254,7 +253,7 @@ class EnsembleRun:
 
     def _run_data(self, problem: Problem) -> RunData:
         """Memory of a run of cases like *problem*."""
-        data = self._memory(problem).data
+        data = run_memory(self._form(problem), problem, self._max_step).data
         found = data.events.array("which")
         cases = np.zeros(0 if found is None else len(found), dtype=np.int64)
         since = np.zeros(loop_abi.CHATTER)

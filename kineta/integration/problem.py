@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import field
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -160,6 +162,7 @@ class Problem:
         other states
     contacts : whose transitions the native loop carries out; None for a return at every event zero
     switching : switches, whose transitions :func:`~kineta.kernels.switching.change_at` carries out, or the loop of an ensemble
+    alike : what is known of all problems that differ from this one in the numbers of :meth:`further` alone
     """
 
     rhs: int
@@ -175,6 +178,7 @@ class Problem:
     slides: Slides | None = None
     contacts: Contacts | None = None
     switching: Switching | None = None
+    alike: dict[Hashable, Any] = field(default_factory=dict, init=False)
 
     @property
     def steering(self) -> int:
@@ -185,7 +189,9 @@ class Problem:
         """The problem from *t0*, *y0* to *t1*, with another block h."""
         own = (self.quaternions, self.integrals, self.events, self.manifold)
         more = (self.kinks, self.slides, self.contacts, self.switching)
-        return Problem(self.rhs, h, t0, t1, y0, *own, *more)  # dataclasses.replace takes longer than a sample may
+        found = Problem(self.rhs, h, t0, t1, y0, *own, *more)  # dataclasses.replace takes longer than a sample may
+        object.__setattr__(found, "alike", self.alike)  # dataclasses.replace gives a problem of its own
+        return found
 
     def rate(self, t: float, y: FloatArray) -> FloatArray:
         """The right-hand side, (n,)."""

@@ -47,7 +47,7 @@ class RunMemory:
         self._copy.reset()
 
 
-class _Common(NamedTuple):
+class RunForm(NamedTuple):
     """What runs have in common whose records differ in numbers alone.
 
     functions : addresses, as for :func:`set_functions`; block : size of the block h
@@ -73,22 +73,19 @@ class _Common(NamedTuple):
     dense: bool
 
 
-def run_memory(
+def run_form(
     tableau: Tableau,
     problem: Problem,
     chunk: int,
     *,
     rtol: float,
     atol: float,
-    max_step: float,
     dense: bool,
     zeros: int = ZEROS,
-) -> RunMemory:
-    """Memory of a run of *problem* with room for *chunk* steps and *zeros* of events between two pauses; no step size is set,
-    and no rate.
-    """
+) -> RunForm:
+    """The form of the memory of a run of *problem*, with room for *chunk* steps and *zeros* of events between two pauses."""
     p, m, events = problem, problem.manifold, problem.events
-    own = _Common(
+    return RunForm(
         tableau=tableau,
         functions=functions(p),
         n=len(p.y0),
@@ -107,7 +104,12 @@ def run_memory(
         atol=atol,
         dense=dense,
     )
-    image, store = _image(own)
+
+
+def run_memory(form: RunForm, problem: Problem, max_step: float) -> RunMemory:
+    """Memory of a run of *problem*, which has this *form*; no step size is set, and no rate."""
+    p, m, events = problem, problem.manifold, problem.events
+    image, store = _image(form)
     try:
         memory = store.pop()
         memory.reset()
@@ -125,7 +127,7 @@ def run_memory(
 
 
 @lru_cache(maxsize=64)
-def _image(own: _Common) -> tuple[RecordImage[RunData], list[RunMemory]]:
+def _image(own: RunForm) -> tuple[RecordImage[RunData], list[RunMemory]]:
     """The record of a run, without the numbers of its problem, and the store of memory that no run has."""
     n, rows = own.n, own.chunk + 1
     data = RunData(
@@ -257,7 +259,7 @@ def kink_data(kinks: Kinks, n: int, rtol: float) -> KinkData:
     )
 
 
-def _slide_data(own: _Common) -> SlideData:
+def _slide_data(own: RunForm) -> SlideData:
     if own.slides is None:
         return SlideData()
     count, n = len(own.slides.guards), own.n
@@ -275,7 +277,7 @@ def _slide_data(own: _Common) -> SlideData:
     )
 
 
-def _event_data(own: _Common) -> EventData:
+def _event_data(own: RunForm) -> EventData:
     n, events = own.n, own.events
     if not events:
         return EventData()
@@ -299,7 +301,7 @@ def _event_data(own: _Common) -> EventData:
     )
 
 
-def _constraint_data(own: _Common) -> ConstraintData:
+def _constraint_data(own: RunForm) -> ConstraintData:
     n = own.n
     if own.speeds is None:
         return ConstraintData(low=1.0)

@@ -13,6 +13,7 @@ from kineta.model.system import System
 from kineta.records import constant_record, dataclass
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.events import Event
+from kineta.threads import once
 
 #: What may carry the cases of an ensemble: the cores of this machine, a graphics processor.
 CARRIERS = ("llvm", "cuda")
@@ -63,7 +64,7 @@ class SimulationProblem:
     start: RunStart | None = None
     backend: str = "llvm"
 
-    @property
+    @once
     def system(self) -> System:
         """Simulated system."""
         return self.equations.system
@@ -73,7 +74,7 @@ class SimulationProblem:
         """Number of cases, None for one motion."""
         return None if self.y0.ndim == 1 else len(self.y0)
 
-    @property
+    @once
     def states(self) -> int:
         """Number of coordinates, speeds and derivatives of speeds at the head of y."""
         return self.made.code.layout.states(self.system)
@@ -94,12 +95,12 @@ class SimulationProblem:
         """Direction of time: 1, or -1 backwards."""
         return 1.0 if self.t1 > self.t0 else -1.0
 
-    @property
+    @once
     def has_modes(self) -> bool:
         """True where the motion is a hybrid automaton."""
         return self.method != MOREAU and bool(self.system.contacts or self.system.switches)
 
-    @property
+    @once
     def quaternions(self) -> list[int]:
         """Offsets of the quaternions in y."""
         return list(self.system.quaternions.values())

@@ -30,7 +30,8 @@ class Projection:
 
     def __call__(self, t: FloatArray, rows: FloatArray, made: BoundSystem | None = None) -> None:
         """Project the states *rows* (k, n) at the times *t* (k,), of a mode with other code if given."""
-        normalise(rows, self.quaternions)
+        if self.quaternions:
+            normalise(rows, self.quaternions)
         if self._made is None or not len(rows):
             return
         made = made or self._made

@@ -33,6 +33,12 @@ def bytes_per_step(states: int, *, every: bool, keep: bool) -> int:
     return 8 * ((1 + states) * every + (1 + 14 * states) * keep)
 
 
+def _one_row(rows: Sequence[tuple[FloatArray, FloatArray, Any]]) -> tuple[FloatArray, FloatArray, Any]:
+    """*rows* of a record in one mode, joined."""
+    t, y, modes = zip(*rows, strict=True)
+    return np.concatenate(t), np.concatenate(y), modes[0]
+
+
 class Recorder:
     """Times and states of a run in the *direction* of time, 1 or -1: those of *grid*, or of every step; with *keep* also the
     segments, for the solution.
@@ -100,12 +106,7 @@ class Recorder:
             else:
                 runs.append([row])
         if len(runs) < len(self.rows):
-            self.rows = [
-                (np.concatenate([r[0] for r in run]), np.concatenate([r[1] for r in run]), run[0][2])
-                if len(run) > 1
-                else run[0]
-                for run in runs
-            ]
+            self.rows = [_one_row(run) if len(run) > 1 else run[0] for run in runs]
         return self.rows
 
     def start(self, t: float, y: FloatArray, mode: Any = None) -> None:

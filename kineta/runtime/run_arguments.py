@@ -39,6 +39,8 @@ DEFAULT_TIMES, ENSEMBLE_MEMORY = 101, 2**32
 
 def span(t: Any) -> tuple[float, float]:
     """Start and end of a run, from an end or from both."""
+    if type(t) is float and isfinite(t) and t:
+        return 0.0, t
     ends = numbers("t", t)
     if ends.shape not in ((), (2,)):
         raise ArgumentError(f"Expected the time t as an end or as (start, end), found {shown(t)}.")

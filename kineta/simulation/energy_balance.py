@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from kineta import tolerances
-from kineta.arrays import FloatArray
+from kineta.arrays import FloatArray, address
 from kineta.kernels.energy_balance import ROUNDING, measure_energies
 from kineta.kernels.machine_code import machine_code
 from kineta.numerics.linear_algebra import norm
@@ -64,10 +64,10 @@ class Energies:
     def _measures(self) -> tuple[FloatArray, FloatArray]:
         """:attr:`size` and :attr:`balance`."""
         *lead, n, width = self.values.shape
-        cases = math.prod(lead)
-        found, work = np.empty((2, *lead)), _NONE if self.done is None else np.ascontiguousarray(self.done).reshape(-1)
-        own = np.ascontiguousarray(self.values).reshape(-1)
-        _measuring()(own, width, work, int(self.done is not None), cases, n, found.reshape(-1))
+        found, worked = np.empty((2, *lead)), self.done is not None
+        own, work = np.ascontiguousarray(self.values), _NONE if self.done is None else np.ascontiguousarray(self.done)
+        # These arrays need no check, which would take as long as the measures of a short run.
+        _measuring()(address(own), width, address(work), int(worked), math.prod(lead), n, address(found))
         return found[0], found[1]
 
     def case(self, i: int) -> Energies:
@@ -77,8 +77,10 @@ class Energies:
 
 @cache
 def _measuring() -> Callable[..., None]:
-    """The compiled measures of energies."""
-    return machine_code(measure_energies)
+    """The compiled measures of energies, a function of addresses."""
+    code = machine_code(measure_energies)
+    function: Callable[..., None] = code.function
+    return function
 
 
 def within_tolerance(balance: float, steps: int, rtol: float) -> bool:

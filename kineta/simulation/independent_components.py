@@ -37,14 +37,14 @@ def split(equations: Equations, given: RunInputs, *, together: bool = False) -> 
     """The parts of a run of *equations* with *given* inputs: its components, or the whole alone. Those that are stepped
     *together* may have cases.
     """
-    system, whole = equations.system, Parts(None, [equations], [given])
+    system = equations.system
     if coupling(equations, given, together=together):
-        return whole
+        return whole(equations, given)
     groups = [e.value.symbols() for e in given.watched]
     groups += [(speed, *force.symbols()) for speed, force in given.forces.expressions.items()]
     components, each = components_of(equations, groups)
     if len(each) == 1:
-        return whole
+        return whole(equations, given)
     owners = [components.places(e.value.symbols())[0] for e in given.watched]
     events = [np.flatnonzero(np.array(owners, dtype=np.int64) == k) for k in range(len(each))]
     inputs = [_inputs(equations, own, given, which) for own, which in zip(each, events, strict=True)]
@@ -52,6 +52,11 @@ def split(equations: Equations, given: RunInputs, *, together: bool = False) -> 
     place = {name: i for i, name in enumerate(names)}
     states = [np.array([place[n] for n in (*own.system.q_names, *own.system.v_names)]) for own in each]
     return Parts(components, each, inputs, states, events)
+
+
+def whole(equations: Equations, given: RunInputs) -> Parts:
+    """The only part of a run of *equations* with *given* inputs."""
+    return Parts(None, [equations], [given])
 
 
 def coupling(equations: Equations, given: RunInputs, *, together: bool = False) -> str:

@@ -74,9 +74,14 @@ def run_inputs(
         check_compatible(model, method)
     elif given[-1] is not None:
         raise ArgumentError(f"Model '{model.name}' has no programs of motion; leave out levels.")
-    if type(events) is tuple and not events and all(x is None for x in given):
+    if nothing_given(given, events):
         return memo(model, run_inputs, lambda: _inputs(model, given, events, common=True))
     return _inputs(model, given, events)
+
+
+def nothing_given(given: Sequence[Any], events: Event | Expr | Iterable[Event | Expr]) -> bool:
+    """Whether none of the arguments is given that inputs are made of."""
+    return type(events) is tuple and not events and all(x is None for x in given)
 
 
 def _inputs(

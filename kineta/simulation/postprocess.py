@@ -154,7 +154,7 @@ class Verdict:
     @property
     def status(self) -> int:
         """The worst status."""
-        return max({*self.codes}, key=_RANKS.__getitem__)
+        return self.codes[0] if len(self.codes) == 1 else max({*self.codes}, key=_RANKS.__getitem__)
 
     @property
     def balance(self) -> float:
@@ -281,7 +281,8 @@ def _judged(task: SimulationProblem, solution: Solution, found: RunSeries, kept:
     # Residuals that rounding explains in any state are not looked at by case; programs are scaled by their gradients.
     astray = dict[int, str]()
     programs, rtol = task.made.code.layout.programs, task.control.rtol
-    near = not programs and (not found.off.size or found.off.max() <= tolerances.STATE_TOLERANCE)
+    levels = task.made.code.layout.levels
+    near = not programs and (not levels or not found.off.size or found.off.max() <= tolerances.STATE_TOLERANCE)
     for i, steps in enumerate(numbers):
         if stepped[i]:  # without error control there is no tolerance
             balances[i] = joint_balance(held.case(i), max(1, stepped[i]))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,6 +45,7 @@ from kineta.simulation.kink_watch import KinkWatch
 from kineta.simulation.progress import Progress
 from kineta.simulation.slide_log import CrowdWatch, SlideLog, crowd
 from kineta.simulation.solution import Solution, one_motion
+from kineta.threads import memo
 
 if TYPE_CHECKING:
     from kineta.hybrid.automaton import HybridRun
@@ -365,7 +366,19 @@ def singular_mass_matrix_text(task: SimulationProblem, t: float, y: FloatArray) 
 
 
 def problem_of(task: SimulationProblem, code: CompiledSystem, h: FloatArray) -> Problem:
-    """The initial value problem of a single motion with its *code* and block *h*, without transitions of contacts."""
+    """The initial value problem of a single motion with its *code* and block *h*, without transitions of contacts. But for
+    numbers it is the same for all motions without events and modes, those on constraints from one start.
+    """
+    owner: Any = code
+    if code.treatment == PROJECTED:
+        owner = task.start if task.start is not None and task.start.settled is task.y0 else None
+    if owner is None or task.watched or task.has_modes:
+        return _problem(task, code, h)
+    return memo(owner, Problem, lambda: _problem(task, code, h)).further(h, task.t0, task.t1, task.y0)
+
+
+def _problem(task: SimulationProblem, code: CompiledSystem, h: FloatArray) -> Problem:
+    """:func:`problem_of`, made anew."""
     touches = code.layout.touch_events if task.has_modes else 0
     return Problem(
         rhs=code.rate.address,

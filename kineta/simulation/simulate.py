@@ -21,6 +21,7 @@ from kineta.integration.solver import AUTO, BY_EVENTS, CHOICES, EVENTS
 from kineta.integration.time_stepping import MOREAU
 from kineta.model.contacts.mutual_contact import FEW_PAIRS, mutual_contacts, names_pairs
 from kineta.model.system import System
+from kineta.records import constant_record
 from kineta.results.result import Result
 from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import warn_samples
@@ -29,8 +30,8 @@ from kineta.runtime.constraint_treatment import treatment
 from kineta.runtime.events import Event
 from kineta.runtime.problem import CARRIERS, RunStart, SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
-from kineta.simulation.independent_components import Parts, coupling, integrate_parts, split
-from kineta.simulation.inputs import RunInputs, run_inputs, unsteppable
+from kineta.simulation.independent_components import Parts, coupling, integrate_parts, split, whole
+from kineta.simulation.inputs import RunInputs, nothing_given, run_inputs, unsteppable
 from kineta.simulation.postprocess import result
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import integrate
@@ -105,18 +106,17 @@ def simulate(
     rtol, atol, max_step = run_arguments.tolerances(rtol, atol, max_step)
     grid = run_arguments.grid(t0, t1, t_eval, samples)
     with Progress(t0, t1, shown=progress) as bar:
-        given = run_inputs(equations.system, (q, v, p, tau, levels), events, chosen)
-        settings = RunSettings((t0, t1), (rtol, atol, max_step), max_steps, grid)
-        if carrier == CARRIERS[0] and piles(equations, given, chosen):
+        prepared = prepared_run(equations, (q, v, p, tau, levels), events, chosen, carrier)
+        given, settings = prepared.inputs, RunSettings((t0, t1), (rtol, atol, max_step), max_steps, grid)
+        if prepared.piled:
             found = simulate_pile(equations, given, settings, bar, dense_output=dense_output)
             many = mutual_contacts(equations.system) if chosen == AUTO else ()
             told = tuple(f"{c.told} The method is '{MOREAU}'." for c in many)
             return replace(found, notes=(*told, *found.notes), seconds=time.perf_counter() - began)
-        parts = split(equations, given)
+        parts = prepared.parts or whole(equations, given)
         keep = dense_output or (len(parts.equations) > 1 and (grid is None or bool(given.watched)))
         tasks = []
-        for own, inputs in zip(parts.equations, parts.inputs, strict=True):
-            way, told = part_method(own.system, chosen)
+        for own, inputs, (way, told) in zip(parts.equations, parts.inputs, prepared.ways, strict=True):
             task = _problem(own, inputs, way, settings, dense_output=keep)
             tasks.append(replace(task, notes=(*told, *task.notes)) if told else task)
         if carrier != CARRIERS[0]:
@@ -151,6 +151,43 @@ def part_method(system: System, chosen: str) -> tuple[str, tuple[str, ...]]:
     return MOREAU, (
         f"{places} places may touch, more than {MOST_PLACES}, whose changes in turn take long. The method is '{MOREAU}'.",
     )
+
+
+@constant_record
+class PreparedRun:
+    """What is decided of a run before its times and tolerances are looked at.
+
+    inputs : what it is given; piled : whether bodies that may touch each other are stepped together
+    parts : what is integrated apart, None for the whole alone; ways : the method and notes of each, as of :func:`part_method`
+    """
+
+    inputs: RunInputs
+    piled: bool
+    parts: Parts | None = None
+    ways: Sequence[tuple[str, tuple[str, ...]]] = ()
+
+
+def prepared_run(
+    equations: Equations,
+    given: tuple[Any, Any, Any, Any, Any],
+    events: Event | Expr | Sequence[Event | Expr],
+    chosen: str,
+    carrier: str,
+) -> PreparedRun:
+    """The run of *equations* by the method *chosen*, with the arguments *given*, q, v, p, tau and levels, and *events*; decided
+    once where nothing is given. Cases are carried by *carrier*.
+    """
+
+    def made() -> PreparedRun:
+        inputs = run_inputs(equations.system, given, events, chosen)
+        if carrier == CARRIERS[0] and piles(equations, inputs, chosen):
+            return PreparedRun(inputs, piled=True)
+        parts = split(equations, inputs)
+        ways = [part_method(own.system, chosen) for own in parts.equations]
+        # The whole is not held: the equations themselves would be a circle of references.
+        return PreparedRun(inputs, False, parts if parts.components else None, ways)
+
+    return equations.memo((PreparedRun, chosen, carrier), made) if nothing_given(given, events) else made()
 
 
 class RunSettings(NamedTuple):

@@ -51,6 +51,8 @@ class CrowdWatch:
     def __init__(self, task: SimulationProblem) -> None:
         layout = task.made.code.layout
         self._task, self._may = task, bool(layout.switching[0]) and (bool(layout.slides) or bool(task.system.programs))
+        if not self._may:
+            return
         self._brief = BRIEF * abs(task.t1 - task.t0)
         slides = slides_of(layout, 0)
         self._sides = [] if slides is None else [slides.place + j for j in range(len(slides.guards))]

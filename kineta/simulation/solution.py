@@ -198,7 +198,7 @@ def observe_record(task: SimulationProblem, record: Recorder) -> FloatArray:
     found = list[FloatArray]()
     for t, y, mode in record.joined():
         made: BoundSystem = mode or task.made
-        found.append(made.code.observe(t[:, None], y, made.h))
+        found.append(made.code.observe(t.reshape(-1, 1), y, made.h))
     if len(found) == 1:
         return found[0]
     return np.concatenate(found) if found else observe(task.made, np.empty(0), np.empty((0, len(task.y0))))

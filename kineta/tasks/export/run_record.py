@@ -18,7 +18,7 @@ from kineta.hybrid.switches import loop_switches
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
 from kineta.integration.loop_abi import CHATTER, SPARE
 from kineta.integration.problem import Contacts, Manifold, Problem
-from kineta.integration.run_memory import run_memory, set_contacts, set_switches
+from kineta.integration.run_memory import run_form, run_memory, set_contacts, set_switches
 from kineta.kernels.contact import motion as contact_motion
 from kineta.kernels.contact.transition import transit
 from kineta.kernels.language import Kernel
@@ -234,9 +234,8 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
     )
     control = task.control
     tolerances = {"rtol": control.rtol, "atol": control.atol}
-    run = run_memory(
-        TABLEAUX[task.method], problem, 1, **tolerances, max_step=control.max_step, dense=True, zeros=0
-    ).data
+    form = run_form(TABLEAUX[task.method], problem, 1, **tolerances, dense=True, zeros=0)
+    run = run_memory(form, problem, control.max_step).data
     changes, touches, rows = ContactChanges(), len(code.layout.touches), 1
     if system.switches:
         rows += SPARE * (len(system.switches) + SPARE)
