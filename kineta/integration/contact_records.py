@@ -12,7 +12,6 @@ with a small R that iterative refinement makes disappear.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite
 
 from kineta import tolerances
 from kineta.memory import Integers, Reals, Record
@@ -274,13 +273,13 @@ class ContactMotion(Record):
 
 def law_fault(gap: float, bound: float, static: float, restitution: float) -> str:
     """What is not admissible in a contact law, in words."""
-    if not isfinite(gap):
-        return "a gap without a value; an expression has left its domain"
     if not bound >= 0:
         return f"the friction {bound:.3g}; expected zero or more"
     if not static >= bound * (1 - tolerances.ROUNDING_TOLERANCE):
         return f"less friction where it sticks, {static:.3g}, than where it slips, {bound:.3g}"
-    return f"the restitution {restitution:.3g}; expected a number from 0 to 1"
+    if not 0 <= restitution <= 1:
+        return f"the restitution {restitution:.3g}; expected a number from 0 to 1"
+    return "a gap without a value; an expression has left its domain, or ground of a given height is narrower than its shape"
 
 
 #: Numbers of an impact: contact, impulses along n, u, w, normal velocities before and after, energy lost, what it says of its

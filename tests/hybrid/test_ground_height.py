@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,8 @@ from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 
 import kineta as kn
+from kineta.arrays import FloatArray
+from tests.support import quick_but
 
 ROLLING = "gravity 9.81; A | Sx(x), Sz(z), Ry(b) = 1, 0.01, 0.016, 0.01; coordinates x, z, b;"
 
@@ -101,3 +105,66 @@ def test_a_ball_comes_to_rest_in_a_hollow() -> None:
     assert run.status == 0
     assert run.q[-1][:2] == pytest.approx([0, 0.2], abs=1e-3)
     assert np.abs(run.v[-1]).max() < 1e-2
+
+
+#: Ground under a thrown disk of 0.1 m: waves, waves hardly longer than the disk, and a slope.
+GROUNDS: dict[str, tuple[str, Callable[[FloatArray, FloatArray], FloatArray]]] = {
+    "waves": ("0.05*sin(6*B.x)*cos(5*B.y)", lambda x, y: 0.05 * np.sin(6 * x) * np.cos(5 * y)),
+    "short waves": ("0.02*sin(15*B.x)*cos(12*B.y)", lambda x, y: 0.02 * np.sin(15 * x) * np.cos(12 * y)),
+    "slope": ("0.3*B.x", lambda x, y: 0.3 * x),
+}
+DISK = 0.1
+
+
+@cache
+def disk_over(height: str) -> kn.Equations:
+    return kn.derive(
+        kn.loads(f"""gravity 9.81; B | Free(b) = 1, 0.0025, 0.0025, 0.005;
+        contact c : wheel = {DISK} between B axis (0, 0, 1) and ground axis (0, 0, 1) height {height}, friction = 0.5;""")
+    )
+
+
+def thrown(height: str, seed: int, method: str) -> kn.Result:
+    rng = np.random.default_rng(seed)
+    turn = rng.normal(size=4)
+    q = dict(zip(("b.qw", "b.qx", "b.qy", "b.qz"), turn / np.linalg.norm(turn), strict=True))
+    q |= {"b.z": 0.5, "b.x": rng.uniform(-1, 1), "b.y": rng.uniform(-1, 1)}
+    rates = rng.normal(size=6) * [1, 1, 1, 5, 5, 5]
+    v = dict(zip(("b.vx", "b.vy", "b.vz", "b.wx", "b.wy", "b.wz"), rates, strict=True))
+    how = {} if method == "default" else {"method": method}
+    return kn.simulate(disk_over(height), 3.0, q=q, v=v, samples=201, **how)
+
+
+def rim(q: FloatArray) -> FloatArray:
+    """Places of the rim of the disk at each state *q*, as rows: (3, states, 360)."""
+    w, x, y, z = q[:, 3:7, None].transpose(1, 0, 2)
+    first = np.array([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)])
+    second = np.array([2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)])
+    angles = np.arange(360) * math.pi / 180
+    return q[:, :3].T[:, :, None] + DISK * (first * np.cos(angles) + second * np.sin(angles))
+
+
+@pytest.mark.parametrize("method", quick_but(["moreau", "events"], ["events"]))
+@pytest.mark.parametrize("seed", quick_but(range(20), range(1, 20)))
+@pytest.mark.parametrize("ground", quick_but(GROUNDS, [*GROUNDS][1:]))
+def test_a_thrown_disk_that_comes_to_lie_on_hills_stays_above_them_and_gains_no_energy(
+    ground: str, seed: int, method: str
+) -> None:
+    text, height = GROUNDS[ground]
+    found = thrown(text, seed, method)
+    assert found.success, found.message
+    by_steps = method == "moreau"
+    x, y, z = rim(found.q)
+    assert (z - height(x, y)).min() > (-1e-3 if by_steps else -1e-9)
+    energy = found.energy
+    assert (energy - np.minimum.accumulate(energy)).max() < (1e-4 if by_steps else 1e-6) * np.ptp(energy)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["default", "moreau"])
+def test_hollows_that_are_narrower_than_a_disk_end_a_run_by_a_sentence_that_names_its_contact(method: str) -> None:
+    found = thrown("0.1*sin(8*B.x)*cos(9*B.y)", 0, method)
+    assert not found.success
+    assert "'c' has a gap without a value" in found.message
+    assert "ground of a given height is narrower than its shape" in found.message
+    assert np.abs(found.v).max() < 50

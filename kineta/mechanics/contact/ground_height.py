@@ -8,10 +8,11 @@ order only, so that its rate is the velocity along N of the body at P, where bot
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr, expr
-from kineta.expr.graph import ONE, ZERO, Ref
+from kineta.expr.graph import ONE, ZERO, Ref, neg
+from kineta.expr.op import Op
 from kineta.mechanics.constraints.rolling_residuals import ShapeContact
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.passes.differentiate import gradient
@@ -20,6 +21,10 @@ from kineta.spatial.vector import Vector
 
 #: Steps of Newton's method: a wheel of 0.3 m on waves 5 cm high and 1 m long is found to 1e-13.
 STEPS = 6
+#: Least determinant in a step, which keeps it finite, and part of the size of a shape up to which a place is found.
+LEAST, FOUND = 1e-3, 1e-4
+#: Sine of the lean below which a rim over a plane has a dome, and how much faster than over the ground its normal turns on it.
+SHALLOW, CURVED = 0.02, 2.0
 #: Names of the components of P, unlike any name of a model.
 PLACE = tuple(f"ground under a shape {c}" for c in "xyz")
 
@@ -29,25 +34,45 @@ def touched(
     up: Vector,
     slope: Callable[[Vector], Vector],
     geometry: Callable[[Vector], ShapeContact],
-) -> Vector:
-    """The way from the *centre* of a shape to the place P that touches, or comes next to, ground of the *slope* grad f(P) over a
-    plane with the normal *up*, all in ground axes; *geometry* is that of the shape on a plane of a given normal.
+) -> tuple[Vector, Ref]:
+    """The way from the *centre* of a shape to its place P that touches, or comes next to, ground of the *slope* grad f(P) over a
+    plane with the normal *up*, all in ground axes, and a number that is positive where P is found; *geometry* is that of the
+    shape on a plane of a given normal.
     """
     g = centre.graph
     place = Vector(g, *map(g.symbol, PLACE))
-    off = place - centre - geometry(unit(up - slope(place))).arm
+    arm = geometry(unit(up - slope(place))).arm
+    off = place - centre - arm
     rows = [
         [partials.get(x, ZERO) for x in place.refs] for partials in (gradient(g, f, set(place.refs)) for f in off.refs)
     ]
     J = [Vector(g, *row) for row in rows]
     a, b, c = (Vector(g, *(row[k] for row in J)) for k in range(3))  # columns
-    size = g.div(ONE, a.dot(b.cross(c)))
+    det = a.dot(b.cross(c))
+    size = g.div(ONE, g.call(Op.MAX, det, g.const(LEAST)))
     step = Vector(g, off.dot(b.cross(c)), a.dot(off.cross(c)), a.dot(b.cross(off))) * size
     ahead = (place - step).refs
     found = centre + geometry(up).arm
     for _ in range(STEPS):
         found = Vector(g, *substitute(g, ahead, dict(zip(PLACE, found.refs, strict=True))))
-    return found - centre
+    near = g.sub(g.mul(g.const(FOUND**2), arm.dot(arm)), off.dot(off))
+    known = g.call(Op.MIN, near, g.sub(det, g.const(LEAST)))
+    *there, known = substitute(g, [*arm.refs, known], dict(zip(PLACE, found.refs, strict=True)))
+    return Vector(g, *there), known
+
+
+def dome(centre: Vector, axes: Sequence[Vector], radius: Ref, slope: Callable[[Vector], Vector]) -> Ref:
+    """The sine of the lean below which a rim of this *radius* over ground of the *slope* grad f(P) has a dome, on whose way its
+    normal turns CURVED times as fast as that of the ground. How fast that turns is the eighth root of the sum of eighth powers
+    at the *centre* and at four places round it along two *axes* of the plane: smooth, and hardly more than the largest.
+    """
+    g, place = centre.graph, Vector(centre.graph, *map(centre.graph.symbol, PLACE))
+    bends = [x for f in slope(place).refs for x in gradient(g, f, set(place.refs)).values()]
+    square, scale = g.sum(g.mul(x, x) for x in bends), g.mul(g.const(CURVED), radius)
+    places = [centre, *(centre + e * x for e in axes for x in (radius, neg(radius)))]
+    squares = [substitute(g, [square], dict(zip(PLACE, at.refs, strict=True)))[0] for at in places]
+    scaled = [g.const(SHALLOW**2), *(g.mul(g.mul(scale, scale), x) for x in squares)]
+    return g.sqrt(g.sqrt(g.sqrt(g.sum(g.mul(g.mul(x, x), g.mul(x, x)) for x in scaled))))
 
 
 def unit(N: Vector) -> Vector:

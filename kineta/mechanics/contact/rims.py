@@ -10,6 +10,9 @@ its lean; r is the radius, t that of the tube::
 Below FLAT h is r (s^2/FLAT + FLAT)/2, which goes on with its slope. The others are places of the disk, lifted by s^2/2: they are
 above the lowest wherever the disk leans by more than sqrt(2 FLAT), so that what rolls rolls on the lowest place alone. Flat, they
 bear, and the lowest place, which is in the middle then and would hold no spin, is r FLAT/2 above them.
+
+On ground of a given height a rim has the lowest place alone, and in place of FLAT a sine that grows with the curvature of the
+ground (:func:`~kineta.mechanics.contact.ground_height.dome`).
 """
 
 from __future__ import annotations
@@ -33,14 +36,24 @@ def lean(e: Vector, n: Vector) -> Ref:
     return g.sub(ONE, g.mul(along, along))
 
 
-def lowest_place(e: Vector, n: Vector, sizes: Sequence[Ref]) -> ShapeContact:
-    """The lowest place of a rim with the axis *e* over a surface with the normal *n*."""
+def lowest_place(e: Vector, n: Vector, sizes: Sequence[Ref], flat: Ref | None = None) -> ShapeContact:
+    """The lowest place of a rim with the axis *e* over a surface with the normal *n*, on which it lies flat below the sine
+    *flat*, or FLAT.
+    """
     g, (r, tube) = n.graph, (*sizes, ZERO)[:2]
     square = lean(e, n)
-    s = g.sqrt(g.call(Op.MAX, square, g.const(FLAT**2)))
+    s = g.sqrt(g.call(Op.MAX, square, g.const(FLAT**2) if flat is None else g.mul(flat, flat)))
     outwards = (n - e * n.dot(e)) * g.div(r, s)
     height = g.mul(g.const(0.5), g.add(g.div(square, s), s))
     return ShapeContact(-(outwards + n * tube), g.add(g.mul(r, height), tube))
+
+
+def domed_place(e: Vector, n: Vector, sizes: Sequence[Ref], flat: Ref) -> ShapeContact:
+    """The lowest place of a rim with domes on both sides, which are the radius times half of *flat* high: a smooth convex shape,
+    of which the height of :func:`lowest_place` is the support function.
+    """
+    g, found = n.graph, lowest_place(e, n, sizes, flat)
+    return ShapeContact(found.arm - n * g.add(found.height, n.dot(found.arm)), found.height)
 
 
 def flat_place(e: Vector, axes: Sequence[Vector], sizes: Sequence[Ref], number: int) -> ShapeContact:

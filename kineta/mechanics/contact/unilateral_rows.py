@@ -17,11 +17,12 @@ from typing import Any
 from kineta.algebra.expression import Expr
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
+from kineta.expr.op import Op
 from kineta.mechanics.constraints.relative_kinematics import RelativeKinematics
 from kineta.mechanics.constraints.rolling_residuals import SHAPES, ShapeContact
 from kineta.mechanics.constraints.rows import Row, anywhere, row_of, vanishes
-from kineta.mechanics.contact.ground_height import height_and_slope, touched
-from kineta.mechanics.contact.rims import flat_place, lean, lowest_place
+from kineta.mechanics.contact.ground_height import dome, height_and_slope, touched
+from kineta.mechanics.contact.rims import domed_place, flat_place, lean, lowest_place
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.model.constraints import shapes
 from kineta.model.constraints.rolling import Rolling
@@ -242,7 +243,7 @@ def _on_ground(on: Elements, contact: Contact, place: Touching, name: str) -> Ro
     whole = row_of(symbols, f"{name}.n", above)
     normal = replace(
         whole,
-        levels=tuple(g.mul(share, x) for x in whole.levels),
+        levels=(found.gap, *(g.mul(share, x) for x in whole.levels[1:])),
         gradient={k: g.mul(share, x) for k, x in whole.gradient.items()},
         rest=g.mul(share, whole.rest),
     )
@@ -256,6 +257,8 @@ def _on_ground(on: Elements, contact: Contact, place: Touching, name: str) -> Ro
 def _over_ground(on: Elements, contact: Contact, place: Touching, name: str) -> tuple[TouchGeometry, Ref, Ref]:
     """Where a shape touches ground of a given height over a plane, or comes next to it, in ground axes; how far that place lies
     above the ground along the normal of the plane, and the share of it that is the gap.
+
+    A gap has no value where no place of the ground is found and the shape is near: hollows are narrower than it.
     """
     g, symbols, (centre,) = on.graph, on.mechanism.symbols, contact.starts
     assert contact.height is not None
@@ -263,10 +266,13 @@ def _over_ground(on: Elements, contact: Contact, place: Touching, name: str) -> 
     described = contact.height
     u, _ = normals(up := on.direction(contact.normal))
     at = on.kinematics.position(centre)
-    sight, arm = RelativeKinematics(on.kinematics, contact.end.body), Vector(g)
+    arm, known = Vector(g), ONE
+
+    def slope_at(x: Vector) -> Vector:
+        return Vector(g, *height_and_slope(on, described, x)[1:])
+
     if contact.shape != "point":
-        geometry = partial(_geometry, on, contact, place, name, sight)
-        arm = touched(at, up, lambda x: Vector(g, *height_and_slope(on, described, x)[1:]), geometry)
+        arm, known = touched(at, up, slope_at, _on_normals(on, contact, place, name, slope_at))
     height, *slope = height_and_slope(on, described, at + arm)
     N = up - Vector(g, *slope)
     size = g.sqrt(N.dot(N))
@@ -279,9 +285,24 @@ def _over_ground(on: Elements, contact: Contact, place: Touching, name: str) -> 
     share = g.div(ONE, size)
     n = N * share
     above = g.sub(up.dot(at + arm - on.kinematics.position(contact.end)), height)
+    far = g.sub(above, g.sqrt(arm.dot(arm)))
+    gap = g.mul(share, above) if known == ONE else g.call(Op.GUARD, g.mul(share, above), g.call(Op.MAX, known, far))
     across = u - n * n.dot(u)
     e = across * g.div(ONE, g.sqrt(across.dot(across)))
-    return TouchGeometry(g.mul(share, above), (n, e, n.cross(e)), arm), above, share
+    return TouchGeometry(gap, (n, e, n.cross(e)), arm), above, share
+
+
+def _on_normals(
+    on: Elements, contact: Contact, place: Touching, name: str, slope: Callable[[Vector], Vector]
+) -> Callable[[Vector], ShapeContact]:
+    """Where a shape touches planes of given normals, over ground of a *slope*, on which rims have domes."""
+    sight = RelativeKinematics(on.kinematics, contact.end.body)
+    if place.shape not in shapes.RIMS:
+        return partial(_geometry, on, contact, place, name, sight)
+    assert contact.normal is not None
+    e, sizes = _axis(on, place, sight), on.expression(*place.sizes)
+    at, axes = on.kinematics.position(contact.starts[0]), normals(on.direction(contact.normal))
+    return partial(domed_place, e, sizes=sizes, flat=dome(at, axes, sizes[0], slope))
 
 
 def _limit(on: Elements, limit: Limit) -> Iterator[UnilateralConstraint]:
