@@ -1,5 +1,6 @@
 // Why a run that is computed in the page has failed, as far as its states tell.
 import { data } from "./data.js";
+import { median } from "./linear.js";
 import { digits } from "./words.js";
 
 /** Times of growth of what a force moves, and of a speed beyond its usual size, that are the cause of a failure. */
@@ -76,6 +77,3 @@ function worst(x, most) {
   for (let k = 0; k < x.length; k++) if (x[k] > most && (found < 0 || x[k] > x[found])) found = k;
   return found;
 }
-
-/** @param {number[]} x */
-const median = (x) => x.sort((a, b) => a - b)[x.length >> 1];

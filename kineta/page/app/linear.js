@@ -1,4 +1,4 @@
-// Small linear algebra.
+// Small linear algebra, and the median.
 import * as THREE from "three";
 
 /** Principal moments and right-handed axes of a symmetric tensor xx yy zz xy xz yz, by Jacobi's rotations; moments rise. */
@@ -33,4 +33,10 @@ export function principal([a, b, c, ab, ac, bc]) {
 export function along(direction) {
   const z = direction.lengthSq() > 0 ? direction.clone().normalize() : new THREE.Vector3(0, 0, 1);
   return new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), z);
+}
+
+/** The middle of numbers in order, of an even count the mean of the two. @param {number[]} x */
+export function median(x) {
+  const all = x.toSorted((a, b) => a - b), half = all.length >> 1;
+  return all.length % 2 ? all[half] : 0.5 * (all[half - 1] + all[half]);
 }

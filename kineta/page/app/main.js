@@ -16,10 +16,10 @@ import { Stage } from "./stage.js";
 import { LiveRun, recordedTrack } from "./track.js";
 import { $, digits, el, save } from "./words.js";
 
-/** Milliseconds of a frame for a run that is computed meanwhile, and while nothing moves. */
-const SLICE = 8, LONG_SLICE = 40;
-/** Milliseconds after which a run that is computed, words beside the picture, numbers at plots, and plots under the hand are seen anew. */
-const KNOWN = 150, WORDS = 50, NUMBERS = 120, PULLED = 250;
+/** Milliseconds of a frame for a run that is computed meanwhile, and while nothing moves; the part of a frame that it has where frames come late anyway. */
+const SLICE = 8, LONG_SLICE = 40, SHARE = 0.4;
+/** Milliseconds after which a run that is computed, words beside the picture, numbers at plots, and one of the plots whose series grow are seen anew. */
+const KNOWN = 150, WORDS = 50, NUMBERS = 120, PLOTS = 100;
 /** How many times rarer words and numbers are written while even the least detail comes late: the browser paints what they stand on. */
 const RARER = 4;
 /** How far a value is from that of the model if it was set by itself, or constraints have moved it. */
@@ -113,13 +113,27 @@ class Page {
     return this.track.rows ? this.track.state(t) : this.values;
   }
 
-  /** The series are new. */
-  fresh() {
-    for (const pane of this.panes) pane.draw();
+  /** The series are new, or have grown. @param {boolean} grown */
+  fresh(grown = false) {
+    for (const pane of this.panes) {
+      if (grown) pane.stale = true;
+      else pane.draw();
+    }
     this.ticks();
     this.say();
     this.drawn = performance.now();
     this.read(this.drawn, true);
+  }
+
+  /** Draw the next one of the plots that are seen and whose series have grown. @param {number} now [ms] */
+  plot(now) {
+    if (now - (this.plotted ?? 0) < PLOTS) return;
+    const waiting = this.panes.filter((x) => x.stale && x.seen);
+    if (!waiting.length) return;
+    this.plotted = now;
+    const next = waiting.reduce((a, b) => (b.drawn < a.drawn ? b : a));
+    next.drawn = now;
+    next.draw();
   }
 
   say() {
@@ -232,10 +246,11 @@ class Page {
     requestAnimationFrame((next) => this.tick(next));
     this.govern(now);
     const seconds = Math.min(0.1, (now - this.clock) / 1000), began = performance.now();
+    const late = Math.min(Math.max(SHARE * (now - this.clock), SLICE), LONG_SLICE);
     this.clock = now;
     if (this.run && !this.run.done && !this.hand.held) {
-      this.run.more(this.playing || this.stage.changed ? SLICE : LONG_SLICE);
-      if (this.run.done || began - (this.drawn ?? 0) > KNOWN) this.fresh();
+      this.run.more(this.playing || this.stage.changed ? late : LONG_SLICE);
+      if (this.run.done || began - (this.drawn ?? 0) > KNOWN) this.fresh(!this.run.done);
       this.dirty ||= this.run.done;
     }
     if (this.hand.held) {
@@ -251,6 +266,7 @@ class Page {
       }
       this.dirty = true;
     }
+    this.plot(now);
     this.stage.orbit.update();
     if (!this.dirty && !this.stage.changed) return;
     this.show(now);
@@ -271,10 +287,9 @@ class Page {
     this.looking = null;
     this.machine.face(this.stage.camera.position);
     this.stage.render();
-    for (const pane of this.panes) pane.point();
-    if (this.hand.held && now - (this.plotted ?? 0) > PULLED) {
-      this.plotted = now;
-      for (const pane of this.panes) pane.draw();
+    for (const pane of this.panes) {
+      if (this.hand.held) pane.stale = true;
+      if (pane.seen) pane.point();
     }
     this.read(now, !this.playing && !this.hand.held);
   }
@@ -294,7 +309,7 @@ class Page {
     }
     if (whole || now - (this.numbered ?? 0) > rarer * NUMBERS) {
       this.numbered = now;
-      for (const pane of this.panes) pane.numbers();
+      for (const pane of this.panes) if (pane.seen) pane.numbers();
     }
   }
 
@@ -403,7 +418,10 @@ class Page {
     addEventListener("keydown", (e) => this.key(e));
     const resized = () => {
       this.stage.resize();
-      for (const pane of this.panes) pane.resize();
+      for (const pane of this.panes) {
+        pane.resize();
+        pane.stale = true;
+      }
     };
     for (const x of [$("view").parentElement, $("left")]) new ResizeObserver(resized).observe(x);
   }

@@ -2,12 +2,14 @@
 import uPlot from "uplot";
 import { attitudes } from "./attitudes.js";
 import { data, live } from "./data.js";
+import { software } from "./graphics.js";
+import { extremes, instants } from "./thinning.js";
 import { digits, el, pretty, printed, ticks } from "./words.js";
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const COLOURS = [...data.scene.palette, "#6b8f3a", "#c9699c", "#557a95", "#a0673c"];
-/** Series of a group that are shown at first, and points of a line at most. */
-const SHOWN = 8, POINTS = 1500;
+/** Series of a group that are shown at first. */
+const SHOWN = 8;
 /** Series that are listed at once; of more, those that are looked for. */
 const LISTED = 40;
 const QUATERNION = /\.q[wxyz]$/;
@@ -30,10 +32,23 @@ export function groups(names, units) {
   return all.filter((g) => g.of.length);
 }
 
+/** What draws on canvases, on those of the processor where there is no graphics card: a program that stands in for one takes ten times as long for a line. @template T @param {() => T} make */
+function plainly(make) {
+  if (!software()) return make();
+  const { prototype } = HTMLCanvasElement, own = prototype.getContext;
+  prototype.getContext = function (kind, given) { return own.call(this, kind, { ...given, willReadFrequently: true }); };
+  try {
+    return make();
+  } finally {
+    prototype.getContext = own;
+  }
+}
+
 export class Pane {
   /** @param {HTMLElement} host @param {any} page @param {string} chosen title of the first group */
   constructor(host, page, chosen) {
-    Object.assign(this, { host, page, hidden: new Set(), lines: [] });
+    Object.assign(this, { host, page, hidden: new Set(), lines: [], stale: false, seen: true, drawn: 0 });
+    new IntersectionObserver((found) => { this.seen = found.at(-1).isIntersecting; }).observe(host);
     const tabs = el("div", "tabs"), row = el("div", "plotrow");
     tabs.setAttribute("role", "tablist");
     this.body = el("div", "plot");
@@ -78,12 +93,12 @@ export class Pane {
     this.build();
   }
 
-  /** Columns of the series, thinned but in portraits; behind them those of the motion that is kept beside. */
+  /** Columns of the series that are shown, with two points for each pixel at most but in portraits; behind them those of the motion that is kept beside. */
   data() {
-    const { track, beside } = this.page, every = this.group.phase ? 1 : Math.max(1, Math.ceil(track.rows / POINTS)), n = Math.ceil(track.rows / every);
-    const thin = (x) => Float64Array.from({ length: n }, (_, k) => x[Math.min(k * every, track.rows - 1)]), t = thin(track.t);
-    const kept = beside && !this.group.phase ? this.lines.map((l) => Array.from(t, (at) => beside.value(l.name, at))) : [];
-    return [t, ...this.lines.map((l) => thin(track.column(l.name))), ...kept];
+    const { track, beside } = this.page, { phase } = this.group, parts = phase ? Infinity : Math.ceil((this.plot ?? this.size()).width * devicePixelRatio), t = track.t.subarray(0, track.rows);
+    const seen = (l) => phase || !this.hidden.has(l.name), times = instants(t, parts);
+    const kept = beside && !phase ? this.lines.map((l) => (seen(l) ? Array.from(times, (at) => beside.value(l.name, at)) : [])) : [];
+    return [times, ...this.lines.map((l) => (seen(l) ? extremes(track.column(l.name), parts) : [])), ...kept];
   }
 
   build() {
@@ -110,7 +125,7 @@ export class Pane {
       ? { x: { time: false, range: () => between(along(0)) }, y: { range: () => between(along(1)) } }
       : { x: { time: false, range: () => [page.span[0], page.end] }, y: { range: (_, low, high) => (low === high && low !== null ? [low - flat(low), low + flat(low)] : uPlot.rangeNum(low, high, 0.1, true)) } };
     this.values = this.data();
-    this.plot = new uPlot(
+    this.plot = plainly(() => new uPlot(
       {
         ...this.size(),
         legend: { show: false }, padding: [10, 18, 0, 0], scales,
@@ -123,7 +138,7 @@ export class Pane {
         }] },
       },
       this.values, this.body,
-    );
+    ));
     // What moves with the time lies over the plot, which is then not drawn again.
     const over = (kind, colour) => {
       const made = el("div", kind);
@@ -246,11 +261,12 @@ export class Pane {
       chip.setAttribute("aria-pressed", String(!this.hidden.has(l.name)));
       chip.onclick = () => {
         const on = this.plot.series[i + 1].show;
+        this.hidden[on ? "add" : "delete"](l.name);
         for (const k of [i + 1, i + 1 + this.lines.length]) if (this.plot.series[k]) this.plot.setSeries(k, { show: !on });
+        if (!on) this.draw();
         this.point();
         chip.classList.toggle("off", on);
         chip.setAttribute("aria-pressed", String(!on));
-        this.hidden[on ? "add" : "delete"](l.name);
       };
       this.legend.append(chip);
       return value;
@@ -272,6 +288,7 @@ export class Pane {
 
   /** The series have changed. */
   draw() {
+    this.stale = false;
     this.values = this.data();
     this.plot.setData(this.values);
   }

@@ -1,5 +1,6 @@
 // Rails: the line of each, and the length of the carts on it, as kineta.scene.rails has them.
 import * as THREE from "three";
+import { median } from "./linear.js";
 
 /** Length of a cart in radii of a rod, and at most in the distance to the next one; room on a rail beside several carts, in sizes of the machine. */
 const CART = 6.4, CLOSE = 0.64, ROOM = 0.25;
@@ -14,12 +15,6 @@ function line(machine, s) {
   if (x < 0) axis.negate();
   const along = at.dot(axis);
   return { axis, foot: at.addScaledVector(axis, -along), along };
-}
-
-/** The middle of numbers in order. @param {number[]} x */
-function median(x) {
-  const all = x.toSorted((a, b) => a - b), half = all.length >> 1;
-  return all.length % 2 ? all[half] : 0.5 * (all[half - 1] + all[half]);
 }
 
 /** The rails of a machine by their solids. @param {import("./machine.js").Machine} machine @param {import("./data.js").Solid[]} solids @param {Float64Array} seen where frames are, 12 numbers each @returns {Map<import("./data.js").Solid, Rail>} */

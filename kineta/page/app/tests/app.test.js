@@ -14,6 +14,7 @@ const { Track, recordedTrack } = await import("../track.js");
 const { dressed, series } = await import("../data.js");
 const { RATES, cause } = await import("../diagnosis.js");
 const { mesh } = await import("../shapes.js");
+const { extremes, instants } = await import("../thinning.js");
 const { Vector3 } = await import("three");
 
 const near = (a, b, slack = 1e-12) => assert.ok(Math.abs(a - b) <= slack, `${a} is not ${b}`);
@@ -57,6 +58,18 @@ test("a track finds rows, and states between them", () => {
   assert.deepEqual([-1, 0, 0.9, 1, 2.9, 9].map((t) => track.row(t)), [0, 0, 0, 1, 1, 2]);
   near(track.state(2).q[0], 20);
   assert.equal(track.last, 3);
+});
+
+test("thinned lines keep each peak, in its part and in its order", () => {
+  const t = Float64Array.from({ length: 1000 }, (_, k) => k), x = t.map((k) => Math.sin(k / 50)), parts = 40;
+  x[333] = 7;
+  x[334] = -9;
+  const times = instants(t, parts), found = extremes(x, parts);
+  assert.equal(found.length, times.length);
+  assert.deepEqual([found.indexOf(7) + 1, Math.floor(found.indexOf(7) / 2)], [found.indexOf(-9), Math.floor(333 / 25)]);
+  assert.ok(times.every((at, k) => !k || at > times[k - 1]));
+  for (const [k, at] of times.entries()) assert.ok(found[k] === 7 || found[k] === -9 || Math.abs(found[k] - Math.sin(at / 50)) < 0.5);
+  assert.deepEqual([instants(t, 500), extremes(x, 500)], [t, x]);
 });
 
 test("recorded samples are read", () => {
