@@ -9,7 +9,8 @@ from itertools import count, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kineta.equations.formulas import aligned, kinds
+from kineta.equations.formulas import aligned, kinds, simplified
+from kineta.equations.kept_names import kept_names
 from kineta.errors import ArgumentError
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import LEAVES, Op
@@ -18,7 +19,8 @@ from kineta.files import path_of, write
 from kineta.mechanics.narration import Shown, Step
 from kineta.model.system import System
 from kineta.notation import latex, text
-from kineta.notation.common_subexpressions import AGAIN, LINE, unnamed_nodes
+from kineta.notation.common_subexpressions import AGAIN, LINE, SINGLE, unnamed_nodes
+from kineta.notation.defined_names import DefinedNames, shortest_form
 from kineta.notation.html import page
 from kineta.notation.mathml import mathml
 from kineta.notation.printed_tables import with_shown_points
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 #: Operations of an expression at most for an attempt to write it out, and characters of the result at most.
 SMALL, WRITTEN_OUT = 1000, 150
+#: Nodes of equations at most that are printed as everywhere, not in terms of earlier names.
+PRINTED = 300
 #: Characters of a named expression at most that is written out again.
 AGAIN_OUT = 40
 
@@ -60,10 +64,20 @@ class ReportStep:
     lines: tuple[tuple[tuple[ReportLine, ...], Shown, tuple[ReportLine, ...]], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class FinalStep:
+    """The *refs* of a step with equations in the *graph* in which these are printed, *defined* with names of the model."""
+
+    graph: Graph
+    refs: tuple[Ref, ...]
+    defined: DefinedNames | None
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class DerivationReport:
     """The derivation of a system by a formalism, step by step. All formulas have the values of the computed expressions.
 
+    finals : of each step, the equations that are printed as everywhere, None where they are in terms of earlier names
     order : names that stand first among those of their kind; ``rising`` : whether sums begin with their lowest derivatives
     """
 
@@ -72,6 +86,7 @@ class DerivationReport:
     source: str
     graph: Graph
     steps: tuple[Step, ...]
+    finals: tuple[FinalStep | None, ...]
     order: tuple[str, ...] = ()
     rising: bool = False
 
@@ -83,7 +98,8 @@ class DerivationReport:
     @once
     def told(self) -> tuple[ReportStep, ...]:
         """The steps with their formulas as text and LaTeX."""
-        return tuple(_report_steps(self.graph, self.steps, kinds(self.system, self.order), rising=self.rising))
+        known = kinds(self.system, self.order)
+        return tuple(_report_steps(self.graph, self.steps, self.finals, known, rising=self.rising))
 
     @property
     def entries(self) -> tuple[ReportLine, ...]:
@@ -180,14 +196,28 @@ def check_form(file: Path) -> None:
         raise ArgumentError(f"{file}: expected a file name that ends in {', '.join(FORMS)}, found '{file.suffix}'.")
 
 
-def derivation_report(derivation: Derivation, formalism: str, source: str, steps: Sequence[Step]) -> DerivationReport:
-    """The report on *steps* in the graph of *derivation*."""
+def derivation_report(
+    derivation: Derivation, system: System, formalism: str, source: str, steps: Sequence[Step]
+) -> DerivationReport:
+    """The report on *steps* in the graph of *derivation*; *system* is the one as it is described."""
     refs = [r for step in steps for shown in step.shown for r in shown.refs]
     graph, plain = with_shown_points(*remove_guards(derivation.graph, refs))
     left = iter(plain)
     taken = set(derivation.graph.names)
     own = tuple(_replaced(step, left, taken) for step in steps)
-    return DerivationReport(derivation.symbols.system, formalism, source, graph, own)
+    finals = tuple(_final_step(derivation, system, step) if step.whole else None for step in steps)
+    return DerivationReport(derivation.symbols.system, formalism, source, graph, own, finals)
+
+
+def _final_step(derivation: Derivation, system: System, step: Step) -> FinalStep | None:
+    """The equations of *step*, simplified as those that are printed; None where they are long."""
+    refs = [r for shown in step.shown for r in shown.refs]
+    if len(reachable(derivation.graph, refs)) > SMALL:
+        return None
+    own, found = simplified(derivation, {"final": refs}, system.parameter_names)
+    if len(reachable(own.graph, found["final"])) > PRINTED:
+        return None
+    return FinalStep(own.graph, tuple(found["final"]), kept_names(derivation, system, refs))
 
 
 def _replaced(step: Step, refs: Iterator[Ref], taken: set[str]) -> Step:
@@ -213,12 +243,15 @@ def _names(shown: Shown) -> list[str]:
 # -- what stands for what ----------------------------------------------------------------------------------------------
 
 
-def _report_steps(graph: Graph, steps: Sequence[Step], kinds: Kinds, *, rising: bool) -> Iterator[ReportStep]:
-    """Every step, with short formulas written out, others in terms of earlier names."""
+def _report_steps(
+    graph: Graph, steps: Sequence[Step], finals: Sequence[FinalStep | None], kinds: Kinds, *, rising: bool
+) -> Iterator[ReportStep]:
+    """Every step, with short formulas written out, others in terms of earlier names; *finals* as they are printed."""
     notations = text.Text(rising=rising), latex.Latex(rising=rising)
     writer = _ReportWriter(graph, [r for step in steps for shown in step.shown for r in shown.refs], kinds, notations)
-    for step in steps:
-        yield ReportStep(step, tuple(writer.shown(shown, whole=step.whole) for shown in step.shown))
+    for step, final in zip(steps, finals, strict=True):
+        rows = (writer.shown(shown, whole=step.whole) for shown in step.shown)
+        yield ReportStep(step, tuple(rows if final is None else writer.printed(step, final)))
 
 
 class _ReportWriter:
@@ -227,10 +260,11 @@ class _ReportWriter:
     def __init__(self, graph: Graph, refs: Sequence[Ref], kinds: Kinds, notations: tuple[Notation, Notation]) -> None:
         self.graph = graph
         self.text, self.latex = notations
-        self.kinds = dict(kinds)
+        self.given, self.kinds = kinds, dict(kinds)
         self.known = factor_kinds(graph, refs, kinds)
         self.explicit = _written_out(graph, refs, kinds, notations)
         self.names: dict[int, str] = {}
+        self.parts = set[str]()
         self.latex_names: dict[int, str] = {}
         taken = {n.replace("_", "") for n in graph.names}
         self.fresh = (n for k in count(1) if (n := f"z{k}") not in taken)
@@ -251,6 +285,33 @@ class _ReportWriter:
         for entry in own:
             self._know(entry)
         return tuple(needed), shown, tuple(own)
+
+    def printed(
+        self, step: Step, final: FinalStep
+    ) -> Iterator[tuple[tuple[ReportLine, ...], Shown, tuple[ReportLine, ...]]]:
+        """The quantities of a step in the form in which they are printed, behind the first one's auxiliary definitions."""
+        labels = [name for shown in step.shown for name in _names(shown)]
+        defined, graphs = final.defined, [final.graph, *([] if final.defined is None else [final.defined.graph])]
+        for own, name in product(graphs, {*self.given, *self.parts}):  # new parts have other names
+            own.symbol(name)
+        form = shortest_form(final.graph, final.refs, labels, self.given, defined)
+        lines = list(form.lines(self.text, labels))
+        tex = list(form.lines(self.latex, list(map(latex.label, labels))))
+        first, (graph, named), known = len(lines) - len(labels), form.definitions(), dict[str, Ref]()
+        for name, _ in lines[:first]:
+            (known[name],) = substitute(graph, [named[name]], known, self.graph)
+        refs = (*known.values(), *(r for shown in step.shown for r in shown.refs))
+        entries = [
+            ReportLine(name, ref, plain, tex_name, value)
+            for ref, (name, plain), (tex_name, value) in zip(refs, lines, tex, strict=True)
+        ]
+        self.parts |= known.keys()
+        for entry in entries[first:]:
+            self._know(entry)
+        needed, rest = tuple(entries[:first]), iter(entries[first:])
+        for shown in step.shown:
+            yield needed, shown, tuple(next(rest) for _ in shown.refs)
+            needed = ()
 
     def _named(self, ref: Ref) -> bool:
         """Whether *ref* has a name and is too long to be repeated."""
@@ -277,10 +338,17 @@ class _ReportWriter:
             length[i] = sum(length[r >> 1] for r in inside) + bool(inside)
             again = self.uses.get(i, 0) > 1 and length[i] > AGAIN
             if i != ref >> 1 and i not in unnamed and (again or length[i] > LINE):
-                part = self._entry(next(self.fresh), 2 * i)
-                self._know(part)
-                yield part
                 length[i] = 0
+                value = self._entry("", 2 * i)
+                if SINGLE.fullmatch(value.text) is None:  # what a part is made of may cancel in print
+                    part = self._named_part(value)
+                    self._know(part)
+                    yield part
+
+    def _named_part(self, value: ReportLine) -> ReportLine:
+        name = next(n for n in self.fresh if n not in self.parts)
+        self.parts.add(name)
+        return replace(value, name=name, latex_name=latex.label(name))
 
     def _know(self, entry: ReportLine) -> None:
         """Use the name of *entry* in later expressions, if it is shorter."""
@@ -314,9 +382,12 @@ def _written_out(
 
 
 def _shortest(graph: Graph, ref: Ref, kinds: Kinds, notations: tuple[Notation, Notation]) -> tuple[str, str]:
-    """Text and LaTeX of *ref*; of a fraction over sines and cosines in the form that is shortest to read."""
+    """Text and LaTeX of *ref*; of roots, and of a fraction over sines and cosines, in the form that is shortest to read."""
     plain, tex = (typeset(graph, ref, n, kinds=kinds) for n in notations)
-    if not any(graph.op[i] == Op.DIV and _has_waves(graph, graph.rhs[i]) for i in reachable(graph, [ref])):
+    if not any(
+        graph.op[i] == Op.SQRT or (graph.op[i] == Op.DIV and _has_waves(graph, graph.rhs[i]))
+        for i in reachable(graph, [ref])
+    ):
         return plain, tex
     from kineta.notation.readable.readable_form import readable_form
     from kineta.notation.readable.reading_cost import quasi_velocities, reading_cost

@@ -363,9 +363,10 @@ class Equations:
             if name in forms:
                 own = nonholonomic.nonholonomic_derivation(name, self.system)
                 steps = tuple(nonholonomic.nonholonomic_steps(name, own))
-                return derivation_report(own, name, forms[name].source, steps)
+                return derivation_report(own, self.system, name, forms[name].source, steps)
             own = self.alone()
-            return derivation_report(own, self.formalism, method.source, tuple(REPORTED[name](method, own)))
+            steps = tuple(REPORTED[name](method, own))
+            return derivation_report(own, self.system, self.formalism, method.source, steps)
 
         report = self.memo((DerivationReport, name), told)
         chosen = checked_order(self.system, order), flag("rising", rising)

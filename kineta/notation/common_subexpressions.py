@@ -60,6 +60,10 @@ class CommonSubexpressions:
         yield from named
         yield from zip(labels, entries, strict=True)
 
+    def definitions(self) -> tuple[Graph, Mapping[str, Ref]]:
+        """What the parts stand for in the graph, in terms of its symbols."""
+        return self.graph, {name: 2 * i for i, name in reversed([*self.named.items()])}
+
     def conditions(self, notation: Notation) -> Iterator[str]:
         """None: the formulas are as computed."""
         return iter(())

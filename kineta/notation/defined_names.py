@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import Op
@@ -59,10 +59,15 @@ class DefinedNames:
 
 @dataclass(frozen=True, slots=True)
 class _Defined:
-    """A *form* whose first entries are the definitions of *names*."""
+    """A *form* whose first entries are what the names that are *defined* stand for."""
 
     form: PrintedForm
-    names: Sequence[str]
+    defined: DefinedNames
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names that are defined."""
+        return list(self.defined.named)
 
     @property
     def parts(self) -> Collection[str]:
@@ -81,6 +86,15 @@ class _Defined:
         lines = list(self.form.lines(notation, [*map(notation.name, self.names), *labels]))
         yield from (lines[k] for k in _in_order(plain))
         yield from lines[first:]
+
+    def definitions(self) -> tuple[Graph, Mapping[str, Ref]]:
+        """What parts and names stand for in a graph, where other parts and names are symbols with their names."""
+        own, (graph, parts) = Graph(), self.form.definitions()
+        found = zip(parts, substitute(graph, list(parts.values()), {}, own), strict=True)
+        named = self.defined.named
+        return own, dict(found) | dict(
+            zip(named, substitute(self.defined.graph, list(named.values()), {}, own), strict=True)
+        )
 
     def conditions(self, notation: Notation) -> Iterator[str]:
         """The conditions under which the entries hold."""
@@ -121,7 +135,7 @@ def _form(defined: DefinedNames, labels: Sequence[str], kinds: Kinds, premises: 
     """The form with all names, and its reading cost."""
     known, names = defined.kinds(kinds), list(defined.named)
     refs = (*defined.named.values(), *defined.refs)
-    form = _Defined(printed_form(defined.graph, refs, [*names, *labels], known, premises=premises), names)
+    form = _Defined(printed_form(defined.graph, refs, [*names, *labels], known, premises=premises), defined)
     return form, form_cost(form, labels, known)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from kineta.expr.graph import Graph, Ref
@@ -38,6 +38,9 @@ class PrintedForm(Protocol):
 
     def lines(self, notation: Notation, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Names and right sides: the named parts, then the entries by their *labels*."""
+
+    def definitions(self) -> tuple[Graph, Mapping[str, Ref]]:
+        """What the parts stand for in a graph, where other parts are symbols with their names."""
 
     def conditions(self, notation: Notation) -> Iterator[str]:
         """The conditions under which the entries hold."""

@@ -313,3 +313,25 @@ def test_forms_in_independent_speeds_print_fractions_as_the_equations_do() -> No
     equations = kn.derive(sleigh)
     for name in ("voronets", "maggi"):
         assert [f"{e.name} = {e.text}" for e in equations.account(name).entries[-2:]] == equations.text().splitlines()
+
+
+WHOLE = [
+    "parameters m, R, g, I; gravity (0, 0, -g); Hoop | Rz(psi) = Jz(I); Bead ~ Hoop | Ry(theta), Sz(-R) = m;",
+    "parameters m, R, k, g; let w = sqrt(k/m + g/R*sin(q)^2); gravity (0, 0, -g); A | Ry(q), Sz(-R) = m;"
+    "force f = -m*w^2*sin(q)*R^2 - R^2*w*q' on q;",
+]
+
+
+@pytest.mark.parametrize("model", WHOLE, ids=["hoop", "let"])
+@pytest.mark.parametrize("formalism", ["lagrange", "appell"])
+def test_an_account_ends_with_the_equations_as_they_are_printed(model: str, formalism: str) -> None:
+    equations = kn.derive(kn.loads(model), formalism)
+    printed = equations.text().splitlines()
+    assert [f"{e.name} = {e.text}" for e in equations.account().entries[-len(printed) :]] == printed
+
+
+def test_no_part_of_an_account_is_a_letter_or_zero() -> None:
+    account = kn.derive(kn.load(EXAMPLES / "euler_top.kin"), "appell").account()
+    parts = [e.text for e in account.entries if re.fullmatch(r"z\d+", e.name)]
+    assert parts
+    assert not [text for text in parts if re.fullmatch(r"-?[\w.]+'*", text)]

@@ -57,6 +57,10 @@ class ReadableForm:
         """Names and right sides: the parts, then the entries by their *labels*."""
         yield from in_one_style(lambda numbers: self._lines(notation, labels, numbers))
 
+    def definitions(self) -> tuple[Graph, Mapping[str, Ref]]:
+        """What the parts stand for in the graph, where other parts are symbols with their names."""
+        return self.graph, self.named
+
     def conditions(self, notation: Notation) -> Iterator[str]:
         """The conditions under which the entries hold: ``sin(theta) > 0``."""
         for ref, positive in self.signed:
