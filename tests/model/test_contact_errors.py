@@ -232,7 +232,7 @@ BAD = [
         "Switch 'c' (touch:14:25): the name is taken by a limit described before (touch:14:7). Choose another.",
     ),
     ("limit c : q1 > 0;", "touch:14:14: expected '>=' or '<=', found '>'. Did you mean '>='?"),
-    ("limit c : q1 = 0;", "touch:14:14: expected '<=' or '>=', found '='."),
+    ("limit c : q1 = 0;", "touch:14:14: expected '<=' or '>=', found '='; for example, limit stop : -1 <= q <= 1."),
     ("limit c : 0 <= q1 >= 1;", "touch:14:19: expected '<=', so that both comparisons go one way, found '>='."),
     ("limit c : 2 <= q1 <= 1;", "Limit 'c' (touch:14:7): expected a lower bound below the upper one, found 2 and 1."),
     ("limit c : 2 <= q1 <= 2;", "Limit 'c' (touch:14:7): expected a lower bound below the upper one, found 2 and 2."),
@@ -385,7 +385,10 @@ BAD = [
         "when c : q1 >= 1 : s = 1;  when c : q1 >= 2 : s = 1;",
         "Switch 'c' (touch:14:33): the name is taken by a switch described before (touch:14:6). Choose another.",
     ),
-    ("when c : q1 == 1 : s = 1;", "touch:14:13: expected '<=' or '>=' or 'strikes', found '='."),
+    (
+        "when c : q1 == 1 : s = 1;",
+        "touch:14:13: expected '<=' or '>=' or 'strikes', found '='; for example, when cold : T <= low and on == 0 : on = 1.",
+    ),
     (
         "when c : q1 strikes : s = 1;",
         "Switch 'c' (touch:14:10): the model has no contact or limit 'q1'. It has none.",
@@ -424,7 +427,10 @@ BAD = [
         "touch:14:27: expected '==', found '>=': behind 'and' and 'while' stand values of parameters, as in s == 1; two "
         "conditions are one in min(f, g) >= 0.",
     ),
-    ("when c : q1 >= 1;", "touch:14:17: expected ':' or 'and', found ';'."),
+    (
+        "when c : q1 >= 1;",
+        "touch:14:17: expected ':' or 'and', found ';'; for example, when cold : T <= low and on == 0 : on = 1.",
+    ),
     (
         "output lambda.c.n;",
         "Output 'lambda.c.n' (touch:14:8): unknown symbol 'lambda.c.n'. Such names are of the forces of contacts, limits, "

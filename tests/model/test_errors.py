@@ -372,7 +372,10 @@ SYNTAX = [
     ("A | Rz(q1) 1;", "m.kin:1:12: expected ',' or '=', found '1'."),
     ("A | Rz(q1 = 1;", "m.kin:1:11: expected ')' or an operator, found '=': the '(' at 1:7 is not closed yet."),
     ("A | Rz(q1, 2) = 1;", "m.kin:1:10: expected ')' or an operator, found ','."),
-    ("A | Rz(q1) = 1;\nconstraint c q1 = 0;", "m.kin:2:14: expected ':', found 'q1'."),
+    (
+        "A | Rz(q1) = 1;\nconstraint c q1 = 0;",
+        "m.kin:2:14: expected ':', found 'q1'; for example, constraint rod : x^2 + y^2 = l^2.",
+    ),
     (
         "A | Rz(q1) = 1; coordinates q1; quasi q1;",
         "Quasi 'q1' (m.kin:1:39): 'q1' is a coordinate, no speed; its rate is q1'.",
@@ -426,7 +429,10 @@ SYNTAX = [
         "A | Rz(q1) = m(1), Jxx(1);",
         "m.kin:1:20: Body 'A': 'Jxx' is no key of an inertia; the keys are m, Jx, Jy, Jz, Jxy, Jxz, Jyz. Did you mean 'Jx'?",
     ),
-    ("A | Rz(q1) = 1; program l;", "m.kin:1:26: expected ':', found ';'."),
+    (
+        "A | Rz(q1) = 1; program l;",
+        "m.kin:1:26: expected ':', found ';'; for example, program path : x = a*sin(t).",
+    ),
     ("A | Rz(q1) = 1; model 5;", "m.kin:1:23: expected a name, found '5'."),
     ("spring | Rz(q1) = 1;", "m.kin:1:1: 'spring' is a word of the language and cannot name a body."),
     (

@@ -219,7 +219,7 @@ BAD = [
     ),
     (
         "program program | Rz(q) = 1;",
-        "m.kin:9:17: expected ':', found '|'.",
+        "m.kin:9:17: expected ':', found '|'; for example, program path : x = a*sin(t).",
     ),
     ("control | Rz(q) = 1;", "m.kin:9:1: 'control' is a word of the language and cannot name a body."),
     (

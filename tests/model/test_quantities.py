@@ -193,6 +193,24 @@ def test_a_wrong_quantity_is_refused_with_a_sentence(text: str, message: str) ->
     assert raised.value.location is not None
 
 
+#: Terms whose kind is told by the unit of another one in their sum, and that do not fit what they are compared with.
+TOLD = [
+    ("limit stop : 2*x + 3 m <= 9 s;", "a bound of limit 'stop' must be a length [m], found a time [s]."),
+    ("limit stop : 1 kg <= 3 m - k*x <= 2 m;", "a bound of limit 'stop' must be a length [m], found a mass [kg]."),
+    ("constraint c : 2*x + 3 m = 9 s;", "the right side of constraint 'c' must be a length [m], found a time [s]."),
+    ("force f = if(2*x + 3 m > 9 s, 1 N, 2 N) on x;", "a length [m] and a time [s] cannot be added or compared."),
+    ("output h = 2*x + 3 m + 9 s;", "a length [m] and a time [s] cannot be added or compared."),
+    ("output h = min(3 m + k*x, 9 s - 3*t);", "a length [m] and a time [s] cannot be added or compared."),
+]
+
+
+@pytest.mark.parametrize(("statement", "message"), TOLD)
+def test_the_unit_of_a_term_is_that_of_its_sum(statement: str, message: str) -> None:
+    with pytest.raises(kn.ModelError) as raised:
+        kn.loads(f"parameters k = 2; A | Sx(x) = 1; coordinates x; {statement}")
+    assert str(raised.value).endswith(message)
+
+
 #: What is without a unit, of one kind as well as of another, or is not known, goes with everything.
 ANYTHING = [
     "spring s = 4 on q1 - 1; damper d = 3 on q1; force f = q1 on q1;",

@@ -87,7 +87,10 @@ BAD = [
         "order, as in state i_rate : i_rate' = ...;",
     ),
     ("state i : j' = 1;", "m.kin:5:11: state 'i': expected the rate i' = ..., found j'."),
-    ("state i;", "m.kin:5:8: expected ':' or 'in', found ';'."),
+    (
+        "state i;",
+        "m.kin:5:8: expected ':' or 'in', found ';'; for example, state i in A : i' = (u - R*i)/L.",
+    ),
     ("state i in foo : i' = 1;", "m.kin:5:12: Expected a unit, found 'foo'."),
     (
         "state i in A : i' = 3 V;",

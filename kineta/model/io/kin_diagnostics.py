@@ -71,13 +71,13 @@ def syntax_error(error: UnexpectedInput, text: str, file: str, what: str = STATE
     if token is None or token.type == "$END" or (token.start_pos or 0) >= len(text):
         written = _blank_comments(text).rstrip()
         end = Location(file, written.count("\n") + 1, len(written) - (written.rfind("\n") + 1) + 1)
-        more = "" if token is None else _open(error, token, text)
+        more = "" if token is None else _open(error, token, text) or _form(error, token, text)
         return ModelError(f"the text ends within {what}; expected {_expected(error, what)}{more}.", end)
     place = Location(file, token.line or 1, token.column or 1)
     more = _unit_behind(token, text) or _guard(error) or _apart(token, text) or _unnamed(error, token, text)
     more = more or (_EITHER if text.startswith("||", token.start_pos) else "") or _operator(error, token, text)
     more = more or _kind_of_table(token, text)
-    more = more or _open(error, token, text)
+    more = more or _open(error, token, text) or _form(error, token, text)
     indices = _several_indices(token, text)
     more = indices or _touching(error, token, text) or more
     found = ModelError(f"expected {_expected(error, what)}, found '{token}'{more}.", place)
@@ -98,6 +98,20 @@ _OTHER_SIGNS = {
     "÷": "; a division is /",
     "\x00": ": the file is no text in UTF-8",
     **dict.fromkeys("\xa0\u2007\u202f", "; it looks like a space, which is to stand in its place"),
+}
+#: An example of statements by their first words.
+_FORMS = {
+    "state": "state i in A : i' = (u - R*i)/L",
+    "limit": "limit stop : -1 <= q <= 1",
+    "when": "when cold : T <= low and on == 0 : on = 1",
+    "contact": "contact floor : ball = r between Ball and ground axis (0, 0, 1)",
+    "rolling": "rolling edge : disk = r between Coin axis (0, 0, 1) and ground axis (0, 0, 1)",
+    "loop": "loop pin : ball between Rod at (l, 0, 0) and Crank",
+    "program": "program path : x = a*sin(t)",
+    "constraint": "constraint rod : x^2 + y^2 = l^2",
+    "use": 'use "leg.kin" as left at Sx(a) with m = 2',
+    "for": "for i in 1..3 : Link[i] ~ Link[i-1] | Ry(q[i]), Sz(-l) = m",
+    "point": "point Tip on Arm = (l, 0, 0)",
 }
 _EITHER = ": one of two conditions is written or, as in x > 0 or y > 0"
 _EQUAL = ": conditions have <, <=, > and >=, since numbers are hardly ever equal; |x - a| < d says that they are near"
@@ -217,6 +231,19 @@ def _statement_error(token: Token, text: str, file: str) -> ModelError | None:
     return ModelError(message, Location(file, plain.count("\n", 0, begin) + 1, begin - plain.rfind("\n", 0, begin)))
 
 
+def _word(token: Token, text: str) -> str:
+    """The first word of the statement with *token*."""
+    plain = _blank_comments(text)[: token.start_pos or 0]
+    found = re.search(r"[^\W\d]\w*", plain[max(plain.rfind(c) for c in ";{") + 1 :])
+    return "" if found is None else found[0]
+
+
+def _form(error: UnexpectedInput, token: Token, text: str) -> str:
+    """An example of the statement that ends or goes on badly at *token*, where no expression does."""
+    shown = _FORMS.get(_word(token, text), "")
+    return f"; for example, {shown}" if shown and "TIMES" not in _accepted(error) else ""
+
+
 def _expected(error: UnexpectedInput, what: str) -> str:
     """Expected tokens in a text of *what*, in words."""
     names = _accepted(error)
@@ -247,6 +274,8 @@ def _operator(error: UnexpectedInput, token: Token, text: str) -> str:
     if token == "*" and text[:position].endswith("*"):
         return ": a power is ^, as in x^2"
     compared = token.type in ("RELATION", "SAME") or text[position : position + 2] == "=="
+    if token.type == "RELATION" and _word(token, text) in ("constraint", "program", "contact"):
+        return f": what keeps to one side is a limit, as in {_FORMS['limit']}"
     before = text[text.rfind("\n", 0, position) + 1 : position]
     elsewhere = "RELATION" not in _accepted(error) or "OR" in _accepted(error)
     if "OR" in _accepted(error) and text[position] in "=!":

@@ -19,13 +19,22 @@ Node = Any
 class DimensionedExpr:
     """An expression with its dimension; None where it is not known, so that anything goes with it. ``plain`` marks numbers
     written without a unit, and values of functions such as sin: they may stand for anything in SI. ``shown`` is True where
-    a unit was written in the text; else the dimension only follows from the motions.
+    a unit was written in the text; else the dimension only follows from the motions. ``hint`` is that of a written unit in a
+    sum whose dimension is not known: 2*x + 3 m.
     """
 
     value: Expr
     dimension: Dimension | None = None
     plain: bool = False
     shown: bool = True
+    hint: Dimension | None = None
+
+    @property
+    def told(self) -> Dimension | None:
+        """The dimension that a unit in the text tells, of the whole or of a term."""
+        if self.dimension is None:
+            return self.hint
+        return self.dimension if self.shown and not self.plain else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,10 @@ def opposite(a: DimensionedExpr) -> DimensionedExpr:
 def joined(a: DimensionedExpr, b: DimensionedExpr, value: Expr) -> DimensionedExpr:
     """Sum, minimum or maximum, the *value*, of two quantities of one dimension. Raises :class:`ModelError` for others."""
     if a.dimension is None or b.dimension is None:
-        return DimensionedExpr(value)
+        x, y = a.told, b.told
+        if x is not None and y is not None and x != y:
+            raise ModelError(f"{units.name(x)} and {units.name(y)} cannot be added or compared.")
+        return DimensionedExpr(value, hint=y if x is None else x)
     if a.plain or b.plain:
         return replace(b if a.plain else a, value=value)
     shown = a.shown or b.shown
