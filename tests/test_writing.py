@@ -104,7 +104,12 @@ def test_a_full_disk_gets_a_sentence_and_leaves_the_old_file(tmp_path: Path) -> 
     for name in names:
         (tmp_path / name).write_text("old")
     done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, *names], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", FULL_DISK, *names],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [f"{name}: the file cannot be written (File too large)." for name in names]

@@ -57,7 +57,7 @@ def test_the_page_shows_what_the_commands_print(kineta: Command, here: Path, req
             capture_output=True,
             text=True,
             env={**os.environ, "PATH": path},
-            timeout=60,
+            timeout=600,
         )
         code = finished.returncode
         return finished.stdout + finished.stderr

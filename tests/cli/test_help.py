@@ -124,7 +124,7 @@ def test_bash_takes_the_script(tmp_path: Path) -> None:
     )
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-c", typed], capture_output=True, text=True, timeout=60, env={**os.environ, "PATH": path}
+        ["bash", "-c", typed], capture_output=True, text=True, timeout=600, env={**os.environ, "PATH": path}
     )
     assert (done.stdout, done.stderr) == ("simulate\n", "")
 

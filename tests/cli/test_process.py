@@ -24,7 +24,7 @@ MAIN = "from kineta.__main__ import main; main()"
 def run(*arguments: str | Path, code: str = "", **options: Any) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own, after some *code*."""
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-    return subprocess.run([sys.executable, "-c", code + MAIN, *map(str, arguments)], text=True, timeout=60, **streams)
+    return subprocess.run([sys.executable, "-c", code + MAIN, *map(str, arguments)], text=True, timeout=600, **streams)
 
 
 def watching(*packages: str) -> str:
@@ -113,7 +113,7 @@ def test_linear_algebra_has_one_thread_unless_the_user_asks_for_more(given: str 
 
 
 def test_the_package_is_the_command() -> None:
-    done = subprocess.run([sys.executable, "-m", "kineta", "--version"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-m", "kineta", "--version"], capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stdout) == (0, f"kineta {kn.__version__}\n")
 
 

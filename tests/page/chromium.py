@@ -46,11 +46,11 @@ class Tab:
 
     def computed(self) -> None:
         """Wait until the run is computed to its end."""
-        self.page.wait_for_function("() => !kineta.run || kineta.run.done", timeout=60000)
+        self.page.wait_for_function("() => !kineta.run || kineta.run.done", timeout=300000)
 
     def drawn(self) -> None:
         """Wait until what was asked for is drawn."""
-        self.page.wait_for_function("() => !kineta.dirty", timeout=60000)
+        self.page.wait_for_function("() => !kineta.dirty", timeout=300000)
 
     def pixels(self) -> bytes:
         """The picture of the machine."""
@@ -78,7 +78,7 @@ def opened(browser: Any, path: Path, width: int = 900, height: int = 560) -> Ite
     own.on("pageerror", lambda e: tab.said.append(f"error: {e}"))
     own.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else tab.said.append(r.url))
     own.goto(path.as_uri())
-    own.wait_for_function("() => window.kineta?.ready", timeout=60000)
+    own.wait_for_function("() => window.kineta?.ready", timeout=300000)
     yield tab
     own.close()
 

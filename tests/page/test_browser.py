@@ -22,7 +22,7 @@ def test_a_page_plays_and_its_sliders_act_and_come_back_to_the_bit(chromium: Any
     with opened(chromium, shown(tmp_path, "double_pendulum", 3.0)) as tab:
         before = tab.pixels()
         tab.page.keyboard.press("Space")
-        tab.page.wait_for_function("() => kineta.t > 0.3", timeout=20000)
+        tab.page.wait_for_function("() => kineta.t > 0.3", timeout=300000)
         tab.page.keyboard.press("Space")
         assert tab.pixels() != before
         tab.computed()
@@ -103,7 +103,7 @@ def test_a_run_that_is_stopped_names_what_stops_it_and_when(chromium: Any, tmp_p
 
 
 def test_curves_are_kept_beside_those_of_other_values(chromium: Any, tmp_path: Path) -> None:
-    drawn = "() => kineta.panes[0].values.length - 1 - kineta.panes[0].lines.length"
+    drawn = "() => kineta.panes[0].lines.length === 2 && kineta.panes[0].values.length === 5"
     with opened(chromium, shown(tmp_path, "double_pendulum", 2.0)) as tab:
         tab.computed()
         before = tab.do("() => [...kineta.track.column('q1')]")
@@ -112,7 +112,7 @@ def test_curves_are_kept_beside_those_of_other_values(chromium: Any, tmp_path: P
         assert tab.page.get_attribute("#keep", "aria-pressed") == "true"
         tab.do("() => kineta.sliders.all.find((s) => s.name === 'q1').change(1.9)")
         tab.computed()
-        assert tab.do(drawn) == tab.do("() => kineta.panes[0].lines.length") == 2
+        tab.page.wait_for_function(drawn, timeout=300000)
         assert tab.do("() => kineta.panes[0].values[3]") == pytest.approx(before, abs=1e-12)
         assert tab.do("() => kineta.track.column('q1')[0]") == pytest.approx(1.9)
         assert tab.page.locator("#left .legend .note").inner_text() == "dashed: the motion that is kept"
@@ -271,7 +271,7 @@ def test_a_crowd_is_drawn_at_once_and_each_body_is_met(chromium: Any, tmp_path: 
         tab.drawn()
         assert (half < 0.7 * tab.do(drawn), tab.pixels() == picture) == (True, True)
         tab.page.keyboard.press("Space")
-        tab.page.wait_for_function("() => kineta.t > 0.05", timeout=20000)
+        tab.page.wait_for_function("() => kineta.t > 0.05", timeout=300000)
         assert tab.said == []
 
 
@@ -499,18 +499,18 @@ def test_less_detail_is_drawn_while_frames_come_late_and_all_of_it_at_rest(chrom
     }"""
     with opened(chromium, shown(tmp_path, "thrown_box", 1.0)) as tab:
         tab.computed()
-        tab.page.wait_for_function("() => kineta.detail === 0", timeout=20000)
+        tab.page.wait_for_function("() => kineta.detail === 0", timeout=300000)
         tab.drawn()
         whole, pixels = tab.do(drawn), tab.pixels()
         tab.do(
             "() => { kineta.governor.frame = () => false; kineta.governor.level = 4; kineta.loop = true; kineta.play(true); }"
         )
-        tab.page.wait_for_function("() => kineta.detail === 4", timeout=20000)
+        tab.page.wait_for_function("() => kineta.detail === 4", timeout=300000)
         triangles, calls, width = tab.do(drawn)
         assert calls < whole[1]  # without shadows
         assert (triangles < whole[0], width < whole[2]) == (True, True)
         tab.do("() => { kineta.play(false); kineta.seek(0); }")
-        tab.page.wait_for_function("() => kineta.detail === 0", timeout=20000)
+        tab.page.wait_for_function("() => kineta.detail === 0", timeout=300000)
         tab.drawn()
         assert tab.do(drawn) == whole
         assert tab.pixels() == pixels

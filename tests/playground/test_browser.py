@@ -41,7 +41,7 @@ def playground() -> Iterator[Any]:
         )
         page.goto(server.address)
         page.click("#start")
-        page.wait_for_function("() => window.made", timeout=120000)
+        page.wait_for_function("() => window.made", timeout=300000)
         yield page, said, server
         server.shutdown()
 
@@ -52,7 +52,7 @@ def write(page: Any, change: str) -> Any:
         f"() => {{ window.made = null; const t = document.getElementById('text'); t.value = ({change})(t.value);"
         " t.dispatchEvent(new Event('input')); }"
     )
-    page.wait_for_function("() => window.made", timeout=60000)
+    page.wait_for_function("() => window.made", timeout=300000)
     page.wait_for_timeout(100)
     return page.evaluate("() => window.made")
 
@@ -63,9 +63,9 @@ def test_a_model_moves_and_its_equations_come(playground: Any) -> None:
     frame.locator("#clock").wait_for()
     page.wait_for_function("() => document.getElementById('told').textContent.startsWith('Derived')")
     inside = page.frames[1]
-    inside.wait_for_function("() => window.kineta?.t > 0.3", timeout=20000)
+    inside.wait_for_function("() => window.kineta?.t > 0.3", timeout=300000)
     frame.locator("button[data-page=equations]").click()
-    frame.locator("#equations math").first.wait_for(timeout=60000)
+    frame.locator("#equations math").first.wait_for(timeout=300000)
     assert said == []
 
 
@@ -91,14 +91,14 @@ def test_examples_and_links_bring_their_text(playground: Any) -> None:
     page, said, _server = playground
     page.evaluate("() => { window.made = null; }")
     page.select_option("#examples", "bouncing_ball")
-    page.wait_for_function("() => window.made", timeout=120000)
+    page.wait_for_function("() => window.made", timeout=300000)
     assert page.evaluate("() => window.made.mistake") is None
     text = "model linked;\ngravity 9.81;\nA | Ry(q), Sz(-1) = 1;\ninitial q = 1;\n"
     page.evaluate("(hash) => { window.made = null; location.hash = hash; }", fragment(text))
-    page.wait_for_function("() => window.made", timeout=60000)
+    page.wait_for_function("() => window.made", timeout=300000)
     assert page.input_value("#text") == text
     page.click("#share")
     page.wait_for_function("() => document.getElementById('told').textContent.includes('link')")
     page.evaluate("() => { window.made = null; location.hash = '#model=AAAA'; }")
-    page.wait_for_function("() => document.getElementById('told').textContent.includes('damaged')", timeout=10000)
+    page.wait_for_function("() => document.getElementById('told').textContent.includes('damaged')", timeout=300000)
     assert said == []

@@ -81,7 +81,7 @@ def server() -> Iterator[Server]:
 def asked(address: str, host: str = "") -> tuple[int, str, bytes]:
     request = urllib.request.Request(address, headers={"Host": host} if host else {})
     try:
-        with urllib.request.urlopen(request, timeout=10) as found:
+        with urllib.request.urlopen(request, timeout=600) as found:
             return found.status, found.headers["Content-Type"], found.read()
     except urllib.error.HTTPError as error:
         return error.code, "", b""

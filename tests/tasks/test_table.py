@@ -25,7 +25,7 @@ def arguments(task: Task) -> list[Option]:
 
 def test_reading_the_table_imports_no_task() -> None:
     code = "import sys, kineta.tasks.table; print(sorted(n for n in sys.modules if n.startswith(('kineta.', 'numpy'))))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
     names = ("kineta.records", "kineta.tasks", "kineta.tasks.options", "kineta.tasks.table", "kineta.tasks.task")
     assert done.stdout == f"{[*names]}\n"
 
