@@ -139,7 +139,8 @@ class ModeWork(Record):
     weight : (contacts,) its multiple where the load of friction is levelled; else 1
     levels : whether forces that are found level undetermined loads; load : the largest of an island after that; overloaded :
         whether it bears more than its static friction, however loads are shared
-    squares : (n_squares,) squares of rows: lower halves of matrices of the speeds, for the normals and for each contact
+    squares : (n_squares,) squares of rows: lower halves of matrices of the speeds, for the normals and for each contact; behind
+        them one for their sum
     crowded : whether rows are so many that forces are found by the speeds that these hold
     keeps : whether equations are kept, all of one state, with a note of what they are made of; held : whether their matrix has
         factors that make rows exact; asked, noted : (16 contacts + 2,) that note, and the last one; kept : (4 contacts,)

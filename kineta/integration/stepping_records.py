@@ -135,7 +135,7 @@ class SteppingData(Record):
     """Time stepping of a motion, whose states have all that is given behind them.
 
     slopes : derivatives of the forces by the speeds, then by displacements along the speeds, each in the layout of the inertia,
-        into ``slope``; coordinate_rate : rates of the coordinates
+        into ``slope``, at the speeds found into ``ahead``; coordinate_rate : rates of the coordinates
     placed, n_placed : what places a mass and jumps, and its number; sides : (3 n_placed,) at both ends of a part of a step, and
         amidst; origin : (n_extended,) state before the step; torn : whether a place has jumped in the last step
     n_quaternions, quaternions : offsets of the unit quaternions; work, works : offset and number of works done
@@ -189,6 +189,7 @@ class SteppingData(Record):
     middle: Reals
     rate: Reals
     slope: Reals
+    ahead: Reals
     free: Reals
     tried: Reals
     about: Reals

@@ -298,7 +298,7 @@ def stepping_data(
         **{name: np.zeros(m) for name in ("plain", "rebound", "back", "gaps", "depths", "bearing")},
         **{name: np.zeros(m, dtype=np.int64) for name in ("pressed", "stuck", "near", "taking", "blow")},
         sums=np.zeros(IMPACT_SUMS * m),
-        slope=np.zeros(2 * len(motion.terms.array("inertia"))),
+        **{name: np.zeros(2 * len(motion.terms.array("inertia"))) for name in ("slope", "ahead")},
         times=np.zeros(steps),
         states=np.zeros(steps * n),
         middles=np.zeros(steps * motion.n),
@@ -351,7 +351,9 @@ def _mode_work(p: ContactProblem, m: int) -> ModeWork:
     sizes = {"force": 3 * m, "toward": 2 * m, "speeds": 3 * p.speeds, "matrix": 27 * m * m}
     sizes |= {"right": 3 * m, "found": 3 * m, "centre": 3 * m, "proximity": 3 * m, "missed": 3 * m, "ease": m}
     sizes |= {"asked": 16 * m + 2, "noted": 16 * m + 2, "kept": 4 * m}
-    sizes["squares"] = squares = min((m + 1) * (p.speeds * (p.speeds + 1) // 2), 18 * m * m)
+    half = p.speeds * (p.speeds + 1) // 2
+    squares = min((m + 1) * half, 18 * m * m)
+    sizes["squares"] = squares + min(half, squares)
     memory = {name: np.zeros(size) for name, size in sizes.items()}
     numbers = {"rows": _zeros(6 * m), "order": _zeros(6 * m), "place": _zeros(p.speeds)}
     return ModeWork(**memory, **numbers, weight=np.ones(m), n_squares=squares)

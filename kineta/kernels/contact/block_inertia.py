@@ -83,13 +83,15 @@ def factor_block(problem: ContactProblem, b: int, A: Reals) -> None:
         if k == massive:
             regularise(A, n, massive)
         A[k * n + k] = 1.0 / A[k * n + k]
+        above = A[k * n :]
         start, end = problem.fill_start[first + k], problem.fill_start[first + k + 1]
         for at in range(start, end):
             i = problem.fill[at]
-            A[i * n + k] *= A[k * n + k]
+            a, row = A[i * n + k] * A[k * n + k], A[i * n :]
+            row[k] = a
             for to in range(start, end):
                 j = problem.fill[to]
-                A[i * n + j] -= A[i * n + k] * A[k * n + j]
+                row[j] -= a * above[j]
 
 
 @kernel

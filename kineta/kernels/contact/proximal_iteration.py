@@ -215,20 +215,19 @@ def share_resultant(work: ModeWork, n: int, speeds: int) -> bool:
     W, x = work.matrix[n * n :], work.found
     G = W[n * speeds :]
     resultant, m = G[speeds * speeds :], G[(speeds + 1) * speeds :]
-    size, contacts, last, k = speeds * (speeds + 1) // 2, 0, -1, 0
+    size, last, k, total, own = speeds * (speeds + 1) // 2, -1, 0, work.squares[work.n_squares :], work.squares
+    copy(own, total, size)
     for j in range(n):
-        x[j] = 1.0 / work.proximity[j]
+        weight = 1.0 / work.proximity[j]
+        x[j] = weight
         if work.rows[2 * j + 1] > 0 and work.rows[2 * j] != last:
             last = work.rows[2 * j]
-            work.missed[contacts] = x[j]
-            contacts += 1
+            own = own[size:]
+            for i in range(size):
+                total[i] += weight * own[i]
     for p in range(speeds):
         for q in range(p + 1):
-            s, at = work.squares[k], k
-            for c in range(contacts):
-                at += size
-                s += work.missed[c] * work.squares[at]
-            G[p * speeds + q] = s
+            G[p * speeds + q] = total[k]
             k += 1
     definite = factor_symmetric(G, speeds, m)
     if not definite:

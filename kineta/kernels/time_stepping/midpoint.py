@@ -73,47 +73,92 @@ def evaluate_middle(run: SteppingData, h: float, again: bool) -> None:
 @kernel
 def bends(run: SteppingData, h: float, part: float) -> bool:
     """Whether forces miss more than this *part* of the kinetic energy in a step of size h, for they are linear about other
-    speeds than the mean ones found: forces that are quadratic in the speeds do, by the square of the difference.
+    speeds than the mean ones found: forces that are quadratic in the speeds do, by the square of the difference. Where they may,
+    it is looked at.
     """
     if not largest(run.about, run.motion.speeds) > SLOW * h:
         return False
-    bent = False
+    bent, missed = False, False
     for b in range(run.motion.problem.blocks):
         bent = bent or bends_in(run, b, h, part)
-    return bent
+    if bent:
+        compare_slopes(run)
+        for b in range(run.motion.problem.blocks):
+            missed = missed or misses_in(run, b, h, part)
+    return missed
+
+
+@kernel
+def compare_slopes(run: SteppingData) -> None:
+    """Derivatives of the forces about the mean speeds found, less those about which forces are linear. Half of this change, times
+    that of the speeds, is what forces miss that are quadratic in the speeds; those that are linear, as of dampers, miss nothing.
+    """
+    motion, before = run.motion, run.motion.solution.before
+    for k in range(motion.speeds):
+        run.middle[motion.coordinates + k] = 0.5 * (before[k] + run.tried[k])
+    run.slopes(run.time, run.middle, motion.block, run.ahead)
+    for k in range(motion.speeds):
+        run.middle[motion.coordinates + k] = before[k]
+    for k in range(motion.problem.inertia_start[motion.problem.blocks]):
+        run.ahead[k] -= run.slope[k]
+
+
+@kernel
+def misses_in(run: SteppingData, b: int, h: float, part: float) -> bool:
+    """Whether forces on the speeds of the block b miss so much, by how far their derivatives have changed."""
+    problem, before, m = run.motion.problem, run.motion.solution.before, massive_speeds(run, b)
+    own = problem.block_speeds[problem.block_start[b] :]
+    n = problem.block_start[b + 1] - problem.block_start[b]
+    A, change = run.motion.island.inertia[problem.inertia_start[b] :], run.ahead[problem.inertia_start[b] :]
+    size, missed = 0.0, 0.0
+    for i in range(m):
+        momentum, force = 0.0, 0.0
+        for j in range(m):
+            momentum += A[i * n + j] * run.about[own[j]]
+            force += change[i * n + j] * (0.5 * (before[own[j]] + run.tried[own[j]]) - run.about[own[j]])
+        size += run.about[own[i]] * momentum
+        missed += fabs(run.about[own[i]] * force)
+    return not h * missed <= part * size
+
+
+@kernel
+def massive_speeds(run: SteppingData, b: int) -> int:
+    """Number of speeds of the block b, without the multipliers behind them."""
+    problem, speeds = run.motion.problem, run.motion.speeds
+    first, last = problem.block_start[b], problem.block_start[b + 1]
+    while last > first and problem.block_speeds[last - 1] >= speeds:
+        last -= 1
+    return last - first
 
 
 @kernel
 def twice_energy(run: SteppingData, b: int) -> float:
     """Twice the kinetic energy of the speeds of the block b before a step, or what implicit forces make of it."""
-    problem, before, size = run.motion.problem, run.motion.solution.before, 0.0
+    problem, before, size, m = run.motion.problem, run.motion.solution.before, 0.0, massive_speeds(run, b)
     own = problem.block_speeds[problem.block_start[b] :]
     n, A = problem.block_start[b + 1] - problem.block_start[b], run.motion.island.inertia[problem.inertia_start[b] :]
-    for i in range(n):
-        for j in range(n):
-            if own[i] < run.motion.speeds and own[j] < run.motion.speeds:
-                size += before[own[i]] * A[i * n + j] * before[own[j]]
+    for i in range(m):
+        for j in range(m):
+            size += before[own[i]] * A[i * n + j] * before[own[j]]
     return size
 
 
 @kernel
 def bends_in(run: SteppingData, b: int, h: float, part: float) -> bool:
-    """The same for the speeds of the block b."""
-    problem, speeds, before = run.motion.problem, run.motion.speeds, run.motion.solution.before
+    """Whether forces on the speeds of the block b may miss so much: in the worst case all of them are quadratic."""
+    problem, before, m = run.motion.problem, run.motion.solution.before, massive_speeds(run, b)
     own = problem.block_speeds[problem.block_start[b] :]
     n = problem.block_start[b + 1] - problem.block_start[b]
     A, slope = run.motion.island.inertia[problem.inertia_start[b] :], run.slope[problem.inertia_start[b] :]
     size, change, missed = 0.0, 0.0, 0.0
-    for i in range(n):
+    for i in range(m):
         momentum, added, force = 0.0, 0.0, 0.0
-        for j in range(n):
-            if own[j] < speeds:
-                away = 0.5 * (before[own[j]] + run.tried[own[j]]) - run.about[own[j]]
-                momentum += A[i * n + j] * run.about[own[j]]
-                added += A[i * n + j] * away
-                force += slope[i * n + j] * away
-        if own[i] < speeds:
-            size += run.about[own[i]] * momentum
-            change += (0.5 * (before[own[i]] + run.tried[own[i]]) - run.about[own[i]]) * added
-            missed += fabs(run.about[own[i]] * force)
+        for j in range(m):
+            away = 0.5 * (before[own[j]] + run.tried[own[j]]) - run.about[own[j]]
+            momentum += A[i * n + j] * run.about[own[j]]
+            added += A[i * n + j] * away
+            force += slope[i * n + j] * away
+        size += run.about[own[i]] * momentum
+        change += (0.5 * (before[own[i]] + run.tried[own[i]]) - run.about[own[i]]) * added
+        missed += fabs(run.about[own[i]] * force)
     return not h * missed * sqrt(fabs(change)) <= part * size * sqrt(max(0.0, size))

@@ -96,24 +96,28 @@ def find_part(run: SteppingData, h: float) -> None:
 
 
 @kernel
-def straighten(run: SteppingData, h: float, bounded: int, plainly: int, unsolved: int) -> None:
-    """Find the forces of a part of a step, of size h, that bend: about the mean speeds found, again and again. The numbers are
-    those of islands before it.
+def straighten(run: SteppingData, h: float, bent: bool, bounded: int, plainly: int, unsolved: int) -> None:
+    """Find the forces of a part of a step, of size h, that are *bent*: about the mean speeds found, again and again. The numbers
+    are those of islands before it.
     """
-    turns, bent = 0, bends(run, h, STRAIGHT)
+    turns = 0
     while bent:
         run.bounded, run.plainly, run.unsolved = bounded, plainly, unsolved
         solve_step(run, h, True)
         turns += 1
-        bent = turns < TURNS and bends(run, h, STRAIGHT)
+        bent = False
+        if turns < TURNS:
+            bent = bends(run, h, STRAIGHT)
 
 
 @kernel
-def is_rough(run: SteppingData, h: float) -> bool:
-    """Whether a part of a step, of size h, is too long: its forces bend, or what is pressed turns on so fast that its
-    impulse gives and takes a large part of the kinetic energy in it.
+def is_rough(run: SteppingData, h: float, bent: bool) -> bool:
+    """Whether a part of a step, of size h, is too long: its forces, which are *bent* or not at all, bend much, or what is pressed
+    turns on so fast that its impulse gives and takes a large part of the kinetic energy in it.
     """
-    rough = bends(run, h, BENT)
+    rough = False
+    if bent:
+        rough = bends(run, h, BENT)
     for a in range(run.count):
         rough = rough or turns_fast(run, run.near[a], h)
     return rough
@@ -186,14 +190,16 @@ def time_step(run: SteppingData, end: float) -> None:
         h, rough = to - run.time[0], False
         bounded, plainly, unsolved = run.bounded, run.plainly, run.unsolved
         find_part(run, h)
+        bent = bends(run, h, STRAIGHT)
         if part == 0 and parts < run.finest:
-            rough = is_rough(run, h) or (parts < last and has_passed(run, h))
+            rough = is_rough(run, h, bent)
+            rough = rough or (parts < last and has_passed(run, h))
         if rough:
             parts = 2 * parts
             run.time[0] = begin
             run.bounded, run.plainly, run.unsolved = bounded, plainly, unsolved
         else:
-            straighten(run, h, bounded, plainly, unsolved)
+            straighten(run, h, bent, bounded, plainly, unsolved)
             end_part(run, to, h, 1.0 / parts, part == 0)
             part += 1
     if parts > 1:

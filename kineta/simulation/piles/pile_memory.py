@@ -245,7 +245,7 @@ class PileMemory:
             depths=np.zeros(self._of.fixed + 1),
             **{name: np.zeros(contacts, dtype=np.int64) for name in ("pressed", "stuck", "near", "taking", "blow")},
             sums=np.zeros(IMPACT_SUMS * contacts),
-            slope=np.zeros(2 * sizes["inertia"]),
+            **{name: np.zeros(2 * sizes["inertia"]) for name in ("slope", "ahead")},
             times=np.zeros(chunk),
             states=np.zeros(chunk * extended),
             middles=np.zeros(chunk * n),

@@ -183,7 +183,7 @@ def mode_memory(
         ease=np.zeros(m),
         weight=np.ones(m),
         n_squares=(m + 1) * (speeds * (speeds + 1) // 2),
-        squares=np.zeros((m + 1) * (speeds * (speeds + 1) // 2)),
+        squares=np.zeros((m + 2) * (speeds * (speeds + 1) // 2)),
         asked=np.zeros(16 * m + 2),
         noted=np.zeros(16 * m + 2),
         kept=np.zeros(4 * m),
