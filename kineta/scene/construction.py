@@ -23,6 +23,8 @@ from kineta.threads import memo
 PALETTE = ("#4e79c4", "#e08a3c", "#4f9d69", "#c8575b", "#7d6bb3", "#3d9aa8", "#b9902f", "#a8638f")
 TRIAD = ("#c8575b", "#4f9d69", "#4e79c4")
 COLOURS: Mapping[str, str] = {"joint": "#3b414b", "element": "#8d96a1", "ground": "#8a9099", "mark": "#ccd2da"}
+#: Sides of a box on which other bodies hang, level and vertical, in those of a cube of its moment.
+LEVEL, LOW = 1.35, 0.42
 #: Length beyond which a cylinder is marked along its side, in its radii; sum of channels below which a colour is dark.
 LONG, DARK = 2.0, 300
 
@@ -132,7 +134,7 @@ def _beside(m: Machine, s: Solid, place: FloatArray) -> Dressed:
 
 
 def _rail(m: Machine, s: Solid) -> Dressed:
-    ends = rails(m)[id(s)].ends
+    ends = rails(m)[s.frame, s.to].ends
     if ends is not None:
         yield surfaces.bar(*ends, 0.4 * m.radius), COLOURS["element"]
 
@@ -185,7 +187,7 @@ def _inertia(m: Machine, s: Solid) -> Dressed:
     many = len(m.scene.bodies) > MANY
     if slides and not rods:
         R, on_rail = along(m.value(slides[0], "axis")), slides[0].kind == "rail"
-        length = rails(m)[id(slides[0])].cart if on_rail else 0.0
+        length = rails(m)[slides[0].frame, slides[0].to].cart if on_rail else 0.0
         cart = surfaces.box(np.array([3.6 * r, 3.6 * r, length])) if on_rail else surfaces.cylinder(2.6 * r, 4.4 * r)
         yield cart.placed(R, com), ""
     elif (
@@ -202,15 +204,27 @@ def _inertia(m: Machine, s: Solid) -> Dressed:
         if far > 1e-6 * m.size or not big > 0:
             yield _at(surfaces.sphere((2.6 if not big > 0 else 1.6) * r), com), ""
     elif not m.value(s, "complete")[0]:
-        h = float(np.clip(np.sqrt(1.5 * big / mass), 2 * r, 0.45 * m.size))
-        flat = 0.55 if len(m.scene.bodies) > 1 else 1.0
-        sides = np.full(3, 1.9 * h)
-        sides[m.scene.normal if m.scene.normal is not None else 2] *= flat
-        yield _at(surfaces.box(sides), com), ""
+        yield _at(surfaces.box(_sides(m, s, mass, big)), com), ""
     else:
         if far > 3 * r:
             yield surfaces.bar(np.zeros(3), com, 0.8 * r), ""
         yield from _equivalent(m, mass, moments, axes, com, many=many)
+
+
+def _sides(m: Machine, s: Solid, mass: float, moment: float) -> FloatArray:
+    """Sides (3,) of a box of which one moment is known.
+
+    Beside other bodies it is thinner across its plane, and under gravity long and low, so that those are seen which hang on it.
+    """
+    half = float(np.clip(np.sqrt(1.5 * moment / mass), 2 * m.radius, 0.45 * m.size))
+    sides, normal = np.full(3, 1.9 * half), m.scene.normal if m.scene.normal is not None else 2
+    if len(m.scene.bodies) > 1:
+        sides[normal] *= 0.55
+        up = np.abs(m.first.frame(s.frame)[0].T @ m.up)
+        if (vertical := int(np.argmax(up))) != normal and up[vertical] > 0:
+            sides *= np.where(np.arange(3) == normal, 1.0, LEVEL)
+            sides[vertical] *= LOW / LEVEL
+    return sides
 
 
 def _principal(m: Machine, s: Solid) -> tuple[FloatArray, FloatArray]:
@@ -341,7 +355,7 @@ def ends(m: Machine, s: Solid, pose: Pose) -> tuple[FloatArray, FloatArray]:
     (R, r), (A, a) = pose.frame(s.frame), pose.frame(s.to)
     start = R @ m.value(s, "start" if "start" in s.numbers else "at") + r
     if s.kind.endswith("_on_rail"):
-        start = start - (0.4 * m.size) * (R @ m.value(s, "axis"))
+        start = start - rails(m)[s.frame, s.to].wall * (R @ m.value(s, "axis"))
     return start, A @ m.value(s, "end") + a if "end" in s.numbers else a
 
 

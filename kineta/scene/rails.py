@@ -1,4 +1,4 @@
-"""Rails: the line of each, and the length of the carts on it. ``page/app/rails.js`` has the same."""
+"""Rails: the line of each, the length of the carts on it, and where springs on it begin. ``page/app/rails.js`` has the same."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from kineta.threads import memo
 
 #: Length of a cart in radii of a rod, and at most in the distance to the next one.
 CART, CLOSE = 6.4, 0.64
+#: How far behind a cart's place the wall of its spring stands, in sizes of the machine, and at most in the distance to the next.
+WALL, NEAR = 0.4, 1.5
 #: Room on a rail on both sides of the places of several carts, in sizes of the machine.
 ROOM = 0.25
 #: Places within this part of the size of the machine are one.
@@ -23,18 +25,22 @@ _SAME = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Rail:
-    """Ends of what is drawn, in axes of the frame, none on the line of another rail, and the length of the *cart* [m]."""
+    """Ends of what is drawn, in axes of the frame, none on the line of another rail [m].
+
+    With them the length of the *cart*, and the distance of the *wall* of its spring.
+    """
 
     ends: tuple[FloatArray, FloatArray] | None
     cart: float
+    wall: float
 
 
-def rails(m: Machine) -> Mapping[int, Rail]:
-    """The rails of a machine, by the identities of their solids."""
+def rails(m: Machine) -> Mapping[tuple[int, int], Rail]:
+    """The rails of a machine, by their frames and those that slide on them."""
     return memo(m, rails, lambda: _rails(m))
 
 
-def _rails(m: Machine) -> dict[int, Rail]:
+def _rails(m: Machine) -> dict[tuple[int, int], Rail]:
     lines: dict[tuple[int, ...], list[Solid]] = {}
     for s in m.scene.solids:
         if s.kind == "rail":
@@ -44,19 +50,20 @@ def _rails(m: Machine) -> dict[int, Rail]:
     return {key: rail for line in lines.values() for key, rail in _of_line(m, line)}
 
 
-def _of_line(m: Machine, line: list[Solid]) -> Iterator[tuple[int, Rail]]:
+def _of_line(m: Machine, line: list[Solid]) -> Iterator[tuple[tuple[int, int], Rail]]:
     """The rails on one line, of which the first is drawn: around its place, of several carts from the first to the last."""
     axis, foot, along = _line(m, line[0])
     R, r = m.first.frame(line[0].frame)
     places = np.sort([float((m.first.frame(s.to)[1] - r) @ (R @ axis)) for s in line])
     gaps = np.diff(places)[np.diff(places) > _SAME * m.size]
-    cart = min(CART * m.radius, CLOSE * float(np.median(gaps)) if len(gaps) else np.inf)
+    gap = float(np.median(gaps)) if len(gaps) else np.inf
+    cart, wall = min(CART * m.radius, CLOSE * gap), min(WALL * m.size, NEAR * gap)
     reach = 0.75 * m.size + 8 * m.radius
     low, high = along - reach, along + reach
     if len(line) > 1:
         low, high = places[0] - ROOM * m.size, places[-1] + ROOM * m.size
     for s in line:
-        yield id(s), Rail((foot + low * axis, foot + high * axis) if s is line[0] else None, cart)
+        yield (s.frame, s.to), Rail((foot + low * axis, foot + high * axis) if s is line[0] else None, cart, wall)
 
 
 def _line(m: Machine, s: Solid) -> tuple[FloatArray, FloatArray, float]:

@@ -64,7 +64,6 @@ def test_the_plane_in_which_a_machine_lives(name: str, normal: int | None) -> No
         ("flyball_governor", "spring", 2),
         ("flyball_governor", "damper", 2),
         ("cart_pendulum", "rail", 1),
-        ("sliding_block", "bead", 1),
     ],
 )
 def test_what_rolls_touches_springs_and_slides(name: str, kind: str, count: int) -> None:
@@ -127,6 +126,29 @@ def test_carts_on_one_line_share_a_rail_and_stand_beside_each_other() -> None:
         "spring": 29,
         "damper": 58,
     }
+
+
+def test_a_mass_without_size_that_touches_a_plane_is_a_bead() -> None:
+    text = "A | Sx(x), Sz(z) = 2; coordinates x, z; contact floor : point between A and ground axis (0, 0, 1);"
+    assert [s.kind for s in kn.posture(kn.loads(text)).scene.solids].count("bead") == 1
+
+
+def test_the_wall_of_a_spring_stands_close_to_its_cart_in_a_long_row() -> None:
+    own = machine(kn.loads(train(30, 0.1) + "spring first = 1 on x0;"))
+    (wall, _) = [p for p in pieces(own, own.first) if p.solid.kind == "spring_on_rail"]
+    assert wall.surface.vertices[:, 0].max() == pytest.approx(-0.15, abs=1e-14)
+
+
+def test_a_hull_on_a_leg_is_low_and_one_beside_nothing_a_cube() -> None:
+    hull = "gravity 9.81; Hull | Sx(x), Sz(z), Ry(b) = m(7.5), Jy(0.42); coordinates x, z, b{0};"
+    sides = []
+    for leg in ("", ", s"):
+        own = machine(kn.loads(hull.format(leg) + ("Foot ~ Hull | Sz(-s) = 0.4; initial s = 0.5;" if leg else "")))
+        (box,) = [p for p in pieces(own, own.first) if p.solid.kind == "inertia" and p.solid.owner == "Hull"]
+        sides.append(np.ptp(box.surface.vertices, axis=0))
+    cube, low = sides
+    assert np.ptp(cube) < 1e-12
+    assert (low[2] < 0.5 * low[0], low[2] / 2 < 0.5 * 0.5, low[0] > cube[0]) == (True, True, True)
 
 
 def test_springs_on_sums_and_across_rails_are_not_drawn_between_bodies() -> None:

@@ -5,7 +5,7 @@ import { crowds } from "./crowd.js";
 import { data } from "./data.js";
 import { along, principal } from "./linear.js";
 import { LEVELS } from "./governor.js";
-import { rails } from "./rails.js";
+import { rails, track } from "./rails.js";
 import * as shapes from "./shapes.js";
 
 const scene = data.scene;
@@ -18,6 +18,8 @@ const CELL = 0.014;
 const LINKS = 16;
 /** Thickness of a thin disk, and length beyond which a cylinder is marked along its side, in its radii; sum of channels below which a colour is dark. */
 const THIN = 0.06, LONG = 2, DARK = 300;
+/** Sides of a box on which other bodies hang, level and vertical, in those of a cube of its moment. */
+const LEVEL = 1.35, LOW = 0.42;
 /** Largest length that is drawn [m]. */
 const LARGEST = 1e15;
 
@@ -112,6 +114,7 @@ export class Machine {
     this.marks = { axes: null, frames: null, centres: null };
     const up = new THREE.Vector3(...scene.up.map((k) => this.numbers[k]));
     this.up = up.lengthSq() > 0 ? up.normalize() : new THREE.Vector3();
+    this.first = seen.slice(0, first);
     this.rails = rails(this, scene.solids, seen);
     for (const s of scene.solids) {
       if (s.to < 0 || s.kind === "rail") (this[`_${s.kind}`] ?? this._sized).call(this, s);
@@ -221,7 +224,7 @@ export class Machine {
   }
 
   _rail(s) {
-    const { ends } = this.rails.get(s);
+    const { ends } = this.rails.get(track(s));
     if (!ends) return;
     this.bar({ ...s, owner: "" }, ...ends, 0.4 * this.radius, this.material(scene.colours.element, "element"));
     Object.assign(this.frames[s.frame].children.at(-1).userData, { rail: true, trifle: true });
@@ -283,7 +286,7 @@ export class Machine {
     const slide = this.slides.get(`${s.owner} ${s.frame}`);
     if (slide && !rods) {
       const turn = along(this.value(slide, "axis"));
-      this.add(s, slide.kind === "rail" ? shapes.box(3.6 * r, 3.6 * r, this.rails.get(slide).cart) : shapes.cylinder(2.6 * r, 4.4 * r), this.colour(s), com, turn);
+      this.add(s, slide.kind === "rail" ? shapes.box(3.6 * r, 3.6 * r, this.rails.get(track(slide)).cart) : shapes.cylinder(2.6 * r, 4.4 * r), this.colour(s), com, turn);
       return;
     }
     const axial = scene.bodies.length === 1 && scene.solids.some((x) => x.kind === "ball") ? this.axial(moments, axes, com) : null;
@@ -296,13 +299,21 @@ export class Machine {
       else if (far > 1e-6 * this.size) this.bar(s, new THREE.Vector3(), com, r);
       if (far > 1e-6 * this.size || !(big > 0)) this.add(s, shapes.sphere((big > 0 ? 1.6 : 2.6) * r), this.colour(s), com);
     } else if (!this.value(s, "complete")[0]) {
-      const half = Math.min(Math.max(Math.sqrt((1.5 * big) / mass), 2 * r), 0.45 * this.size), sides = [1.9 * half, 1.9 * half, 1.9 * half];
-      sides[scene.normal ?? 2] *= scene.bodies.length > 1 ? 0.55 : 1;
-      this.add(s, shapes.box(...sides), this.colour(s), com);
+      this.add(s, shapes.box(...this.sides(s, mass, big)), this.colour(s), com);
     } else {
       if (far > 3 * r) this.bar(s, new THREE.Vector3(), com, 0.8 * r);
       this.equivalent(s, mass, moments, axes, com);
     }
+  }
+
+  /** Sides of a box of which one moment is known: thinner across its plane beside other bodies; one on which these hang is long and low, so that they are seen. */
+  sides(s, mass, moment) {
+    const half = Math.min(Math.max(Math.sqrt((1.5 * moment) / mass), 2 * this.radius), 0.45 * this.size), sides = [1.9 * half, 1.9 * half, 1.9 * half], normal = scene.normal ?? 2;
+    if (scene.bodies.length < 2) return sides;
+    sides[normal] *= 0.55;
+    const up = this.up.clone().transformDirection(this.frame(this.first, s.frame).transpose()).toArray().map(Math.abs), vertical = up.indexOf(Math.max(...up));
+    if (this.up.lengthSq() === 0 || vertical === normal) return sides;
+    return sides.map((x, k) => (k === normal ? x : x * (k === vertical ? LOW : LEVEL)));
   }
 
   /** The moment about the line to the centre of mass, where those across it are equal; else none. */
@@ -396,7 +407,7 @@ export class Machine {
     const end = "end" in s.numbers ? this.value(s, "end") : new THREE.Vector3();
     if (s.kind.endsWith("_on_rail")) {
       const axis = this.value(s, "axis").normalize();
-      start.addScaledVector(axis, -0.4 * this.size);
+      start.addScaledVector(axis, -this.rails.get(track(s)).wall);
       this.add(s, shapes.box(5 * r, 5 * r, 0.8 * r), this.material(scene.colours.ground, "ground"), start.clone().addScaledVector(axis, -0.4 * r), along(axis)).userData.trifle = true;
     }
     const steel = this.material(scene.colours.element, "element");

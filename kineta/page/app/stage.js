@@ -120,12 +120,13 @@ export class Stage {
     return from.set(0.5, 0.3 * Math.sign(up.y || 1), 1);
   }
 
-  /** Heights of what stands over the picture, above and below [px]. */
+  /** Heights of what stands over the picture, above and below, and the width of what stands on its right [px]. */
   covered() {
-    const { top, bottom } = this.canvas.getBoundingClientRect(), found = [0, 0];
+    const { top, bottom, right } = this.canvas.getBoundingClientRect(), found = [0, 0, 0];
     for (const x of document.querySelectorAll(".tools, #told")) {
       const own = x.getBoundingClientRect(), low = own.top + own.bottom > top + bottom;
-      if (own.height) found[Number(low)] = Math.max(found[Number(low)], low ? bottom - own.top : own.bottom - top);
+      if (own.height > own.width) found[2] = Math.max(found[2], right - own.left);
+      else if (own.height) found[Number(low)] = Math.max(found[Number(low)], low ? bottom - own.top : own.bottom - top);
     }
     return found;
   }
@@ -157,12 +158,12 @@ export class Stage {
     this.from = from;
     const tangent = Math.tan(THREE.MathUtils.degToRad(this.camera.fov / 2));
     if (from.clone().normalize().cross(this.up).length() < 1e-3) from = from.clone().addScaledVector(new THREE.Vector3(0.3, -1, 0.2).cross(this.up), 1e-3);
-    // So far away that all corners are seen, between what stands over the picture above and below.
-    const { width, height } = this.canvas.getBoundingClientRect(), [above, below] = this.covered();
-    const high = (ROUND * height) / Math.max(height - above - below, 0.4 * height);
-    if (height) this.camera.setViewOffset(width, height, 0, (below - above) / 2, width, height);
+    // So far away that all corners are seen, between what stands over the picture.
+    const { width, height } = this.canvas.getBoundingClientRect(), [above, below, beside] = this.covered();
+    const high = (ROUND * height) / Math.max(height - above - below, 0.4 * height), wide = (ROUND * width) / Math.max(width - beside, 0.4 * width);
+    if (height) this.camera.setViewOffset(width, height, beside / 2, (below - above) / 2, width, height);
     const back = from.clone().normalize(), right = this.up.clone().cross(back).normalize(), over = back.clone().cross(right);
-    const far = Math.max(...this.framed.map((c) => c.dot(back) + Math.max((ROUND * Math.abs(c.dot(right))) / this.camera.aspect, high * Math.abs(c.dot(over))) / tangent));
+    const far = Math.max(...this.framed.map((c) => c.dot(back) + Math.max((wide * Math.abs(c.dot(right))) / this.camera.aspect, high * Math.abs(c.dot(over))) / tangent));
     this.camera.near = Math.max(far - 40 * this.reach, 0.02 * this.reach);
     this.camera.far = far + 60 * this.reach;
     this.camera.updateProjectionMatrix();
