@@ -3,6 +3,6 @@
 What is compiled is judged by operations, what is read by letters, brackets and fractions. An expression becomes a fraction of
 sums of products (``polynomials``, ``ring``, ``divisors``, ``angles``, ``symbolic_powers``, ``normal_form``,
 ``lasting_signs``); then the cheapest of many ways to write it is searched (``trees``, ``reading_cost``, ``factoring``,
-``entries``, ``common_denominators``, ``completed_squares``, ``linear_factors``, ``stretches``, ``brackets``, ``parts``);
-``readable_form`` does both.
+``entries``, ``common_denominators``, ``completed_squares``, ``linear_factors``, ``stretches``, ``habits``, ``brackets``,
+``parts``); ``readable_form`` does both.
 """

@@ -1,4 +1,4 @@
-"""Energies as sums of squares, in every order of speeds or momenta."""
+"""Energies as sums of squares, in every order of speeds or momenta, and by degrees in these and in coordinates."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from kineta.notation.readable.divisors import cancelled, over
 from kineta.notation.readable.entries import gathered
 from kineta.notation.readable.factoring import Factoring
 from kineta.notation.readable.polynomials import LongFormError, Sum, added, content, inverse, join, power, scaled
+from kineta.notation.readable.ring import Ring
 from kineta.notation.readable.trees import EMPTY, Factors, Tree, product, raised, single, tree
 from kineta.notation.typesetting import FactorKind
 
@@ -20,25 +21,45 @@ SQUARES = 3
 
 
 def completed_squares(factoring: Factoring, a: Sum) -> Iterator[Tree]:
-    """Forms of *a*, of second degree in few speeds or momenta, with all squares completed."""
+    """Forms of *a*, of second degree in few speeds or momenta, with all squares completed, or with those that a product with
+    another speed asks for; the rest as it is cheapest, and by degrees.
+    """
     ring = factoring.ring
     fast = sorted({x for m in a for x, _ in ring.fast_factors(m)})
     degrees = {sum(p for _, p in ring.fast_factors(m)) for m in a}
     coupled = _coupled(factoring, a, fast)
     if not degrees <= {0, 1, 2} or 2 not in degrees or len(a) > BARS or any(len(c) > SQUARES for c in coupled):
         return
+    yield _by_degrees(factoring, a)
     if sum(len(c) > 1 for c in coupled) > 1:
         return
-    for order in ([x for c in orders for x in c] for orders in product_of(*map(permutations, coupled))):
+    orders = [[x for c in chosen for x in c] for chosen in product_of(*map(permutations, coupled))]
+    alone = [c[0] for c in coupled if len(c) == 1]
+    fewer = [[x for x in orders[0] if x not in alone or (kind == "p[") != _is_momentum(ring, x)] for kind in ("p[", "")]
+    for order in (*orders, *(o for o in fewer if 0 < len(o) < len(fast))):
         try:
             found = _in_order(factoring, a, order)
             if found is not None:
                 rows, left = found
-                rest = gathered(factoring, left) if left else EMPTY
-                yield tree([*(t for row in rows for t in row), *rest])
-                yield tree([*_by_coefficients(factoring, rows), *rest])
+                for rest in (gathered(factoring, left), _by_degrees(factoring, left)) if left else (EMPTY,):
+                    yield tree([*(t for row in rows for t in row), *rest])
+                    yield tree([*_by_coefficients(factoring, rows), *rest])
         except LongFormError:
             continue
+
+
+def _is_momentum(ring: Ring, x: int) -> bool:
+    return str(ring.keys[x][1]).startswith("p[")
+
+
+def _by_degrees(factoring: Factoring, a: Sum) -> Tree:
+    """*a* by its degrees in speeds or momenta, what has none of these by its degrees in coordinates and their functions."""
+    ring, groups = factoring.ring, dict[tuple[int, int], Sum]()
+    for m, f in a.items():
+        speeds = sum(p for _, p in ring.fast_factors(m))
+        places = sum(max(p, 0) for x, p in m if ring.is_place(x))
+        groups.setdefault((speeds, 0 if speeds else places), {})[m] = f
+    return tree(t for group in groups.values() for t in gathered(factoring, group))
 
 
 def _coupled(factoring: Factoring, a: Sum, fast: Sequence[int]) -> list[list[int]]:
@@ -53,7 +74,7 @@ def _coupled(factoring: Factoring, a: Sum, fast: Sequence[int]) -> list[list[int
 
 
 def _in_order(factoring: Factoring, a: Sum, order: Sequence[int]) -> tuple[list[Tree], Sum] | None:
-    """Squares by the *order* of speeds, and what is left of *a*, without speeds; None where a square is missing."""
+    """Squares by the *order* of speeds, and what is left of *a*, without these; None where a square is missing."""
     ring, rows = factoring.ring, list[Tree]()
     for x in order:
         of = {m: f for m, f in a.items() if power(m, x)}
@@ -69,7 +90,7 @@ def _in_order(factoring: Factoring, a: Sum, order: Sequence[int]) -> tuple[list[
         outer = ring.product({join(down, down): Fraction(1)}, pivot)
         square = raised(gathered(factoring, scaled(line, inverse(down))), 2)
         rows.append(product(factoring.best(outer), square))
-    return None if any(ring.fast_factors(m) for m in a) else (rows, a)
+    return None if any(x in order for m in a for x, _ in ring.fast_factors(m)) else (rows, a)
 
 
 def _by_coefficients(factoring: Factoring, rows: Sequence[Tree]) -> Iterator[tuple[Fraction, Factors]]:

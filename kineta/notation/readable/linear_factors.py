@@ -11,7 +11,7 @@ from kineta.notation.readable.polynomials import UNITY, Monomial, Sum, added, co
 from kineta.notation.readable.ring import Ring
 
 #: Terms of a quadratic form at most that is tried.
-TERMS = 12
+TERMS = 24
 
 
 def linear_factors(ring: Ring, a: Sum) -> tuple[Sum, Sum, Sum] | None:

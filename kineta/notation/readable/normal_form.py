@@ -11,7 +11,7 @@ from kineta.expr.op import BINARY, Op
 from kineta.expr.walk import operands, reachable
 from kineta.notation.readable.angles import exact_sum, sine_cosine
 from kineta.notation.readable.divisors import cancelled, over, root
-from kineta.notation.readable.polynomials import UNITY, Sum, added, join, remainder, scaled
+from kineta.notation.readable.polynomials import UNITY, Monomial, Sum, added, content, inverse, join, remainder, scaled
 from kineta.notation.readable.ring import Ring
 from kineta.notation.readable.symbolic_powers import Powers, joined_powers, symbolic_power
 from kineta.notation.typesetting import FactorKind, Kinds, composed_kind, kind_of
@@ -23,6 +23,7 @@ def normal_form(
     """What *distances*, nodes with names, stand for, and *refs* in terms of them. Raises :class:`LongFormError`."""
     value: dict[int, Sum] = {}
     named: dict[str, Sum] = {}
+    letters: dict[frozenset[tuple[Monomial, Fraction]], tuple[str, Fraction, Monomial]] = {}
     powers: Powers = {}
 
     def at(r: Ref) -> Sum:
@@ -64,9 +65,14 @@ def normal_form(
             value[i] = {((x, 1),): Fraction(1)}
         if powers and op in (Op.MUL, Op.DIV):
             value[i] = joined_powers(ring, value[i], powers)
-        if i in distances:
-            named[distances[i]] = cancelled(ring, value[i])
-            value[i] = {((ring.symbol(distances[i], ring.fastest(value[i])), 1),): Fraction(1)}
+        if i in distances and _core(value[i]) not in letters:
+            name, whole = distances[i], cancelled(ring, value[i])
+            named[name] = whole
+            letters[_core(whole)] = name, *content(whole)
+        if op == Op.ADD and letters and (letter := letters.get(_core(value[i]))) is not None:
+            name, f, m = letter
+            g, n = content(value[i])
+            value[i] = {join(((ring.symbol(name, ring.fastest(named[name])), 1),), join(n, inverse(m))): g / f}
     return named, [at(r) for r in refs]
 
 
@@ -79,6 +85,12 @@ def _of_inverse(ring: Ring, graph: Graph, angle: Ref, at: Callable[[Ref], Sum]) 
     own, other = at(x), root(ring, cancelled(ring, added(UNITY, square, Fraction(-1))))
     s, c = (own, other) if op == Op.ASIN else (other, own)
     return (scaled(s, (), Fraction(-1)) if angle & 1 else s), c
+
+
+def _core(a: Sum) -> frozenset[tuple[Monomial, Fraction]]:
+    """A sum without the number and the factors that all of its terms share."""
+    f, m = content(a) if a else (Fraction(1), ())
+    return frozenset(scaled(a, inverse(m), 1 / f).items())
 
 
 def distance_components(graph: Graph, refs: Sequence[Ref]) -> list[int]:
@@ -110,6 +122,34 @@ def squared_differences(graph: Graph, refs: Sequence[Ref], kinds: Kinds) -> list
             FactorKind.ACCELERATION if min(terms) < FactorKind.SPEED else FactorKind.SPEED
         ):
             found.append(i)
+    return found
+
+
+def shared_momenta(graph: Graph, refs: Sequence[Ref]) -> list[int]:
+    """The sums of three terms and more, linear in momenta, that are factors in several places: those of the squares of an
+    energy.
+    """
+    order = reachable(graph, refs)
+    momenta: dict[int, frozenset[int]] = {}
+    linear: dict[int, bool] = {}
+    users: dict[int, set[int]] = {}
+    for i in order:
+        below = [r >> 1 for r in operands(graph, i)]
+        for k in below:
+            users.setdefault(k, set()).add(i)
+        own = graph.op[i] == Op.SYMBOL and graph.names[graph.lhs[i]].startswith("p[")
+        momenta[i] = frozenset([i]) if own else frozenset().union(*(momenta[k] for k in below))
+        fast = [k for k in below if momenta[k]]
+        times = graph.op[i] in (Op.MUL, Op.DIV) and len(fast) == 1 and (graph.op[i] == Op.MUL or fast == below[:1])
+        linear[i] = own or (all(linear[k] for k in fast) and (graph.op[i] == Op.ADD or times))
+    found = []
+    for i in order:
+        if graph.op[i] == Op.ADD and linear[i] and len(momenta[i]) > 1 and len(_terms(graph, i)) > 2:
+            above = users.get(i, set())
+            if len(above) == 1 and all(linear[k] and graph.op[k] != Op.ADD for k in above):
+                above = set().union(*(users.get(k, set()) for k in above))
+            if sum(graph.op[k] != Op.ADD for k in above) > 1:
+                found.append(i)
     return found
 
 

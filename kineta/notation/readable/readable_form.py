@@ -16,8 +16,15 @@ from kineta.notation.readable.completed_squares import completed_squares
 from kineta.notation.readable.divisors import cancelled
 from kineta.notation.readable.entries import gathered
 from kineta.notation.readable.factoring import Factoring
+from kineta.notation.readable.habits import broken_habits
 from kineta.notation.readable.lasting_signs import without_lasting_signs
-from kineta.notation.readable.normal_form import distance_components, normal_form, squared_differences, with_squares
+from kineta.notation.readable.normal_form import (
+    distance_components,
+    normal_form,
+    shared_momenta,
+    squared_differences,
+    with_squares,
+)
 from kineta.notation.readable.parts import NamedParts
 from kineta.notation.readable.polynomials import ONE, LongFormError, Sum
 from kineta.notation.readable.ring import PI, Ring
@@ -91,7 +98,8 @@ def readable_form(
     distances = dict(zip(distance_components(graph, refs) if parts else (), letters, strict=False))
     others = (i for i in (squared_differences(graph, refs, kinds) if parts else ()) if i not in distances)
     differences = {**distances, **dict(zip(others, letters, strict=False))}
-    ways = (dict[int, str](), distances, differences)
+    shared = dict(zip(shared_momenta(graph, refs) if parts else (), letters, strict=False))
+    ways = (dict[int, str](), distances, differences, {**distances, **shared})
     for named in (way for k, way in enumerate(ways) if way not in ways[:k]):
         for keeps in (False, True):
             ring = Ring({**kinds, PI: (FactorKind.NUMBER, 0)}, keeps=keeps, quaternions=premises.quaternions)
@@ -102,7 +110,7 @@ def readable_form(
     if not found:
         return None
     best = min(found, key=lambda form: form.cost())
-    ring, own, letters_of_distances = best.factoring.ring, Graph(), set(differences.values())
+    ring, own, letters_of_distances = best.factoring.ring, Graph(), {*differences.values(), *shared.values()}
     for name in sorted(kinds, key=lambda n: kinds[n]):
         own.symbol(name)
     ordered = list(best.ordered())
@@ -141,5 +149,9 @@ def _entry(factoring: Factoring, a: Sum) -> Tree:
     """The cheapest tree of one right-hand side."""
     ways = [gathered(factoring, a), *apart(factoring, a), *over_common_denominators(factoring, a)]
     ways += completed_squares(factoring, a)
-    best = factoring.cheapest((oriented(t) for t in ways), whole=True)
-    return oriented(factoring.cheapest((oriented(with_short_brackets(factoring, best)), best), whole=True))
+
+    def weight(t: Tree) -> tuple[float, int]:
+        return factoring.reading.cost(t) + broken_habits(factoring.ring, a, t), -len(t)
+
+    best = min((oriented(t) for t in ways), key=weight)
+    return oriented(min((oriented(with_short_brackets(factoring, best)), best), key=weight))

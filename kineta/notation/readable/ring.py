@@ -113,6 +113,10 @@ class Ring:
         """Whether an atom is no speed, force or acceleration by itself."""
         return self.keys[x][0] != "symbol" or self.kind[x] < FactorKind.SPEED
 
+    def is_place(self, x: int) -> bool:
+        """Whether an atom is a coordinate or a function of coordinates."""
+        return self.kind[x] in (FactorKind.POSITION, FactorKind.FUNCTION)
+
     def product(self, a: Sum, b: Sum) -> Sum:
         """The product, reduced."""
         if len(a) * len(b) > 40 * TERMS:

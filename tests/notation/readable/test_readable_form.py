@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Any
 
@@ -81,6 +82,10 @@ def test_a_textbook_prints_the_same_values(row: dict[str, Any]) -> None:
     for _ in range(2):
         known = {n: rng.uniform(low, high) for n in formulas.graph.names}
         known |= {n: 1 + known[n] for n in known if n in ("m", "l", "M", "A", "B", "C", "m1", "m2", "m3")}
+        for name in formulas.system.quaternions:
+            entries = [f"{name}.q{axis}" for axis in "wxyz"]
+            size = math.hypot(*(known[n] for n in entries))
+            known |= {n: known[n] / size for n in entries}
         wanted = evaluate(formulas.graph, formulas.array.refs, known)
         for lines in (formulas.text(), formulas.text(parts=False), (f"{n} = {e}" for n, e in row["equations"].items())):
             scope = dict(known)
@@ -196,6 +201,21 @@ def test_unit_quaternions_are_left_out_where_the_values_do_not_have_them(model: 
     text = kn.derive(kn.loads(f"parameters J, m, r, W; coordinates {coordinates}; {model}")).text(quantity)
     assert shown in text
     assert "b.q" not in text
+
+
+def test_terms_of_an_energy_stand_apart_by_degrees() -> None:
+    """Wilberforce's pendulum, and a bead on a hoop that is turned: kinetic terms first, the potential by its degrees."""
+    wilberforce = kn.derive(
+        kn.loads("""gravity g; parameters m, J, g, k, c, e; coordinates z, theta;
+        Bob | Sz(z), Rz(theta) = m(m), Jz(J); potential V = k*z^2/2 + c*theta^2/2 + e*z*theta;""")
+    )
+    assert "p[z]^2/(2*m) + p[theta]^2/(2*J) + k*z^2/2 + e*z*theta + c*theta^2/2 + m*g*z" in wilberforce.text(
+        "hamiltonian"
+    )
+    hoop = kn.derive(
+        kn.loads("gravity g; parameters m, g, R, W; coordinates theta; Bead | Rz(W*t), Ry(-theta), Sz(-R) = m;")
+    )
+    assert "p[theta]^2/(2*m*R^2) - m*R^2*W^2*sin(theta)^2/2 - m*g*R*cos(theta)" in hoop.text("hamiltonian")
 
 
 def test_no_square_begins_with_a_minus() -> None:
