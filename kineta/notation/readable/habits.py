@@ -19,8 +19,8 @@ MIXED, BAR_ABOVE_BAR = 2.0, 0.75
 
 def broken_habits(ring: Ring, a: Sum, t: Tree) -> float:
     """The weight of what is unusual in the tree *t* of a sum *a*."""
-    bars = sum(1 for _ in _bars_above_bars(t))
-    return BAR_ABOVE_BAR * bars + MIXED * (_is_energy(ring, a) and sum(1 for _ in _mixed(ring, t, (0, 0))))
+    weight = BAR_ABOVE_BAR * len([*_bars_above_bars(t)])
+    return weight + MIXED * len([*_mixed(ring, t, (0, 0))]) if _is_energy(ring, a) else weight
 
 
 def _is_energy(ring: Ring, a: Sum) -> bool:

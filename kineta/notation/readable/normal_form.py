@@ -142,15 +142,45 @@ def shared_momenta(graph: Graph, refs: Sequence[Ref]) -> list[int]:
         fast = [k for k in below if momenta[k]]
         times = graph.op[i] in (Op.MUL, Op.DIV) and len(fast) == 1 and (graph.op[i] == Op.MUL or fast == below[:1])
         linear[i] = own or (all(linear[k] for k in fast) and (graph.op[i] == Op.ADD or times))
+    return [
+        i
+        for i in order
+        if graph.op[i] == Op.ADD and linear[i] and len(momenta[i]) > 1 and len(_terms(graph, i)) > 2
+        if _is_shared_factor(graph, i, users)
+    ]
+
+
+def shared_sums_of_roots(graph: Graph, refs: Sequence[Ref], kinds: Kinds) -> list[int]:
+    """The sums of coordinates with roots in them, no part of others, that are factors in several places: ratios of speeds."""
+    order = reachable(graph, refs)
+    users: dict[int, set[int]] = {}
+    roots: dict[int, bool] = {}
+    slow: dict[int, bool] = {}
+    above: set[int] = set()
     found = []
     for i in order:
-        if graph.op[i] == Op.ADD and linear[i] and len(momenta[i]) > 1 and len(_terms(graph, i)) > 2:
-            above = users.get(i, set())
-            if len(above) == 1 and all(linear[k] and graph.op[k] != Op.ADD for k in above):
-                above = set().union(*(users.get(k, set()) for k in above))
-            if sum(graph.op[k] != Op.ADD for k in above) > 1:
-                found.append(i)
+        below = [r >> 1 for r in operands(graph, i)]
+        for k in below:
+            users.setdefault(k, set()).add(i)
+        own = graph.op[i] == Op.SYMBOL and kind_of(graph.names[graph.lhs[i]], kinds)[0] >= FactorKind.SPEED
+        slow[i] = not own and all(slow[k] for k in below)
+        roots[i] = graph.op[i] == Op.SQRT or any(roots[k] for k in below)
+    for i in order:
+        if above.intersection(r >> 1 for r in operands(graph, i)):
+            above.add(i)
+        elif graph.op[i] == Op.ADD and roots[i] and slow[i] and _is_shared_factor(graph, i, users):
+            above.add(i)
+            found.append(i)
     return found
+
+
+def _is_shared_factor(graph: Graph, i: int, users: Mapping[int, set[int]]) -> bool:
+    """Whether a node, or the one product that it is a factor of, is a factor in several places."""
+    above = users.get(i, set())
+    if len(above) == 1:
+        ((one),) = above
+        above = users.get(one, set()) if graph.op[one] in (Op.MUL, Op.DIV) else above
+    return sum(1 + (graph.lhs[k] == graph.rhs[k]) for k in above if graph.op[k] != Op.ADD) > 1
 
 
 def with_squares(ring: Ring, a: Sum, named: Mapping[str, Sum]) -> Sum:

@@ -22,6 +22,7 @@ from kineta.notation.readable.normal_form import (
     distance_components,
     normal_form,
     shared_momenta,
+    shared_sums_of_roots,
     squared_differences,
     with_squares,
 )
@@ -99,7 +100,8 @@ def readable_form(
     others = (i for i in (squared_differences(graph, refs, kinds) if parts else ()) if i not in distances)
     differences = {**distances, **dict(zip(others, letters, strict=False))}
     shared = dict(zip(shared_momenta(graph, refs) if parts else (), letters, strict=False))
-    ways = (dict[int, str](), distances, differences, {**distances, **shared})
+    factors = dict(zip(shared_sums_of_roots(graph, refs, kinds) if parts else (), letters, strict=False))
+    ways = (dict[int, str](), distances, differences, {**distances, **shared}, {**distances, **factors})
     for named in (way for k, way in enumerate(ways) if way not in ways[:k]):
         for keeps in (False, True):
             ring = Ring({**kinds, PI: (FactorKind.NUMBER, 0)}, keeps=keeps, quaternions=premises.quaternions)
@@ -110,7 +112,11 @@ def readable_form(
     if not found:
         return None
     best = min(found, key=lambda form: form.cost())
-    ring, own, letters_of_distances = best.factoring.ring, Graph(), {*differences.values(), *shared.values()}
+    ring, own, letters_of_distances = (
+        best.factoring.ring,
+        Graph(),
+        {*differences.values(), *shared.values(), *factors.values()},
+    )
     for name in sorted(kinds, key=lambda n: kinds[n]):
         own.symbol(name)
     ordered = list(best.ordered())
