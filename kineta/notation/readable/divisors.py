@@ -18,6 +18,7 @@ from kineta.notation.readable.polynomials import (
     LongFormError,
     Monomial,
     Sum,
+    added,
     content,
     inverse,
     join,
@@ -113,15 +114,22 @@ def _value(ring: Ring, x: int) -> Sum:
 
 def _lowest(ring: Ring, a: Sum) -> Sum:
     for x in sorted({x for m in a for x, p in m if p < 0 and (x in ring.sums or ring.keys[x][0] == Op.COS)}):
-        if not a:
-            break
-        whole, most = step(ring, x), -min(power(m, x) for m in a)
-        above = ring.reduced(scaled(a, ((x, most),)))
-        while most > 0 and above:  # what a root divides may be a multiple of its square
-            low = tuple((y, p) for y, p in content(above)[1] if p < 0)
-            less = quotient(ring, ring.reduced(scaled(above, inverse(low))), _value(ring, x))
-            if less is None:
-                break
-            above, most = scaled(less, low), most - whole
-        a = ring.reduced(scaled(above, ((x, -most),) if most else ()))
+        odd = {m: f for m, f in a.items() if step(ring, x) == 2 and power(m, x) % 2}
+        even = {m: f for m, f in a.items() if m not in odd} if odd else a
+        a = added(_less_divided(ring, even, x), _less_divided(ring, odd, x))
     return a
+
+
+def _less_divided(ring: Ring, a: Sum, x: int) -> Sum:
+    """*a* without powers of a divisor *x* that its numerator is a multiple of; all powers of a root are even, or odd."""
+    if not a:
+        return a
+    whole, most = step(ring, x), -min(power(m, x) for m in a)
+    above = ring.reduced(scaled(a, ((x, most),)))
+    while most > 0 and above:  # what a root divides may be a multiple of its square
+        low = tuple((y, p) for y, p in content(above)[1] if p < 0)
+        less = quotient(ring, ring.reduced(scaled(above, inverse(low))), _value(ring, x))
+        if less is None:
+            break
+        above, most = scaled(less, low), most - whole
+    return ring.reduced(scaled(above, ((x, -most),) if most else ()))
