@@ -17,9 +17,10 @@ from kineta.kernels.standalone.sincos import sine_and_cosine
 from kineta.kernels.translation import translate
 from tests.codegen.random_programs import random_program
 from tests.kernels.wasm_machine import START, Instance
+from tests.support import slow
 
 
-@pytest.mark.parametrize(("seed", "operations"), [(0, 200), (1, 40), (2, 4000)])
+@pytest.mark.parametrize(("seed", "operations"), [(0, 200), (1, 40), *slow([(2, 4000)])])
 def test_a_tree_has_the_numbers_of_its_program(seed: int, operations: int) -> None:
     p = random_program(seed, operations, blocks=(1, 5, 3))
     tree = straight_line(p, "f", translate(sine_and_cosine))

@@ -62,6 +62,7 @@ def test_the_velocity_is_the_rate_of_the_position(seed: int) -> None:
     close(values(equations, "velocity(P)", state)[:3], values(equations, rate, state))
 
 
+@pytest.mark.slow
 def test_they_are_compiled_shown_and_counted_as_all_quantities_are() -> None:
     equations = kn.derive(kn.load(EXAMPLES / "hopping_robot.kin"))
     pose = equations.function(" pose( Корпус  in Нога ) ")

@@ -279,7 +279,7 @@ def mixed(seed: int, n: int = 8) -> kn.System:
     )
 
 
-@pytest.mark.parametrize("seed", [1, *slow((0, 2, 4))])
+@pytest.mark.parametrize("seed", slow((0, 1, 2, 4)))
 def test_quasi_velocities_of_a_sound_model_have_accelerations_at_any_state(seed: int) -> None:
     """At states where elimination of the speeds loses digits, too; mass matrices of condition 3e4 are among them."""
     system, rng = mixed(seed), np.random.default_rng(seed)

@@ -13,7 +13,8 @@ from tests.support import quick_but
 TOLERANCE = 1e-12
 #: Trees whose tests take a second and more.
 LARGE = [
-    f"trees/tree_{name}.json" for name in "ball08_s08 free18_s18 mix20_s20 quat_free15_s15 rev25_s25 rev40_s40".split()
+    f"trees/tree_{name}.json"
+    for name in "ball08_s08 free18_s18 mix10_s10 mix20_s20 quat_free15_s15 rev25_s25 rev40_s40".split()
 ]
 
 

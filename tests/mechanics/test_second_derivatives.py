@@ -15,6 +15,7 @@ from kineta.model.joints.ball import Ball
 from kineta.model.joints.rotation import Rx, Rz
 from kineta.model.joints.shift import Sx
 from kineta.model.system import System
+from tests.support import quick_but
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PARTS = {
@@ -68,7 +69,7 @@ def _state(system: System, seed: int) -> dict[str, np.ndarray]:
     return {"t": np.float64(0.0), "q": q, "v": v, "tau": tau, "vdot": vdot}
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if "qq" in n else n for n in PARTS])
+@pytest.mark.parametrize("name", quick_but(PARTS, [n for n in PARTS if "qq" in n or n == "forward_by_qv"]))
 def test_against_differences_of_first_derivatives(name: str) -> None:
     equations = derive(_arm())
     state, function = _state(equations.system, 1), equations.function(name)

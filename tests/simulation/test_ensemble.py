@@ -325,6 +325,7 @@ def test_a_case_tells_what_changed_on_its_way(tmp_path: Path) -> None:
             assert (case.changes, case.notes) == (own.changes, own.notes)
 
 
+@pytest.mark.slow
 def test_a_switch_may_stop_cases() -> None:
     car = kn.loads("B | Sx(x) = 1; coordinates x; when far : x >= 0.5 : stop;")
     swept = kn.simulate(car, 1.0, v={"x'": [0.25, 0.9, 1.9]}, samples=11)

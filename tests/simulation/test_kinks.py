@@ -14,6 +14,7 @@ import scipy.interpolate
 import kineta as kn
 from kineta.arrays import FloatArray
 from kineta.integration.external import CVODE, IDA, SCIPY
+from tests.support import slow
 
 CAR = "Car | Sx(x) = m; coordinates x; parameters m = 1 kg; "
 #: A force of the time, a time, and the impulse up to it.
@@ -141,7 +142,7 @@ def test_a_short_contact_with_a_spring(k: float) -> None:
 @pytest.mark.parametrize(
     ("rate", "end", "impulse"),
     [
-        ("step(sin(20*x) - 0.9999)", 10.0, 2 * np.arccos(0.9999) / 20 * 32),
+        *slow([("step(sin(20*x) - 0.9999)", 10.0, 2 * np.arccos(0.9999) / 20 * 32)]),
         ("step((x - 5)*(5.01 - x))", 10.0, 0.01),
         ("step((x - 2)*(2.001 - x)*(x - 7)*(x - 7.003))", 10.0, 0.004),
         ("abs(max(0, sin(7*x) - 0.999))", 9.5, 0.0),
@@ -335,7 +336,7 @@ JUMPING = [
 
 
 @pytest.mark.parametrize(("text", "w", "middle"), JUMPING)
-@pytest.mark.parametrize("method", ["dop853", "Radau", "CVODE", "IDA"])
+@pytest.mark.parametrize("method", ["dop853", "CVODE", "IDA", *slow(["Radau"])])
 def test_what_the_time_adds_at_once_is_work(text: str, w: float, middle: float, method: str) -> None:
     """The motion is a cosine about the middle, and the work the energy of it, at the times of steps and at given ones."""
     if method in (*CVODE, IDA):

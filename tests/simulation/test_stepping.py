@@ -198,6 +198,7 @@ def test_a_coin_that_starts_on_its_edge_bears_no_blow() -> None:
     assert np.abs(run.q - exact.q).max() < 5e-6
 
 
+@pytest.mark.slow
 def test_links_that_spin_in_flight_are_of_second_order() -> None:
     """By 20 to 60 rad/s, for which steps of 1 ms are divided. Derivatives of forces of inertia by coordinates alone had led
     astray by 1.8.

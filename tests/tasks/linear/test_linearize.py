@@ -14,7 +14,7 @@ from kineta.errors import ArgumentError
 from kineta.expr.graph import ZERO
 from kineta.passes.evaluate import evaluate
 from tests.mechanics.truth import load
-from tests.support import EXAMPLES, examples
+from tests.support import EXAMPLES, examples, slow
 
 #: Half of the distance of two motions whose difference is compared.
 APART = 1e-6
@@ -424,7 +424,9 @@ def test_formulas_about_numbers_hold_no_rounding(theta: float) -> None:
         assert np.abs(found - expected).max(initial=0.0) < 1e-12 * max(1.0, np.abs(expected).max(initial=0.0))
 
 
-@pytest.mark.parametrize("name", ["double_pendulum", "euler_top", "cart_pendulum", "planar_chain", "flyball_governor"])
+@pytest.mark.parametrize(
+    "name", ["double_pendulum", "euler_top", "planar_chain", *slow(["cart_pendulum", "flyball_governor"])]
+)
 @pytest.mark.parametrize("standard", [True, False], ids=["standard", "random"])
 def test_formulas_about_numbers_are_those_of_the_matrices(name: str, standard: bool) -> None:
     system, rng = example(name), np.random.default_rng(11)

@@ -181,7 +181,7 @@ def test_the_crane_is_measured_across_its_rope() -> None:
     assert abs(direction @ rope) == pytest.approx(1.0, abs=1e-9)
 
 
-@pytest.mark.parametrize(("n", "k"), [(2, 100.0), (4, 1e6), *slow([(5, 1e4)])])
+@pytest.mark.parametrize(("n", "k"), [(2, 100.0), *slow([(4, 1e6), (5, 1e4)])])
 def test_a_chain_of_cars_is_far_from_singular_as_its_springs_are_soft(n: int, k: float) -> None:
     """Of cars of one kilogram: the force takes the derivative of order 2 n by 1 / k^(n - 1)."""
     names = [f"x{i}" for i in range(1, n + 1)]
