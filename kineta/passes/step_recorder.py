@@ -205,13 +205,19 @@ class StepRecorder:
         place = self._places[i]
         return place if moving else place >> _START << _SIGN + _MEMORY | place & (_MASK << _SIGN)
 
+    def opposite(self, x: Operand) -> Operand:
+        """The operand *x* with the other sign."""
+        return x ^ 1 if x >= 0 else {_ONE: _MINUS_ONE, _MINUS_ONE: _ONE}.get(x, x)
+
     def evaluated(self, refs: Sequence[Ref], longest: float = math.inf) -> list[Operand]:
         """Expressions *refs* as :meth:`expression`, evaluated."""
         shape, leaves = self.expression(refs, longest)
         return self.call(("evaluated", shape), lambda graph, given: rebuilt(graph, shape, given), leaves)
 
-    def call(self, key: Hashable, write: Write, operands: Sequence[Operand]) -> list[Operand]:
-        """The results of the step *key* on *operands*, written by *write* where it meets a new pattern."""
+    def call(self, key: Hashable, write: Write, operands: Sequence[Operand], *, apart: bool = False) -> list[Operand]:
+        """The results of the step *key* on *operands*, written by *write* where it meets a new pattern. Results but numbers
+        stand *apart*, each in a place of its own: so steps on them do not differ by signs, or by what is equal.
+        """
         slots: dict[int, int] = {}
         blocks: dict[int, int] = {}
         pattern: list[int] = []
@@ -232,7 +238,7 @@ class StepRecorder:
         written = self._written.get(full)
         if written is None:
             at = [(place >> _WITHIN, place >> _MEMORY & LARGEST - 1) for place in places]
-            written = self._written[full] = self._write(write, pattern, at, memories)
+            written = self._written[full] = self._write(write, pattern, at, memories, apart)
         to, n = self._top, 2 * len(slots)
         if written.size:
             self._calls.append((written.index, (*[block >> _WITHIN for block in blocks], to)))
@@ -241,7 +247,12 @@ class StepRecorder:
         return [r if r < 0 else given[r >> 1] << 1 | r & 1 if r < n else first + r for r in written.results]
 
     def _write(
-        self, write: Write, pattern: Sequence[int], places: Sequence[tuple[int, int]], memories: tuple[int, ...]
+        self,
+        write: Write,
+        pattern: Sequence[int],
+        places: Sequence[tuple[int, int]],
+        memories: tuple[int, ...],
+        apart: bool,
     ) -> _Written:
         graph = Graph()
         symbols = [graph.symbol(f"x{k}") for k in range(len(places))]
@@ -252,16 +263,23 @@ class StepRecorder:
         symbols = [into.symbol(f"x{k}") for k in range(len(places))]
         known = {s: k for k, s in enumerate(symbols)}
         fixed = {into.const(x): -1 - k for k, x in enumerate(NUMBERS)}
-        new: dict[Ref, int] = {}
+        new: list[Ref] = []
+        at: dict[Ref, int] = {}
         results: list[int] = []
         for r in refs:
             if r in fixed:
                 results.append(fixed[r])
+            elif apart:
+                results.append(2 * len(symbols) + len(new) * _STEP)
+                new.append(r)
             elif r & -2 in known:
                 results.append(2 * known[r & -2] | r & 1)
             else:
-                results.append(2 * len(symbols) + new.setdefault(r & -2, len(new)) * _STEP | r & 1)
-        index = self._step(into, dict(zip(places, symbols, strict=True)), memories, list(new)) if new else -1
+                if r & -2 not in at:
+                    at[r & -2] = len(new)
+                    new.append(r & -2)
+                results.append(2 * len(symbols) + at[r & -2] * _STEP | r & 1)
+        index = self._step(into, dict(zip(places, symbols, strict=True)), memories, new) if new else -1
         return _Written(index, len(new), tuple(results))
 
     def _step(

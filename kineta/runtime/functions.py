@@ -26,7 +26,8 @@ from kineta.mechanics.contact.contact_terms import ContactTermsArrays, contact_t
 from kineta.mechanics.contact.step_terms import step_terms
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Derivation, vector
-from kineta.mechanics.loops_over_links import LARGE, LinkLoops, accelerations, energies
+from kineta.mechanics.loops_over_links.dynamics import accelerations, energies
+from kineta.mechanics.loops_over_links.operands import LARGE, LinkLoops
 from kineta.mechanics.programs import dynamics
 from kineta.mechanics.sliding_modes import held_functions, side_name, sliding
 from kineta.mechanics.variables import symbols

@@ -15,7 +15,7 @@ from kineta.codegen import numpy as reference
 from kineta.equations.equations import Equations, _lowered, derive
 from kineta.expr.loop_program import LoopProgram
 from kineta.expr.program import StraightLineProgram
-from kineta.mechanics import loops_over_links
+from kineta.mechanics.loops_over_links import derivatives, operands
 from kineta.model.body import Body, Station, body, inertia
 from kineta.model.elements.damper import Damper
 from kineta.model.elements.force import Force
@@ -38,8 +38,9 @@ SEEDS = [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 6))]
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Loops for trees of any length, with as many steps as it takes."""
-    monkeypatch.setattr(loops_over_links, "LONG", 3)
-    monkeypatch.setattr(loops_over_links, "REPEATED", 0.01)
+    for module in (operands, derivatives):
+        monkeypatch.setattr(module, "LONG", 3)
+    monkeypatch.setattr(operands, "REPEATED", 0.01)
 
 
 def _motion(rng: random.Random, i: int, base: str) -> list[Motion]:
@@ -98,7 +99,11 @@ def _straight(equations: Equations, quantity: str) -> tuple[StraightLineProgram,
 @pytest.mark.parametrize("quantity", ["forward", "inverse"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_trees(seed: int, quantity: str) -> None:
-    equations = derive(random_tree(seed))
+    _agrees(derive(random_tree(seed)), quantity, seed)
+
+
+def _agrees(equations: Equations, quantity: str, seed: int, *, compiled: bool = True) -> None:
+    """Assert that loops and straight code agree, interpreted and *compiled*."""
     setup, main = equations.programs(quantity)
     assert isinstance(main, LoopProgram)
     once, straight = _straight(equations, quantity)
@@ -107,9 +112,58 @@ def test_random_trees(seed: int, quantity: str) -> None:
     right = reference.compile(straight)(*given, np.tile(reference.compile(once)(p), (9, 1)))
     h = reference.compile(setup)(p)
     _close(reference.compile(main)(*given, np.tile(h, (9, 1))), right)
+    if not compiled:
+        return
     native = llvm.compile([main], batch=True).function(quantity)
     _close(np.array([native(*(x[k] for x in given), h) for k in range(9)]), right)
     _close(native.batch(*given, h), right)
+
+
+def _simple_tree(seed: int, n: int) -> System:
+    """A forest of *n* bodies that turn, with branches, opposite rates, elements and parameters."""
+    rng = random.Random(seed)
+    bodies: list[Body] = []
+    elements: list[object] = []
+    for i in range(n):
+        base = "ground" if i == 0 or rng.random() < 0.1 else rng.choice([b.name for b in bodies][-3:])
+        q = symbol(f"q{i}")
+        kinds: list[list[Motion]] = [
+            [Sx(0.3), Rz(q)],
+            [Sx(symbol("l")), Rx(0.7), Ry(-q)],
+            [R((1.0, 2.0, -0.5), q + 0.1)],
+        ]
+        mass = symbol("m") if i % 2 else rng.uniform(0.5, 2.0)
+        bodies.append(body(f"b{i}", rng.choice(kinds), random_inertia(rng, mass), base=base))
+        elements.append(GeneralizedForce(f"f{i}", -symbol("k") * q**3 - 0.2 * symbol(f"q{(i + 2) % n}'"), q))
+    return System(
+        f"simple{seed}",
+        bodies,
+        gravity=(1.2, -0.7, -9.81),
+        parameters={"m": 1.3, "k": 0.7, "l": 0.4},
+        elements=elements,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_derivatives_of_random_trees(seed: int) -> None:
+    """By all that accelerations depend on, together; alone, by one of them."""
+    equations = derive(_simple_tree(seed, 4))
+    _agrees(equations, "forward_derivatives", seed)
+    _agrees(equations, ("forward_by_q", "forward_by_v", "forward_by_tau")[seed % 3], seed, compiled=False)
+
+
+@pytest.mark.slow
+def test_derivatives_of_longer_chains_take_the_same_steps() -> None:
+    short, long = (_chain(n).programs("forward_derivatives")[1] for n in (10, 14))
+    assert isinstance(short, LoopProgram)
+    assert isinstance(long, LoopProgram)
+    assert short.code_digest == long.code_digest
+
+
+def test_derivatives_in_loops_are_those_of_straight_code() -> None:
+    """The sign of a rate that is the opposite of its speed, and forces that depend on other rates."""
+    _agrees(derive(_simple_tree(1, 4)), "forward_derivatives", 1, compiled=False)
 
 
 @pytest.mark.slow
@@ -174,6 +228,6 @@ def test_what_loops_do_not_suit_is_written_straight() -> None:
     )
     assert not isinstance(derive(pulled).programs("forward")[1], LoopProgram)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loops_over_links, "REPEATED", 4)
+        patch.setattr(operands, "REPEATED", 4)
         assert not isinstance(derive(tree).programs("forward")[1], LoopProgram)
     assert not isinstance(derive(tree, "lagrange").programs("inverse")[1], LoopProgram)

@@ -21,11 +21,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kineta.expr.graph import MINUS_ONE, ZERO, Ref, neg
-from kineta.mechanics.algorithms.articulated_bodies import ArticulatedBodies
+from kineta.mechanics.algorithms.articulated_bodies import Articulated, ArticulatedBodies, RateSolution
 from kineta.mechanics.algorithms.inverse_derivatives import Pairs
-from kineta.mechanics.algorithms.motion_changes import Change, MotionChanges
+from kineta.mechanics.algorithms.motion_changes import Change, MotionChanges, gyration
 from kineta.mechanics.kinematics.common_frames import CommonFrames, Sharing, hubs
-from kineta.mechanics.kinematics.tree import At, Link
+from kineta.mechanics.kinematics.tree import At, Link, Rate
 from kineta.records import dataclass
 from kineta.spatial.twist import Twist
 from kineta.spatial.vector import Matrix, Vector, outer, skew
@@ -57,7 +57,7 @@ class _Loads:
 
     def __init__(self, m: MotionChanges, bodies: ArticulatedBodies) -> None:
         self.bodies = bodies
-        self.N, self.F = [m.gyration(T) for T in m.T], [skew(-p) for p in m.p]
+        self.N, self.F = [gyration(T) for T in m.T], [skew(-p) for p in m.p]
         self.b: dict[At, Vector] = {}
         for i in reversed(range(len(m.links))):
             link = m.links[i]
@@ -65,20 +65,77 @@ class _Loads:
                 if (i, j) in bodies.steps:
                     self._eliminate(link, (i, j))
             if link.parent >= 0:
-                n, f = link.matrix_inward(self.N[i]), link.matrix_inward(self.F[i])
-                self.F[link.parent] = self.F[link.parent] + f
-                self.N[link.parent] = self.N[link.parent] + n + skew(link.offset).times(f)
+                n, f = load_inward(link, self.N[i], self.F[i])
+                self.N[link.parent], self.F[link.parent] = self.N[link.parent] + n, self.F[link.parent] + f
 
     def _eliminate(self, link: Link, at: At) -> None:
-        i, rate, step = at[0], link.rates[at[1]], self.bodies.steps[at]
-        b = self.b[at] = (self.N[i] if rate.turns else self.F[i]).row(rate.axis)
-        share = b * step.inverse
-        N, F = self.N[i] - outer(step.U.n, share), self.F[i] - outer(step.U.f, share)
-        self.N[i], self.F[i] = (_without_row(N, rate.axis), F) if rate.turns else (N, _without_row(F, rate.axis))
+        i, steps = at[0], self.bodies.steps
+        self.b[at], self.N[i], self.F[i] = eliminated_load(self.N[i], self.F[i], link.rates[at[1]], steps[at])
 
     def load(self, i: int, X: Twist, y: Vector) -> Wrench:
         """I X + B y of link i."""
-        return self.bodies.left[i].times(Wrench(X.v, X.w)) + Wrench(self.F[i] @ y, self.N[i] @ y)
+        return asked(self.bodies.left[i], self.N[i], self.F[i], X, y)
+
+
+def eliminated_load(N: Matrix, F: Matrix, rate: Rate, step: RateSolution) -> tuple[Vector, Matrix, Matrix]:
+    """B of a *rate*, and N and F after its elimination."""
+    b = (N if rate.turns else F).row(rate.axis)
+    share = b * step.inverse
+    N, F = N - outer(step.U.n, share), F - outer(step.U.f, share)
+    return (b, _without_row(N, rate.axis), F) if rate.turns else (b, N, _without_row(F, rate.axis))
+
+
+def load_inward(link: Link, N: Matrix, F: Matrix) -> tuple[Matrix, Matrix]:
+    """N and F of a *link* for its carrier, about the origin of this."""
+    n, f = link.matrix_inward(N), link.matrix_inward(F)
+    return n + skew(link.offset).times(f), f
+
+
+def asked(left: Articulated, N: Matrix, F: Matrix, X: Twist, y: Vector) -> Wrench:
+    """I X + B y of a link whose rates are eliminated, with the articulated inertia *left*."""
+    return left.times(Wrench(X.v, X.w)) + Wrench(F @ y, N @ y)
+
+
+def first_row(rate: Rate, step: RateSolution, b: Vector) -> tuple[Wrench, Vector]:
+    """G = -U / D, whose component along the *rate* is -1, and beta = -b / D, in link axes."""
+    scale = neg(step.inverse)
+    parts = [[*(step.U.f * scale).refs], [*(step.U.n * scale).refs]]
+    parts[rate.turns][rate.axis] = MINUS_ONE
+    f, n = (Vector(b.graph, *part) for part in parts)
+    return Wrench(f, n), b * scale
+
+
+def past(G: Wrench, beta: Vector, S: Twist, first: tuple[Wrench, Vector]) -> tuple[Wrench, Vector, Ref]:
+    """The row G, beta beyond a rate S with the row *first*, and how it answers to the rate."""
+    x = S.work(G)
+    return G + Wrench(first[0].f * x, first[0].n * x), beta + first[1] * x, x
+
+
+#: How a link answers to wrenches on it, (6, 6), symmetric: turning first.
+Mobility = list[list[Ref]]
+
+
+def mobility_beyond(W: Mobility, G: Wrench, S: Twist, inverse: Ref) -> Mobility:
+    """The mobility behind a rate S with the row G and the pivot D, where all are seen in one frame::
+
+    W += S h^T + A S^T,  h = W G,  A = h + (1 / D + G . h) S
+    """
+    g = G.f.graph
+    under = accelerated(W, G)
+    A = under + S * g.add(under.work(G), inverse)
+    S6, h, A6 = ((*x.w.refs, *x.v.refs) for x in (S, under, A))
+    found = [list(row) for row in W]
+    for a in range(6):
+        for b in range(a, 6):
+            found[a][b] = found[b][a] = g.sum([W[a][b], g.mul(S6[a], h[b]), g.mul(A6[a], S6[b])])
+    return found
+
+
+def accelerated(W: Mobility, F: Wrench) -> Twist:
+    """The acceleration W F."""
+    g, F6 = F.f.graph, (*F.n.refs, *F.f.refs)
+    x = [g.sum(g.mul(w, y) for w, y in zip(row, F6, strict=True)) for row in W]
+    return Twist(Vector(g, *x[:3]), Vector(g, *x[3:]))
 
 
 def _without_row(M: Matrix, e: int) -> Matrix:
@@ -108,13 +165,10 @@ class _Answers:
             self._force(at)
 
     def _first(self, at: At, loads: _Loads) -> _Row:
-        """-U / D, whose component along the rate is -1, and -b / D."""
-        (i, j), step = at, self.steps[at]
-        rate, scale = self.m.links[i].rates[j], neg(step.inverse)
-        parts = [[*(step.U.f * scale).refs], [*(step.U.n * scale).refs]]
-        parts[rate.turns][rate.axis] = MINUS_ONE
-        f, n = (Vector(self.m.graph, *part) for part in parts)
-        return _Row(self.frames.wrench(i, Wrench(f, n)), self.frames.vector(i, loads.b[at] * scale))
+        """The row of a rate at its own link."""
+        i, j = at
+        G, beta = first_row(self.m.links[i].rates[j], self.steps[at], loads.b[at])
+        return _Row(self.frames.wrench(i, G), self.frames.vector(i, beta))
 
     def _row(self, at: At) -> None:
         """Sweep the row of the rate *at* inwards."""
@@ -131,29 +185,17 @@ class _Answers:
                 row, _ = self._past(row, c)
 
     def _past(self, row: _Row, c: At) -> tuple[_Row, Ref]:
-        x, first = self.S[c].work(row.G), self.first[c]
-        return _Row(row.G + Wrench(first.G.f * x, first.G.n * x), row.beta + first.beta * x), x
+        first = self.first[c]
+        G, beta, x = past(row.G, row.beta, self.S[c], (first.G, first.beta))
+        return _Row(G, beta), x
 
-    def _mobilities(self) -> list[list[list[Ref]]]:
-        """How each link answers to wrenches on it, (6, 6), where all are seen in one frame::
-
-        W += S h^T + A S^T,  h = W G,  A = h + (1 / D + G . h) S
-        """
-        g = self.m.graph
-        add, mul = g.add, g.mul
-        found: list[list[list[Ref]]] = []
+    def _mobilities(self) -> list[Mobility]:
+        """The mobility of each link."""
+        found: list[Mobility] = []
         for i, link in enumerate(self.m.links):
-            W = [list(row) for row in found[link.parent]] if link.parent >= 0 else [[ZERO] * 6 for _ in range(6)]
+            W = found[link.parent] if link.parent >= 0 else [[ZERO] * 6 for _ in range(6)]
             for at in self.of_link[i]:
-                G, S = self.first[at].G, self.S[at]
-                S6, G6 = (*S.w.refs, *S.v.refs), (*G.n.refs, *G.f.refs)
-                h = [g.sum(mul(x, y) for x, y in zip(row, G6, strict=True)) for row in W]
-                under = Twist(Vector(g, *h[:3]), Vector(g, *h[3:]))
-                A = under + S * add(under.work(G), self.steps[at].inverse)
-                A6 = (*A.w.refs, *A.v.refs)
-                for a in range(6):
-                    for b in range(a, 6):
-                        W[a][b] = W[b][a] = g.sum([W[a][b], mul(S6[a], h[b]), mul(A6[a], S6[b])])
+                W = mobility_beyond(W, self.first[at].G, self.S[at], self.steps[at].inverse)
             found.append(W)
         return found
 
@@ -162,9 +204,8 @@ class _Answers:
         m = self.m
         found: dict[int, Twist] = {}
         if i >= 0 and self.mobility is not None:
-            g, F = m.graph, (*P.n.refs, *P.f.refs)
-            x = [neg(g.sum(g.mul(w, y) for w, y in zip(row, F, strict=True))) for row in self.mobility[i]]
-            return {i: Twist(Vector(g, *x[:3]), Vector(g, *x[3:]))}
+            a = accelerated(self.mobility[i], P)
+            return {i: Twist(-a.w, -a.v)}
         a = Twist.zero(m.graph)
         for k in reversed(m.carriers[i]) if i >= 0 else ():
             a = self.frames.outward(k, a) if m.links[k].parent >= 0 else a

@@ -15,7 +15,7 @@ from dataclasses import field
 
 from kineta.expr.graph import ZERO, Ref
 from kineta.mechanics.algorithms.composite_bodies import composites, momentum
-from kineta.mechanics.algorithms.motion_changes import Change, MotionChanges
+from kineta.mechanics.algorithms.motion_changes import Change, MotionChanges, gyration
 from kineta.mechanics.kinematics.common_frames import CommonFrames, Sharing, hubs
 from kineta.mechanics.kinematics.tree import At
 from kineta.records import dataclass
@@ -60,7 +60,7 @@ def rate_derivatives(m: MotionChanges, sharing: Sharing) -> RateDerivatives:
     found = RateDerivatives()
     for a in m.rates:
         i, S = a[0], m.S[a]
-        G, displaced, changed = m.gyration(T[i]), own[a].displaced, own[a].changed
+        G, displaced, changed = gyration(T[i]), own[a].displaced, own[a].changed
         momenta, turned = momentum(K[i], S), G.T @ S.w + p[i].cross(S.v)  # I S, B^T S
         for b in ((i, l) for l in range(len(links[i].rates))):
             _by_carrier(found, a, b, own[b], momenta, turned)

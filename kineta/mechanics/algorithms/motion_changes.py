@@ -23,8 +23,9 @@ from dataclasses import field
 from kineta.expr.graph import ZERO, Ref, neg
 from kineta.mechanics.kinematics.common_frames import CommonFrames
 from kineta.mechanics.kinematics.sweeps import acceleration_matrix
-from kineta.mechanics.kinematics.tree import At, Link, Mechanism
+from kineta.mechanics.kinematics.tree import At, Link, Mechanism, Rate
 from kineta.records import dataclass
+from kineta.spatial.inertia import Moments
 from kineta.spatial.twist import Twist
 from kineta.spatial.vector import Matrix, Vector, along, outer, skew
 from kineta.spatial.wrench import Wrench
@@ -79,23 +80,16 @@ class MotionChanges:
         self.p: list[Vector] = []
         self.T: list[Matrix] = []
         for link, twice in zip(self.links, self.twice, strict=True):
-            own = link.moments
-            self.p.append(twice.v * own.m + twice.w.cross(own.c))
-            self.T.append(outer(twice.v, own.c) + skew(twice.w).times(own.S))
+            p, T = doubled_sums(link.moments, twice)
+            self.p.append(p)
+            self.T.append(T)
 
     def _velocities(self) -> list[Vector]:
         """Of the origins, relative to a free first link."""
         found: list[Vector] = []
         for link in self.links:
-            if link.parent < 0:
-                v = Vector(self.graph)
-            else:
-                v = link.outward(found[link.parent] + self.w[link.parent].cross(link.offset))
-            if link.parent >= 0 or not _free(link):
-                for rate in link.rates:
-                    if not rate.turns:
-                        v = v.plus(rate.axis, rate.speed)
-            found.append(v)
+            p = link.parent
+            found.append(origin_velocity(link, Twist(self.w[p], found[p]) if p >= 0 else Twist.zero(self.graph)))
         return found
 
     def by_displacement(self, at: At) -> Change:
@@ -123,27 +117,18 @@ class MotionChanges:
 
     def _left(self, i: int, change: Change, more: Mapping[At, Ref]) -> Change:
         """*change* on link i, and *more* accelerations, without what rates take up themselves."""
-        g, taken = self.graph, dict[At, Ref]()
-        w, v = [*change.X.w.refs], [*change.X.v.refs]
-        for j, rate in enumerate(self.links[i].rates):
-            if (i, j) in self.free:
-                half = w if rate.turns else v
-                taken[i, j] = g.add(half[rate.axis], more.get((i, j), ZERO))
-                half[rate.axis] = ZERO
-        return Change(Twist(Vector(g, *w), Vector(g, *v)), change.y, taken)
+        rates = {(i, j): rate for j, rate in enumerate(self.links[i].rates) if (i, j) in self.free}
+        own = taken_up(change, rates)
+        return Change(own.X, own.y, {at: self.graph.add(x, more.get(at, ZERO)) for at, x in own.taken.items()})
 
     def _by_displacement(self, at: At) -> Change:
         i, j = at
-        link, S, still = self.links[i], self.S[at], Vector(self.graph)
+        link, S = self.links[i], self.S[at]
         if link.parent < 0:
-            return Change(Twist(still, link.outward(-self.mechanism.gravity).cross(S.w)), still)
+            return displaced_on_ground(link, S, self.mechanism.gravity)
         if len(link.rates) > 1:
             return self._carried(link, S)
-        rate = link.rates[j]
-        if not rate.turns:
-            return Change(Twist(still, self.U[i].column(rate.axis)), still)
-        y = self.w[i].cross(S.w)
-        return Change(Twist(self.U[i].column(rate.axis), self.a[i].cross(S.w) + self.twice[i].v.cross(y)), y)
+        return displaced(link.rates[j], self.twice[i].v, self.w[i], self.a[i], self.U[i])
 
     def _carried(self, link: Link, S: Twist) -> Change:
         p = link.parent
@@ -183,16 +168,58 @@ class MotionChanges:
         shifts = ((k, rate) for k, rate in enumerate(link.rates) if not rate.turns)
         return {(i, k): x[rate.axis] for k, rate in shifts if x[rate.axis] != ZERO}
 
-    def gyration(self, T: Matrix) -> Matrix:
-        """tr(T) E - T."""
-        g, (a, b, c) = self.graph, T.rows
-        add = g.add
-        rows = (
-            (add(b[1], c[2]), neg(a[1]), neg(a[2])),
-            (neg(b[0]), add(a[0], c[2]), neg(b[2])),
-            (neg(c[0]), neg(c[1]), add(a[0], b[1])),
-        )
-        return Matrix(g, rows)
+
+def gyration(T: Matrix) -> Matrix:
+    """tr(T) E - T."""
+    g, (a, b, c) = T.graph, T.rows
+    add = g.add
+    rows = (
+        (add(b[1], c[2]), neg(a[1]), neg(a[2])),
+        (neg(b[0]), add(a[0], c[2]), neg(b[2])),
+        (neg(c[0]), neg(c[1]), add(a[0], b[1])),
+    )
+    return Matrix(g, rows)
+
+
+def doubled_sums(own: Moments, twice: Twist) -> tuple[Vector, Matrix]:
+    """P and T, doubled, of a link with the moments *own* and twice its velocity."""
+    return twice.v * own.m + twice.w.cross(own.c), outer(twice.v, own.c) + skew(twice.w).times(own.S)
+
+
+def origin_velocity(link: Link, carrier: Twist) -> Vector:
+    """The velocity of the origin of *link*, whose *carrier* has this velocity; relative to a free first link."""
+    v = link.outward(carrier.v + carrier.w.cross(link.offset)) if link.parent >= 0 else Vector(carrier.v.graph)
+    if link.parent >= 0 or not _free(link):
+        for rate in link.rates:
+            if not rate.turns:
+                v = v.plus(rate.axis, rate.speed)
+    return v
+
+
+def displaced_on_ground(link: Link, S: Twist, gravity: Vector) -> Change:
+    """The change by a unit displacement along S of a *link* that the ground carries."""
+    still = Vector(gravity.graph)
+    return Change(Twist(still, link.outward(-gravity).cross(S.w)), still)
+
+
+def displaced(rate: Rate, twice: Vector, w: Vector, a: Vector, U: Matrix) -> Change:
+    """The change by a unit displacement along the only *rate* of a link, which moves with *twice* = 2 v, w, a, U."""
+    still = Vector(w.graph)
+    if not rate.turns:
+        return Change(Twist(still, U.column(rate.axis)), still)
+    e = along(w.graph, rate.axis)
+    y = w.cross(e)
+    return Change(Twist(U.column(rate.axis), a.cross(e) + twice.cross(y)), y)
+
+
+def taken_up(change: Change, rates: Mapping[At, Rate]) -> Change:
+    """*change* on a link without its components along *rates* of the link, which take these up themselves."""
+    g, taken = change.y.graph, dict[At, Ref]()
+    w, v = [*change.X.w.refs], [*change.X.v.refs]
+    for at, rate in rates.items():
+        half = w if rate.turns else v
+        taken[at], half[rate.axis] = half[rate.axis], ZERO
+    return Change(Twist(Vector(g, *w), Vector(g, *v)), change.y, taken)
 
 
 def _free(link: Link) -> bool:

@@ -12,7 +12,7 @@ from kineta.mechanics.constraints import projection
 from kineta.mechanics.derivation import Derivation, Rule, derivation
 from kineta.mechanics.formalisms import hamilton, routh
 from kineta.mechanics.from_residual import following
-from kineta.mechanics.loops_over_links import Programs, many_links
+from kineta.mechanics.loops_over_links.operands import Loops, Programs
 from kineta.mechanics.narration import Step, Steps, told
 from kineta.model.checks.scaling_check import scaling_diagnosis
 from kineta.model.system import System
@@ -53,7 +53,7 @@ class Formalism:
     steps: Steps
     applies: Callable[[System], str] = always
     rules: Mapping[str, Rule] = field(default_factory=dict)
-    loops: Mapping[str, Callable[[Derivation], Programs]] = field(default_factory=dict)
+    loops: Mapping[str, Loops] = field(default_factory=dict)
 
     def derivation(self, system: System, *, exact: bool = False) -> Derivation:
         """Return a derivation of *system* by this formalism, in a graph of its own; an *exact* derivation rounds no constant."""
@@ -62,13 +62,13 @@ class Formalism:
 
     def loops_suit(self, system: System, quantity: str) -> bool:
         """Whether loops over the links of *system* are tried for a *quantity*."""
-        return quantity in self.loops and many_links(system)
+        return quantity in self.loops and len(system.q_names) >= self.loops[quantity].least()
 
     def looped(self, derivation: Derivation, quantity: str) -> Programs | None:
         """The program of the parameters and that of a *quantity* in loops over the links; None where loops do not suit."""
         try:
             with scaling_diagnosis(derivation.symbols.system):
-                return self.loops[quantity](derivation)
+                return self.loops[quantity].written(derivation)
         except UnsuitedError:
             return None
 

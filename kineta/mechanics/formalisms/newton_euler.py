@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kineta.expr.graph import ZERO
-from kineta.mechanics import acceleration_derivatives, force_derivatives, loops_over_links
+from kineta.mechanics import acceleration_derivatives, force_derivatives
 from kineta.mechanics.algorithms import articulated_bodies, composite_bodies
 from kineta.mechanics.derivation import Array, Derivation, matrix, vector
 from kineta.mechanics.elements import inertia_elements
@@ -16,6 +16,8 @@ from kineta.mechanics.from_residual import cheapest, check_regular, eliminated, 
 from kineta.mechanics.kinematics.common_frames import Sharing
 from kineta.mechanics.kinematics.sweeps import carried
 from kineta.mechanics.kinematics.tree import Mechanism, rates_below
+from kineta.mechanics.loops_over_links import derivatives, dynamics
+from kineta.mechanics.loops_over_links.operands import Loops
 from kineta.mechanics.narration import Step, applied, links, vectors
 
 #: Largest number of operations of articulated bodies for one rate, against which elimination is compared.
@@ -136,5 +138,5 @@ NEWTON_EULER = Formalism(
         "bias": _bias,
         "forward": _forward,
     },
-    loops={"forward": loops_over_links.forward, "inverse": loops_over_links.inverse},
+    loops={"forward": Loops(dynamics.forward), "inverse": Loops(dynamics.inverse), **derivatives.LOOPS},
 )

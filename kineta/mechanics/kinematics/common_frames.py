@@ -41,11 +41,11 @@ class CommonFrames:
             p = link.parent
             if p >= 0 and not (hub[i] == i and hub[p] == p):
                 R, r = self._seen[hub[p]][p]
-                self._seen[hub[p]][i] = _axes(R, link), r + R @ link.offset
+                self._seen[hub[p]][i] = axes_beyond(R, link), r + R @ link.offset
 
     def wrench(self, i: int, F: Wrench) -> Wrench:
         """*F* about the origin of link i, in link axes, in its frame."""
-        return F if self.hub[i] == i else _inward(self._seen[self.hub[i]][i], F)
+        return F if self.hub[i] == i else wrench_seen(self._seen[self.hub[i]][i], F)
 
     def twist(self, i: int, X: Twist, w: Vector | None = None) -> Twist:
         """*X* about the origin of link i, in link axes, in its frame; *w* is its angular part there, if that is known."""
@@ -66,7 +66,7 @@ class CommonFrames:
             return F
         link = self.links[h]
         if p != link.parent:
-            return _inward(self._seen[p][h], F)
+            return wrench_seen(self._seen[p][h], F)
         f = link.inward(F.f)
         return Wrench(f, link.inward(F.n) + link.offset.cross(f))
 
@@ -89,7 +89,7 @@ class CommonFrames:
         return Twist(R.T @ X.w, R.T @ (X.v + X.w.cross(r)))
 
 
-def _axes(R: Matrix, link: Link) -> Matrix:
+def axes_beyond(R: Matrix, link: Link) -> Matrix:
     """The axes of *link*, where *R* are those of its carrier. Beyond an oblique placement a last row that has filled up takes
     fewer products as the cross product of the others.
     """
@@ -104,7 +104,8 @@ def _axes(R: Matrix, link: Link) -> Matrix:
     return Matrix(found.graph, (*found.rows[:2], found.row(0).cross(found.row(1)).refs))
 
 
-def _inward(seen: tuple[Matrix, Vector], F: Wrench) -> Wrench:
+def wrench_seen(seen: tuple[Matrix, Vector], F: Wrench) -> Wrench:
+    """*F* about the origin of a link, in link axes, in the frame in which the axes and the origin of the link are *seen*."""
     R, r = seen
     f = R @ F.f
     return Wrench(f, R @ F.n + r.cross(f))

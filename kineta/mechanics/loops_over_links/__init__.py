@@ -1,0 +1,4 @@
+"""Quantities of long trees as steps in loops over the links.
+
+Reading order: ``operands``, ``dynamics``, ``derivatives``.
+"""
