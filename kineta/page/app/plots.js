@@ -8,8 +8,8 @@ import { digits, el, pretty, printed, ticks } from "./words.js";
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const COLOURS = [...data.scene.palette, "#6b8f3a", "#c9699c", "#557a95", "#a0673c"];
-/** Series of a group that are shown at first. */
-const SHOWN = 8;
+/** Series of a group that are shown at first, and parts of a point of the screen in each of which a line has two points. */
+const SHOWN = 8, PARTS = 2;
 /** Series that are listed at once; of more, those that are looked for. */
 const LISTED = 40;
 const QUATERNION = /\.q[wxyz]$/;
@@ -93,9 +93,9 @@ export class Pane {
     this.build();
   }
 
-  /** Columns of the series that are shown, with two points for each pixel at most but in portraits; behind them those of the motion that is kept beside. */
+  /** Columns of the series that are shown, with four points for each pixel at most but in portraits; behind them those of the motion that is kept beside. */
   data() {
-    const { track, beside } = this.page, { phase } = this.group, parts = phase ? Infinity : Math.ceil((this.plot ?? this.size()).width * devicePixelRatio), t = track.t.subarray(0, track.rows);
+    const { track, beside } = this.page, { phase } = this.group, parts = phase ? Infinity : Math.ceil(PARTS * (this.plot ?? this.size()).width * devicePixelRatio), t = track.t.subarray(0, track.rows);
     const seen = (l) => phase || !this.hidden.has(l.name), times = instants(t, parts);
     const kept = beside && !phase ? this.lines.map((l) => (seen(l) ? Array.from(times, (at) => beside.value(l.name, at)) : [])) : [];
     return [times, ...this.lines.map((l) => (seen(l) ? extremes(track.column(l.name), parts) : [])), ...kept];
