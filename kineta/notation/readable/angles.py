@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
 from itertools import combinations, product
 
 from kineta.expr.op import Op
 from kineta.notation.printed_numbers import exact_root, multiple_of_pi, short_decimal
+from kineta.notation.rationals import Fraction
 from kineta.notation.readable.polynomials import (
     UNITY,
     Monomial,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
+from kineta.notation.rationals import Fraction
 from kineta.notation.readable.angles import forms
 from kineta.notation.readable.entries import gathered
 from kineta.notation.readable.factoring import TRIED, Factoring

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from kineta.notation.printed_numbers import is_fraction
+from kineta.notation.rationals import Fraction
 from kineta.notation.readable.divisors import step
 from kineta.notation.readable.entries import gathered
 from kineta.notation.readable.factoring import TRIED, Factoring

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from itertools import permutations
 from itertools import product as product_of
 
+from kineta.notation.rationals import Fraction
 from kineta.notation.readable.common_denominators import BARS
 from kineta.notation.readable.divisors import cancelled, over
 from kineta.notation.readable.entries import gathered

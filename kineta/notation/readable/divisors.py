@@ -7,10 +7,10 @@ both sides are multiplied by the conjugate of the divisor.
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 from kineta.expr.op import Op
 from kineta.notation.printed_numbers import is_fraction
+from kineta.notation.rationals import Fraction
 from kineta.notation.readable import polynomials
 from kineta.notation.readable.polynomials import (
     POWERS,

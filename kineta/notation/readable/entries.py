@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 
+from kineta.notation.rationals import Fraction
 from kineta.notation.readable.angles import forms, with_sums_of_angles
 from kineta.notation.readable.factoring import TRIED, Factoring, written_content
 from kineta.notation.readable.linear_factors import linear_factors

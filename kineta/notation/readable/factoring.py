@@ -7,14 +7,15 @@ Of several common factors each is tried in small sums; what is left is divided b
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from itertools import combinations
 
 from kineta.expr.op import Op
 from kineta.notation.printed_numbers import is_fraction
+from kineta.notation.rationals import Fraction
 from kineta.notation.readable import polynomials
 from kineta.notation.readable.angles import forms
 from kineta.notation.readable.polynomials import (
+    ONE,
     POWERS,
     Monomial,
     Sum,
@@ -44,6 +45,7 @@ class Factoring:
         self.reading = TreeCost(ring, self.opened, self.argument)
         self.cheapest = self.reading.cheapest
         self._opened: dict[int, Tree] = {}
+        self._monomials: dict[tuple[Monomial, Fraction], Tree] = {}
         self._best: dict[frozenset[tuple[Monomial, Fraction]], Tree] = {}
         self._factored: dict[frozenset[tuple[Monomial, Fraction]], Tree] = {}
         self._parted: dict[frozenset[tuple[Monomial, Fraction]], Tree] = {}
@@ -88,8 +90,14 @@ class Factoring:
         """All terms as they are."""
         return tree(t for m, f in a.items() for t in self.monomial(m, f))
 
-    def monomial(self, m: Monomial, f: Fraction = Fraction(1)) -> Tree:
+    def monomial(self, m: Monomial, f: Fraction = ONE) -> Tree:
         """A product of atoms, divisors written as sums, a letter times its sign as its absolute value."""
+        found = self._monomials.get((m, f))
+        if found is None:
+            found = self._monomials[m, f] = self._monomial(m, f)
+        return found
+
+    def _monomial(self, m: Monomial, f: Fraction) -> Tree:
         ring, rows = self.ring, list[Tree]()
         for x, p in self._with_absolute_values(m):
             if ring.keys[x][0] == "divisor":

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
+from kineta.notation.rationals import Fraction
 from kineta.notation.readable import polynomials
 from kineta.notation.readable.divisors import quotient
 from kineta.notation.readable.polynomials import UNITY, Monomial, Sum, added, content, inverse, join, monomial, scaled

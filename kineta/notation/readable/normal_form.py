@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 from types import MappingProxyType
 
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import BINARY, Op
 from kineta.expr.walk import operands, reachable
+from kineta.notation.rationals import Fraction
 from kineta.notation.readable.angles import exact_sum, sine_cosine
 from kineta.notation.readable.divisors import cancelled, over, root
 from kineta.notation.readable.polynomials import UNITY, Monomial, Sum, added, content, inverse, join, remainder, scaled

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from fractions import Fraction
+
+from kineta.notation.rationals import Fraction
 
 Monomial = tuple[tuple[int, int], ...]
 Sum = dict[Monomial, Fraction]

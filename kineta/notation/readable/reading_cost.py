@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from fractions import Fraction
 from typing import Any
 
 from kineta.expr.op import Op
 from kineta.notation.printed_numbers import is_fraction
+from kineta.notation.rationals import Fraction
 from kineta.notation.readable.polynomials import Sum
 from kineta.notation.readable.ring import PI, Ring
 from kineta.notation.readable.trees import Factors, Tree
@@ -146,6 +146,7 @@ class TreeCost:
         self.opened = opened
         self.argument = argument
         self._costs: dict[tuple[Tree, int, int, int], float] = {}
+        self._terms: dict[tuple[Fraction, Factors, int, int, int], float] = {}
         self._quasi = quasi_velocities(ring.kinds)
 
     def cost(self, t: Tree, depth: int = 0, bars: int = 0, numbers: int = 0) -> float:
@@ -172,6 +173,13 @@ class TreeCost:
         return derivatives(self.ring.keys[x][1], self._quasi)
 
     def _term(self, f: Fraction, factors: Factors, depth: int, bars: int, numbers: int) -> float:
+        key = f, factors, depth, bars, numbers
+        found = self._terms.get(key)
+        if found is None:
+            found = self._terms[key] = self._cost_of_term(f, factors, depth, bars, numbers)
+        return found
+
+    def _cost_of_term(self, f: Fraction, factors: Factors, depth: int, bars: int, numbers: int) -> float:
         above = [(x, p) for x, p in factors if p > 0]
         below = [(x, -p) for x, p in factors if p < 0]
         p, q = (f.numerator, f.denominator) if is_fraction(f) else (2, 1)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import Any
 
 from kineta.expr.op import Op
+from kineta.notation.rationals import Fraction
 from kineta.notation.readable.polynomials import ONE, TERMS, UNITY, LongFormError, Monomial, Sum, add, join
 from kineta.notation.typesetting import FactorKind, Kinds, composed_kind, kind_of
 

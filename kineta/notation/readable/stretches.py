@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
+from kineta.notation.rationals import Fraction
 from kineta.notation.readable.factoring import Factoring
 from kineta.notation.readable.polynomials import Sum, added, inverse, join, power, weak_quotient
 from kineta.notation.readable.trees import EMPTY, Tree, product, raised, tree

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from kineta.expr.op import Op
+from kineta.notation.rationals import Fraction
 from kineta.notation.readable.polynomials import Monomial, Sum, add, added, monomial, scaled
 from kineta.notation.readable.ring import Ring
 from kineta.notation.typesetting import composed_kind

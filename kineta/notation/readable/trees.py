@@ -5,8 +5,9 @@ atom of a ring, or a tree in brackets.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from typing import Any
+
+from kineta.notation.rationals import Fraction
 
 #: Atoms and trees with their powers.
 Factors = frozenset[tuple[Any, int]]
