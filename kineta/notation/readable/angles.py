@@ -66,13 +66,13 @@ def exact_sum(ring: Ring, value: float) -> Sum:
         return {(): own}
     if (multiple := multiple_of_pi(value)) is not None:
         turns, sign = multiple
-        return {((ring.symbol(PI, FactorKind.NUMBER), sign),): turns}
+        return {((ring.symbol(PI, FactorKind.NUMBER), sign),): Fraction(turns)}
     found = exact_root(value)
     if found is None:
         return {((ring.number(value), 1),): Fraction(1)}
     number, n = found
     primes = [p for p in range(2, n + 1) if n % p == 0 and all(p % q for q in range(2, p))]
-    return {monomial({ring.root({(): Fraction(p)}): 1 for p in primes}): number}
+    return {monomial({ring.root({(): Fraction(p)}): 1 for p in primes}): Fraction(number)}
 
 
 def with_numbers(ring: Ring, a: Sum) -> Sum:
@@ -98,7 +98,7 @@ def exact(value: float) -> Fraction | None:
     short = Fraction(repr(short_decimal(value)))
     if short.denominator <= 10**6:
         return short
-    near = Fraction(value).limit_denominator(1000)
+    near = Fraction(Fraction(value).limit_denominator(1000))
     if abs(float(near) - value) <= 4 * math.ulp(value):
         return near
     return short if len(repr(short_decimal(value)).partition("e")[0]) <= DIGITS else None
