@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import atexit
 import gc
-import importlib
 import os
 import shutil
 import signal
 import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -20,14 +18,6 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 
 # A shell that starts a command in the background has the command ignore Ctrl-C, which the tests of interruptions send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Of two workers that read all tests the second begins at the end: what one has rewritten for assertions the other finds."""
-    root = Path(__file__).parent
-    if os.environ.get("PYTEST_XDIST_WORKER") == "gw1" and session.config.args == [root.name]:
-        for path in sorted(root.rglob("test_*.py"), reverse=True):
-            importlib.import_module(".".join(path.relative_to(root.parent).with_suffix("").parts))
 
 
 def pytest_collection_finish() -> None:
