@@ -206,6 +206,7 @@ def test_without_gravity_of_its_own_a_model_says_that_it_has_none(folder: Path) 
         kn.loads('parameters a = 1; use "leg.kin" as left;', str(folder / "m.kin"))
 
 
+EXAMPLE = '; for example, use "leg.kin" as left at Sx(a) with m = 2.'
 BAD = [
     ('use "leg2.kin" as left;', "m.kin:4:5: {}leg2.kin: there is no such file. Did you mean 'leg.kin'?"),
     (
@@ -258,8 +259,8 @@ BAD = [
         "parameters only.",
     ),
     ('use "leg.kin" as Trunk;', "m.kin:4:18: Model 'm': the name 'Trunk' of a model in it is taken. Choose another."),
-    ('use "leg.kin" left;', "m.kin:4:15: expected 'as', found 'left'."),
-    ("use leg as left;", "m.kin:4:5: expected the name of a file in quotes, found 'leg'."),
+    ('use "leg.kin" left;', f"m.kin:4:15: expected 'as', found 'left'{EXAMPLE}"),
+    ("use leg as left;", f"m.kin:4:5: expected the name of a file in quotes, found 'leg'{EXAMPLE}"),
     (
         'use "first.kin" as left;',
         "second.kin:1:20: a model cannot be part of itself: 'first.kin' uses 'second.kin' uses 'first.kin'. "

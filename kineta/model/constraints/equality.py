@@ -40,5 +40,5 @@ def vanishing(what: str, name: str, value: Scalar, example: str) -> Expr:
 def difference(source: Source, what: str, left: Node, right: Node) -> Expr:
     """Difference of the two sides of the equation *what*."""
     known = source.quantity(left)
-    expected = known.hint if known.dimension is None else None if known.plain else known.dimension
+    expected = None if known.plain else known.likely
     return known.value - source.expression(right, expected, f"the right side of {what}")

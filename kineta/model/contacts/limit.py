@@ -107,7 +107,7 @@ def _read(
         ends = [left, right, None] if rises[0] else [left, None, right]
     node, *bounds = ends
     value = source.quantity(node)
-    expected = value.hint if value.dimension is None else None if value.plain else value.dimension
+    expected = None if value.plain else value.likely
     what = f"a bound of limit '{name}'"
     lower, upper = (None if b is None else source.expression(b, expected, what) for b in bounds)
     dimensions = tuple(None if b is None else _dimension(source.quantity(b)) for b in bounds)

@@ -76,9 +76,9 @@ def one_of_two(condition: Comparison, x: DimensionedExpr, y: DimensionedExpr) ->
     try:
         return joined(x, y, where(condition, x.value, y.value))
     except ModelError:
-        assert x.dimension is not None
-        assert y.dimension is not None
-        kinds = f"{units.name(x.dimension)} and {units.name(y.dimension)}"
+        assert x.likely is not None
+        assert y.likely is not None
+        kinds = f"{units.name(x.likely)} and {units.name(y.likely)}"
         raise ModelError(f"the values of an if must be of one kind, found {kinds}.") from None
 
 

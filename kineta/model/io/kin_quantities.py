@@ -30,6 +30,11 @@ class DimensionedExpr:
     hint: Dimension | None = None
 
     @property
+    def likely(self) -> Dimension | None:
+        """The dimension, or else that of a written unit in a term."""
+        return self.hint if self.dimension is None else self.dimension
+
+    @property
     def told(self) -> Dimension | None:
         """The dimension that a unit in the text tells, of the whole or of a term."""
         if self.dimension is None:

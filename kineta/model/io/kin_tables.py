@@ -127,6 +127,6 @@ def _alike(a: DimensionedExpr, b: DimensionedExpr, what: str) -> DimensionedExpr
     try:
         return joined(a, b, a.value)
     except ModelError:
-        assert a.dimension is not None
-        assert b.dimension is not None
-        raise ModelError(f"{what} {units.name(b.dimension)}, found {units.name(a.dimension)}.") from None
+        assert a.likely is not None
+        assert b.likely is not None
+        raise ModelError(f"{what} {units.name(b.likely)}, found {units.name(a.likely)}.") from None

@@ -131,24 +131,17 @@ class UnitFinder(Source):
         factor = units.times(wanted, found, -1)
         up, down = units.written(factor), units.written(units.times(NUMBER, factor, -1))
         sign, unit = ("*", up) if up is not None and (down is None or len(up) <= len(down)) else ("/", down)
-        start, end = _span(node)
-        closed = node.data in (
-            "name",
-            "call",
-            "product",
-            "unary",
-            "power",
-            "quantity",
-            "vector_part",
-            "component",
-            "magnitude",
-        )
-        opens, closes = ("", "") if closed or (start, end) != (node.meta.start_pos, node.meta.end_pos) else ("(", ")")
-        if unit is None:  # a product with a bare number goes with everything
-            self._insert(start, end, f"1*{opens}", closes)
-            return DimensionedExpr(quantity.value)
+        if unit is None:
+            return self._freed(node, quantity)
+        start, end, opens, closes = _enclosed(node)
         self._insert(start, end, opens, f"{closes}{sign}1 {unit}")
         return replace(quantity, dimension=wanted)
+
+    def _freed(self, node: Node, quantity: DimensionedExpr) -> DimensionedExpr:
+        """The *quantity* of a *node* as a product with a bare number, which goes with everything."""
+        start, end, opens, closes = _enclosed(node)
+        self._insert(start, end, f"1*{opens}", closes)
+        return DimensionedExpr(quantity.value)
 
     def _with_unit(
         self, number: Node, quantity: DimensionedExpr, own: Dimension, whole: Dimension, *, turns: bool = True
@@ -173,11 +166,19 @@ class UnitFinder(Source):
         """The *values* of *nodes*, all of one dimension where one is known."""
         known = [x for x in values if x.dimension is not None and not x.plain]
         lead = next((x for x in known if x.shown), known[0] if known else None)
-        if lead is None:
-            return list(values)
-        # Two that move and have no unit in the text go with each other.
-        free = [not lead.shown and x in known for x in values]
-        return [x if own else self.fitted(n, x, lead.dimension) for n, x, own in zip(nodes, values, free, strict=True)]
+        own, told = list(values), next((x.hint for x in values if x.hint is not None), None)
+        if lead is not None:
+            told = lead.dimension
+            # Two that move and have no unit in the text go with each other, if no other has one.
+            free = [not lead.shown and x in known for x in values]
+            own = [x if f else self.fitted(n, x, told) for n, x, f in zip(nodes, values, free, strict=True)]
+            if any(x.told is not None for x in own):
+                own = [self.fitted(n, x, told) if f else x for n, x, f in zip(nodes, own, free, strict=True)]
+        measured = any(x.told is not None for x in own)
+        return [
+            self._freed(n, x) if measured and not x.plain and x.likely not in (None, told) else x
+            for n, x in zip(nodes, own, strict=True)
+        ]
 
     def _sum(self, node: Tree[Token], children: list[Any]) -> Any:
         nodes, own = node.children[::2], list(children)
@@ -261,6 +262,24 @@ def _literal(node: Node) -> Node | None:
     while isinstance(node, Tree) and node.data == "unary":
         node = node.children[-1]
     return node if isinstance(node, Tree) and node.data == "quantity" else None
+
+
+def _enclosed(node: Node) -> tuple[int, int, str, str]:
+    """The part of the text that *node* is, and the brackets that it needs as a factor."""
+    start, end = _span(node)
+    closed = node.data in (
+        "name",
+        "call",
+        "product",
+        "unary",
+        "power",
+        "quantity",
+        "vector_part",
+        "component",
+        "magnitude",
+    )
+    bare = (start, end) == (node.meta.start_pos, node.meta.end_pos) and not closed
+    return (start, end, "(", ")") if bare else (start, end, "", "")
 
 
 def _span(node: Node) -> tuple[int, int]:

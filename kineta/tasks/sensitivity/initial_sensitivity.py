@@ -32,6 +32,9 @@ from kineta.tasks.assemble import assemble
 from kineta.tasks.linear.descriptor_matrices import near
 from kineta.tasks.sensitivity.variational_equations import Varied, varied
 
+#: Part of its time after which a motion that is still where it began is told to stay there.
+STAY = 1e-3
+
 
 @dataclass(frozen=True)
 class MotionStart:
@@ -226,14 +229,14 @@ def independent_values(
 
 
 def check_corner(equations: Equations, p: FloatArray, t: FloatArray, y: FloatArray, change: FloatArray) -> None:
-    """Raise :class:`SimulationError` where the states *y* (2, n) of a motion at the times *t* both lie where a force or rate has
-    a corner that its derivatives *change* (2, n, m) depend on, as friction -k |v| has at rest.
+    """Raise :class:`SimulationError` where the states *y* (k, n) of a motion at the times *t* (k,) begin and stay where a force
+    or rate has a corner that the derivatives *change* (k, n, m) depend on, as friction -k |v| has at rest.
     """
     system = equations.system
-    blocks = [
-        (at[None], row[: system.nq], row[system.nq : system.nq + system.nv], p) for at, row in zip(t, y, strict=True)
-    ]
-    if len(blocks) < 2 or not change.any() or not all(at_kink(equations, (), *block) for block in blocks):
+    # A motion that leaves a corner from rest is as near to it at first as rounding is.
+    later = int(np.searchsorted(np.abs(t - t[0]), STAY * abs(t[-1] - t[0])))
+    blocks = [(t[k : k + 1], y[k, : system.nq], y[k, system.nq : system.nq + system.nv], p) for k in (0, later)]
+    if not (later and change[: later + 1].any() and all(at_kink(equations, (), *block) for block in blocks)):
         return
     at, q, v, _ = blocks[1]
     try:

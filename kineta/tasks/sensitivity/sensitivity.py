@@ -244,7 +244,7 @@ def _through_events(
     times = np.array([row.t for row in rows])
     y, change = np.array([row.y for row in rows]), np.array([row.X[:n] for row in rows])
     if not first.mode.flags.any():
-        check_corner(smooth.equations, begun.p, times[:2], y[:2], change[:2])
+        check_corner(smooth.equations, begun.p, times, y, change)
     integrals = motion.integrals(times)
     values = [motion.shown(row) for row in rows]
     outputs = {name: np.array([own[0][k] for own in values]) for k, name in enumerate(seen)}
@@ -314,7 +314,7 @@ def _smooth(
     times, rows = moved.t[0], moved.y[0]
     states = rows[:, : (n + g) * (m + 1)].reshape(len(rows), m + 1, n + g)
     change = np.moveaxis(states[:, 1:], 1, -1)
-    check_corner(equations, begun.p, times[:2], rows[:2], change[:2])
+    check_corner(equations, begun.p, times, rows, change)
     series = made.observe(times[:, None], rows, task.made.h).reshape(len(rows), m + 1, len(seen))
     outputs = {name: series[:, 0, k] for k, name in enumerate(seen)}
     by_output = {name: series[:, 1:, k] for k, name in enumerate(seen)}
