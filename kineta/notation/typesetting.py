@@ -221,10 +221,10 @@ class _Typesetter:
             return [(g.constants[a], {})]
         if op == Op.ADD:
             return _collected([*self._added(a), *self._added(b)])
-        if op == Op.MUL:
-            return [_multiplied(self._factor(a), self._factor(b), 1)]
-        if op == Op.DIV:
-            return [_multiplied(self._factor(a), self._factor(b), -1)]
+        if op in (Op.MUL, Op.DIV):
+            if not self._added(a) or (op == Op.MUL and not self._added(b)):  # of a sum that has cancelled
+                return []
+            return [_multiplied(self._factor(a), self._factor(b), 1 if op == Op.MUL else -1)]
         if op == Op.GUARD:
             return self._added(a)
         return [(1.0, {i: 1})]
@@ -374,7 +374,7 @@ class _Typesetter:
             flipped, terms = self.sums[x]
             signs = {m for m, _ in terms}
             given = self.turned.get(x, None if x in self.squared else minus and power % 2 == 1)
-            turn = terms[0][0] if given is None else given
+            turn = given if given is not None else bool(terms) and terms[0][0]
             turn = signs == {True} or (turn and len(signs) > 1 and not flipped)
             inside = self._joined([(m ^ turn, s) for m, s in terms])
             base = n.brackets(inside)

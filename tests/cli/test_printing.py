@@ -72,6 +72,22 @@ def test_text_can_be_computed_line_by_line(kineta: Command, name: str) -> None:
         np.testing.assert_allclose(results[-len(wanted) :], wanted, rtol=1e-9, atol=1e-9)
 
 
+def test_a_sum_that_cancels_as_it_is_written_takes_its_product_with_it() -> None:
+    equations = kn.derive(
+        kn.loads("""
+        parameters m, l; coordinates th, ph, q1;
+        A | Rz(ph), Ry(-th), Sz(-l) = m; frame F ~ A | Ry(th), Rz(-ph);
+        B ~ F | Sx(l), Ry(q1) = m; B2 ~ B | Sz(-l) = m;
+    """)
+    )
+    known = values(equations.system)
+    known |= {f"{n}{dots}": 0.3 + 0.1 * k for k, n in enumerate(equations.system.q_names) for dots in ("''", "'''")}
+    for quantity in ("kineta(3)", "inertia_forces(3)"):
+        scope, wanted = dict(known), expected(equations, quantity, known)
+        results = [computed(line, scope) for line in equations.text(quantity).splitlines()]
+        np.testing.assert_allclose(results[-len(wanted) :], wanted, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.slow
 def test_names_of_parts_avoid_those_of_the_model(kineta: Command, here: Path) -> None:
     (here / "taken.kin").write_text(

@@ -152,7 +152,7 @@ NAMES = [
     ),
     (
         "A | Sx(x) = 1; C | Ball(x) = 1; coordinates x;",
-        "Motion 'x' (m.kin:1:25): the name is that of a parameter, too; each Ball or Free needs its own.",
+        "Motion 'x' (m.kin:1:25): the name stands for a number elsewhere, too; each Ball or Free needs its own.",
     ),
     (
         "A | Rz(q1) = 1; parameters unchecked = 1;",

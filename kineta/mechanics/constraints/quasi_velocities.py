@@ -88,8 +88,9 @@ def definitions(own: Symbols) -> QuasiVelocityDefinitions:
     kept = rows(base, elements, _conditions(system))
     wanted = len(base.v) - len(kept)
     if len(system.quasi) != wanted:
+        where = next((f" ({q.location})" for q in system.quasi if q.location), "")
         raise ModelError(
-            f"Model '{system.name}': expected {wanted} quasi-velocities ({len(base.v)} speeds less {len(kept)} "
+            f"Model '{system.name}'{where}: expected {wanted} quasi-velocities ({len(base.v)} speeds less {len(kept)} "
             f"constraints), found {len(system.quasi)}: {', '.join(q.name for q in system.quasi)}. "
             f"The speeds are {', '.join(base.system.v_names)}."
         )

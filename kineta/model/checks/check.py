@@ -94,7 +94,7 @@ def _names(system: Description) -> None:
             raise CheckError("State", state.name, state.location, text)
     for parameter in system.parameters:
         if parameter.name in own_names:
-            text = f"the name is that of a parameter, too; each {joints.words()} needs its own."
+            text = f"the name stands for a number elsewhere, too; each {joints.words()} needs its own."
             raise CheckError("Motion", parameter.name, None, text, part=f"motion {parameter.name}")
     variables |= dict.fromkeys(own_names, f"a {joints.words()} motion")
     named = [("Parameter", p.name, p.location) for p in system.parameters]

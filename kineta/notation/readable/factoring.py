@@ -33,8 +33,8 @@ from kineta.notation.readable.trees import EMPTY, Tree, product, raised, single,
 
 #: Terms of a sum up to which several common factors are tried, how many of them, and terms up to which all are.
 TRIED, WAYS, FEW = 14, 4, 6
-#: Sums looked at, after which only the most shared factor is taken out.
-WORK = 400
+#: Sums looked at, after which only the most shared factor is taken out, and after which sums stay as they are.
+WORK, ENOUGH = 400, 1500
 
 
 class Factoring:
@@ -84,7 +84,8 @@ class Factoring:
 
     def parted(self, a: Sum) -> Tree:
         """*a* as a sum of products, by each of the factors that most terms share."""
-        return _once(self._parted, a, lambda: self._parted_anew(a) if len(a) > 1 else self.plain(a))
+        divided = len(a) > 1 and len(self._parted) < ENOUGH
+        return _once(self._parted, a, lambda: self._parted_anew(a) if divided else self.plain(a))
 
     def plain(self, a: Sum) -> Tree:
         """All terms as they are."""
