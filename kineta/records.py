@@ -64,6 +64,19 @@ class _Method:
         return method.__get__(instance, kind)
 
 
+def _late(owner: Any, name: str) -> Any:
+    """The method *name* of an *owner*, written at the first call. Python takes an interruption of the look at ``__hash__`` and
+    ``__eq__`` for a class without them, that of a call for what it is.
+    """
+
+    def method(self: object, *others: object) -> Any:
+        found = _by_library(owner, name)
+        setattr(owner, name, found)
+        return found(self, *others)
+
+    return method
+
+
 #: What the standard library is asked for when it shall write nothing, and for each method that it writes.
 _NOTHING = {"init": False, "repr": False, "eq": False}
 _METHODS = {"__repr__": {"repr": True}, "__eq__": {"eq": True}, "__hash__": {"unsafe_hash": True}}
@@ -141,10 +154,10 @@ def _record(
         _freeze(cls, frozenset(names), slots)
     said = vars(cls).copy()
     if eq and said.get("__hash__") is None:  # also what Python sets where a class says __eq__
-        cls.__hash__ = _Method(cls, "__hash__") if frozen else None
+        cls.__hash__ = _late(cls, "__hash__") if frozen else None
     for name, asked in {"__init__": init, "__repr__": repr, "__eq__": eq}.items():
         if asked and name not in said:
-            setattr(cls, name, _Method(cls, name))
+            setattr(cls, name, _late(cls, name) if name == "__eq__" else _Method(cls, name))
     return abc.update_abstractmethods(cls)
 
 

@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import inspect
 import pickle
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, field, replace
 from typing import Any, ClassVar
 
@@ -152,11 +153,24 @@ def test_wrong_arguments_are_told_as_always() -> None:
         Pair(1.0)  # type: ignore[call-arg]  # refused by the type checker as well
 
 
-def test_methods_are_written_at_the_first_look() -> None:
+def test_methods_are_written_at_the_first_look_or_call() -> None:
     fresh = family(records.dataclass)["Base"]
-    assert not any(inspect.isfunction(vars(fresh)[n]) for n in ("__init__", "__repr__", "__eq__", "__hash__"))
+    assert not any(inspect.isfunction(vars(fresh)[n]) for n in ("__init__", "__repr__"))
     assert repr(fresh(1)).endswith("Base(a=1, b=(1, 2))")
-    assert [inspect.isfunction(vars(fresh)[n]) for n in ("__init__", "__repr__", "__eq__", "__hash__")] == [
-        *[True, True],
-        *[False, False],
-    ]
+    assert all(inspect.isfunction(vars(fresh)[n]) for n in ("__init__", "__repr__"))
+    before = [vars(fresh)[n] for n in ("__eq__", "__hash__")]
+    assert fresh(1) == fresh(1)
+    assert hash(fresh(1)) == hash(fresh(1))
+    assert not {*before} & {vars(fresh)[n] for n in ("__eq__", "__hash__")}
+
+
+@pytest.mark.parametrize("use", [hash, lambda record: record == type(record)(1)])
+def test_an_interruption_of_the_writing_of_a_method_is_one(
+    use: Callable[[Any], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(records, "_by_library", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        use(family(records.dataclass)["Base"](1))
