@@ -12,7 +12,7 @@ from kineta.kernels.vectors import largest
 
 #: Parts of the kinetic energy in a step beyond which forces that bend ask for a shorter one, and to which they are found; speeds
 #: below which none is looked at, over the step [m/s^2].
-BENT, STRAIGHT, SLOW = 2e-7, 1e-7, 20.0
+BENT, STRAIGHT, SLOW = 6e-7, 1e-7, 20.0
 
 
 @kernel
