@@ -17,8 +17,8 @@ from tests.cli.conftest import CART, Command
 from tests.support import EXAMPLES, slow
 
 #: Work of the processor that may follow the signal [s]: that of the clock depends on what else runs on the machine. The longest
-#: is a kernel that LLVM optimises, which does not hear of signals: 1.5 s on a slow processor, and more where others share it.
-SOON = 10.0
+#: is a kernel that LLVM optimises, which does not hear of signals: 1.5 s on a slow processor.
+SOON = 3.0
 #: Work after which signals come, at a random moment [s]: from when the interpreter has started.
 FROM, TO = 0.1, 3.0
 #: How often every command is tried; how often in the quick test.

@@ -9,6 +9,7 @@ from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.time_stepping.near_pairs import find_pairs
 from kineta.kernels.time_stepping.pair_rows import fill_pairs
 from kineta.kernels.vectors import largest
+from kineta.memory import Reals
 
 #: Parts of the kinetic energy in a step beyond which forces that bend ask for a shorter one, and to which they are found; speeds
 #: below which none is looked at, over the step [m/s^2].
@@ -80,11 +81,11 @@ def bends(run: SteppingData, h: float, part: float) -> bool:
         return False
     bent, missed = False, False
     for b in range(run.motion.problem.blocks):
-        bent = bent or bends_in(run, b, h, part)
+        bent = bent or misses_in(run, b, run.slope, h, part, True)
     if bent:
         compare_slopes(run)
         for b in range(run.motion.problem.blocks):
-            missed = missed or misses_in(run, b, h, part)
+            missed = missed or misses_in(run, b, run.ahead, h, part, False)
     return missed
 
 
@@ -101,24 +102,6 @@ def compare_slopes(run: SteppingData) -> None:
         run.middle[motion.coordinates + k] = before[k]
     for k in range(motion.problem.inertia_start[motion.problem.blocks]):
         run.ahead[k] -= run.slope[k]
-
-
-@kernel
-def misses_in(run: SteppingData, b: int, h: float, part: float) -> bool:
-    """Whether forces on the speeds of the block b miss so much, by how far their derivatives have changed."""
-    problem, before, m = run.motion.problem, run.motion.solution.before, massive_speeds(run, b)
-    own = problem.block_speeds[problem.block_start[b] :]
-    n = problem.block_start[b + 1] - problem.block_start[b]
-    A, change = run.motion.island.inertia[problem.inertia_start[b] :], run.ahead[problem.inertia_start[b] :]
-    size, missed = 0.0, 0.0
-    for i in range(m):
-        momentum, force = 0.0, 0.0
-        for j in range(m):
-            momentum += A[i * n + j] * run.about[own[j]]
-            force += change[i * n + j] * (0.5 * (before[own[j]] + run.tried[own[j]]) - run.about[own[j]])
-        size += run.about[own[i]] * momentum
-        missed += fabs(run.about[own[i]] * force)
-    return not h * missed <= part * size
 
 
 @kernel
@@ -144,12 +127,14 @@ def twice_energy(run: SteppingData, b: int) -> float:
 
 
 @kernel
-def bends_in(run: SteppingData, b: int, h: float, part: float) -> bool:
-    """Whether forces on the speeds of the block b may miss so much: in the worst case all of them are quadratic."""
+def misses_in(run: SteppingData, b: int, slopes: Reals, h: float, part: float, worst: bool) -> bool:
+    """Whether forces on the speeds of the block b miss so much: by how far their derivatives have changed, or by the derivatives,
+    in the worst case that all forces are quadratic; these are the *slopes*.
+    """
     problem, before, m = run.motion.problem, run.motion.solution.before, massive_speeds(run, b)
     own = problem.block_speeds[problem.block_start[b] :]
     n = problem.block_start[b + 1] - problem.block_start[b]
-    A, slope = run.motion.island.inertia[problem.inertia_start[b] :], run.slope[problem.inertia_start[b] :]
+    A, slope = run.motion.island.inertia[problem.inertia_start[b] :], slopes[problem.inertia_start[b] :]
     size, change, missed = 0.0, 0.0, 0.0
     for i in range(m):
         momentum, added, force = 0.0, 0.0, 0.0
@@ -161,4 +146,6 @@ def bends_in(run: SteppingData, b: int, h: float, part: float) -> bool:
         size += run.about[own[i]] * momentum
         change += (0.5 * (before[own[i]] + run.tried[own[i]]) - run.about[own[i]]) * added
         missed += fabs(run.about[own[i]] * force)
-    return not h * missed * sqrt(fabs(change)) <= part * size * sqrt(max(0.0, size))
+    if worst:
+        return not h * missed * sqrt(fabs(change)) <= part * size * sqrt(max(0.0, size))
+    return not h * missed <= part * size

@@ -36,6 +36,7 @@ from kineta.mechanics.loops_over_links.operands import (
     like_link,
     listed,
     motion_size,
+    moving_link,
     upper,
 )
 from kineta.passes.step_recorder import Hoisted, Operand, Shape, UnsuitedError, Write, rebuilt
@@ -75,11 +76,8 @@ def _outwards(like: Link, shape: Shape, n: int) -> Write:
 
     def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
         read = StepOperands(graph, refs)
-        R, r, moments = read.matrix(), read.vector(), read.moments()
-        own = rebuilt(graph, shape, read.refs(n))
-        link = like_link(like, StepOperands(graph, own), R, r, moments)
-        motion = own[: motion_size(like)]
-        levels = {id(rate): own[len(motion) + 2 * j :][:2] for j, rate in enumerate(link.rates)}
+        link, motion, behind = moving_link(like, read, shape, n)
+        levels = {id(rate): behind[2 * j :][:2] for j, rate in enumerate(link.rates)}
 
         def level(rate: Rate, k: int) -> Ref:
             return levels[id(rate)][k]
@@ -91,7 +89,7 @@ def _outwards(like: Link, shape: Shape, n: int) -> Write:
         if link.parent >= 0:
             x = x + U @ link.offset
         X, U2 = moved(link, x, lower, 2, level), acceleration_matrix(W0, W1)
-        return [*motion, *W0.refs, *W1.refs, *U2.refs, *X.refs, *listed(inertia_wrench(moments, X, U2))]
+        return [*motion, *W0.refs, *W1.refs, *U2.refs, *X.refs, *listed(inertia_wrench(link.moments, X, U2))]
 
     return write
 
@@ -243,10 +241,8 @@ def _energies(like: Link, shape: Shape, n: int) -> Write:
 
     def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
         read = StepOperands(graph, refs)
-        R, r, moments = read.matrix(), read.vector(), read.moments()
-        own = rebuilt(graph, shape, read.refs(n))
-        link = like_link(like, StepOperands(graph, own), R, r, moments)
-        speeds = {id(rate): speed for rate, speed in zip(link.rates, own[motion_size(like) :], strict=True)}
+        link, _, behind = moving_link(like, read, shape, n)
+        speeds = {id(rate): speed for rate, speed in zip(link.rates, behind, strict=True)}
 
         def level(rate: Rate, k: int) -> Ref:
             return speeds[id(rate)]
@@ -257,7 +253,7 @@ def _energies(like: Link, shape: Shape, n: int) -> Write:
         w = turned(link, carrier, unit, 0, level)
         v = moved(link, v + carrier.cross(link.offset), unit, 1, level)
         down, height, more = gravity_work(link, gravity, height)
-        sums = graph.add(twice, twice_kinetic_energy(moments, w, v)), graph.add(work, more)
+        sums = graph.add(twice, twice_kinetic_energy(link.moments, w, v)), graph.add(work, more)
         return [*w.refs, *v.refs, *down.refs, height, *sums]
 
     return write

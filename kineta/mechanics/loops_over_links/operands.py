@@ -11,7 +11,7 @@ from kineta.expr.program import StraightLineProgram
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.elements import inertia_elements
 from kineta.mechanics.kinematics.tree import Link, Rate
-from kineta.passes.step_recorder import Hoisted, Operand, Shape, StepRecorder, UnsuitedError
+from kineta.passes.step_recorder import Hoisted, Operand, Shape, StepRecorder, UnsuitedError, rebuilt
 from kineta.records import dataclass
 from kineta.spatial.inertia import Moments, symmetric
 from kineta.spatial.vector import Matrix, Vector, identity
@@ -152,6 +152,15 @@ def like_link(like: Link, read: StepOperands, R: Matrix, r: Vector, moments: Mom
     )
     none = Moments(ZERO, Vector(graph), identity(graph)) if moments is None else moments
     return Link(like.parent, R, r, like.kind, like.axis, Q, d, rates, none)
+
+
+def moving_link(like: Link, read: StepOperands, shape: Shape, n: int) -> tuple[Link, list[Ref], list[Ref]]:
+    """A link of the kind of *like* with the masses that come next and, in *n* leaves of a *shape*, its motion; the operands of
+    this motion, and those behind it.
+    """
+    R, r, moments = read.matrix(), read.vector(), read.moments()
+    own, size = rebuilt(read.graph, shape, read.refs(n)), motion_size(like)
+    return like_link(like, StepOperands(read.graph, own), R, r, moments), own[:size], own[size:]
 
 
 def motion_size(link: Link) -> int:

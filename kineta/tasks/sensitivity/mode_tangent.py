@@ -82,6 +82,7 @@ class ModeTangent:
             [y[:, : self.functions.nq + self.functions.nv], x, np.tile(mode.flags, (len(y), 1))], axis=1
         )
 
+    @np.errstate(over="ignore", invalid="ignore")  # who asks tells of what has no value
     def rates(self, mode: BoundSystem, t: FloatArray, y: FloatArray) -> LinearRates:
         """Return the rates at the times *t* (k,) in the states *y* (k, ...) of a *mode*."""
         F = self.functions
@@ -112,6 +113,7 @@ class ModeTangent:
         """Return the series shown (k, s), and their derivatives (k, s, n_z) by z."""
         return self._valued("shown", mode, t, y, rates, self.functions.shown)
 
+    @np.errstate(over="ignore", invalid="ignore")  # who asks tells of what has no value
     def _valued(
         self, name: str, mode: BoundSystem, t: FloatArray, y: FloatArray, rates: LinearRates, size: int
     ) -> tuple[FloatArray, FloatArray]:

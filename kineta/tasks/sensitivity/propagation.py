@@ -110,12 +110,11 @@ def _walk(
 
 def _maps(tangent: ModeTangent, piece: MotionPiece, a: FloatArray, b: FloatArray, accuracy: Accuracy) -> Maps:
     """Maps of the steps from the times *a* (k,) to *b*, and their errors (1 or 2, k, n, n + m)."""
-    spans = [(a[i : i + CHUNK], b[i : i + CHUNK]) for i in range(0, len(a), CHUNK)]
-    with np.errstate(over="ignore", invalid="ignore"):  # of maps without a value :func:`_check_finite` tells
-        parts = [_some_maps(tangent, piece, *span, accuracy) for span in spans]
+    parts = [_some_maps(tangent, piece, a[i : i + CHUNK], b[i : i + CHUNK], accuracy) for i in range(0, len(a), CHUNK)]
     return np.concatenate([maps for maps, _ in parts]), np.concatenate([errors for _, errors in parts], axis=1)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of maps without a value :func:`_check_finite` tells
 def _some_maps(tangent: ModeTangent, piece: MotionPiece, a: FloatArray, b: FloatArray, accuracy: Accuracy) -> Maps:
     tableau, h, n = accuracy.tableau, (b - a)[:, None, None], tangent.states
     # The last stage, behind all others, is at the end of the step.
