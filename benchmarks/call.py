@@ -6,7 +6,6 @@ the same run, so that the rest is what the call costs.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 
 import numpy as np
@@ -31,9 +30,7 @@ def work(function: kn.Function, state: tuple[FloatArray, ...]) -> Callable[[], N
     native = llvm.compile([function.main]).function(function.main.name)
     blocks = [np.zeros(1), *state, function.hoisted()]
     out = np.empty((ROWS, native.program.n_outputs))
-    loop = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * (len(blocks) + 1))(
-        native.each_address
-    )
+    loop = native.rows()
     rows = [x for b in blocks for x in (b.ctypes.data, 0)]
     arguments = (ROWS, *rows, out.ctypes.data, out.shape[1])
     return lambda kept=(blocks, out): loop(*arguments)

@@ -5,7 +5,6 @@ All loop over the same states in native code: one call from Python for all of th
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
@@ -29,7 +28,7 @@ def kineta_calls(
 ) -> dict[str, tuple[Callable[[], None], FloatArray]]:
     """kineta's scalar and batch loops: what to call, and where the results then are."""
     function = kn.derive(robot.system).function(quantity)
-    code = llvm.compile([function.main], batch=True).function(function.main.name)
+    program = function.main
     order = robot.v_order()
     blocks = {
         "t": np.zeros((len(states["q"]), 1)),
@@ -39,14 +38,14 @@ def kineta_calls(
         "vdot": states["extra"][:, order],
         "h": function.hoisted()[np.newaxis],
     }
-    given = [np.ascontiguousarray(blocks[b.name]) for b in code.program.inputs]
+    given = [np.ascontiguousarray(blocks[b.name]) for b in program.inputs]
     found = {}
-    for name, address in (("scalar", code.each_address), ("batch", code.batch_address)):
-        out = np.empty((len(states["q"]), code.program.n_outputs))
+    for name, batch in (("scalar", False), ("batch", True)):
+        code = llvm.compile([program], batch=batch).function(program.name)
+        out = np.empty((len(states["q"]), program.n_outputs))
         rows = [x for b in given for x in (b.ctypes.data, b.shape[1] if len(b) > 1 else 0)]
-        native = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * (len(given) + 1))(address)
         arguments = (len(out), *rows, out.ctypes.data, out.shape[1])
-        found[name] = (lambda native=native, arguments=arguments, kept=(given, code): native(*arguments), out)
+        found[name] = (lambda code=code, arguments=arguments, kept=given: code.rows()(*arguments), out)
     return found
 
 

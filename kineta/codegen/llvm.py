@@ -176,7 +176,7 @@ class NativeFunction:
         self._scalar = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (n + 1))(self.address)
 
     @once
-    def _rows(self) -> Callable[..., None]:
+    def rows(self) -> Callable[..., None]:
         """The loop over rows, in vectors or one by one."""
         kinds = [ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * (len(self._sizes) + 1)]
         if self.batch_address:
@@ -218,7 +218,7 @@ class NativeFunction:
                 raise self._misfit(len(rows) // 2, shape, n)
         n = 1 if n == -1 else n
         out = np.empty((n, self._n_outputs))
-        self._rows(n, *rows, address(out), self._n_outputs)
+        self.rows(n, *rows, address(out), self._n_outputs)
         return out
 
     def _misfit(self, i: int, shape: tuple[int, ...], n: int) -> ArgumentError:

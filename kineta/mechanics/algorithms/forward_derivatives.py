@@ -115,20 +115,22 @@ def past(G: Wrench, beta: Vector, S: Twist, first: tuple[Wrench, Vector]) -> tup
 Mobility = list[list[Ref]]
 
 
-def mobility_beyond(W: Mobility, G: Wrench, S: Twist, inverse: Ref) -> Mobility:
-    """The mobility behind a rate S with the row G and the pivot D, where all are seen in one frame::
+def mobility_beyond(W: Mobility, G: Wrench, S: Twist, inverse: Ref) -> tuple[Mobility, Twist, Ref]:
+    """The mobility behind a rate S with the row G and the pivot D, where all are seen in one frame, and the accelerations A of
+    the link and u of the rate under a unit force on this::
 
-    W += S h^T + A S^T,  h = W G,  A = h + (1 / D + G . h) S
+    W += S h^T + A S^T,  h = W G,  u = 1 / D + G . h,  A = h + u S
     """
     g = G.f.graph
     under = accelerated(W, G)
-    A = under + S * g.add(under.work(G), inverse)
+    u = g.add(under.work(G), inverse)
+    A = under + S * u
     S6, h, A6 = ((*x.w.refs, *x.v.refs) for x in (S, under, A))
     found = [list(row) for row in W]
     for a in range(6):
         for b in range(a, 6):
             found[a][b] = found[b][a] = g.sum([W[a][b], g.mul(S6[a], h[b]), g.mul(A6[a], S6[b])])
-    return found
+    return found, A, u
 
 
 def accelerated(W: Mobility, F: Wrench) -> Twist:
@@ -195,7 +197,7 @@ class _Answers:
         for i, link in enumerate(self.m.links):
             W = found[link.parent] if link.parent >= 0 else [[ZERO] * 6 for _ in range(6)]
             for at in self.of_link[i]:
-                W = mobility_beyond(W, self.first[at].G, self.S[at], self.steps[at].inverse)
+                W, *_ = mobility_beyond(W, self.first[at].G, self.S[at], self.steps[at].inverse)
             found.append(W)
         return found
 

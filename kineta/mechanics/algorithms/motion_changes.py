@@ -69,14 +69,12 @@ class MotionChanges:
         self.mechanism, self.graph, self.links = mechanism, mechanism.graph, mechanism.links
         self.w, self.wdot, self.a, self.F, self.free = w, wdot, a, F, free
         self.U = [acceleration_matrix(*both) for both in zip(w, wdot, strict=True)]
-        self.v = self._velocities()
         self.rates: list[At] = [(i, j) for i, link in enumerate(self.links) for j in range(len(link.rates))]
         self.S = {(i, j): self.links[i].rates[j].twist(self.graph) for i, j in self.rates}
         self.carriers: list[list[int]] = []
         for i, link in enumerate(self.links):
             self.carriers.append([i, *(self.carriers[link.parent] if link.parent >= 0 else [])])
-        two = self.graph.const(2.0)
-        self.twice = [Twist(w * two, v * two) for w, v in zip(self.w, self.v, strict=True)]
+        self.twice, self.v = self._velocities()
         self.p: list[Vector] = []
         self.T: list[Matrix] = []
         for link, twice in zip(self.links, self.twice, strict=True):
@@ -84,13 +82,17 @@ class MotionChanges:
             self.p.append(p)
             self.T.append(T)
 
-    def _velocities(self) -> list[Vector]:
-        """Of the origins, relative to a free first link."""
-        found: list[Vector] = []
-        for link in self.links:
-            p = link.parent
-            found.append(origin_velocity(link, Twist(self.w[p], found[p]) if p >= 0 else Twist.zero(self.graph)))
-        return found
+    def _velocities(self) -> tuple[list[Twist], list[Vector]]:
+        """Twice the velocities of the links, and the velocities of their origins, relative to a free first link. They are doubled
+        before they are swept where that is all they are asked for.
+        """
+        several = any(link.parent >= 0 and len(link.rates) > 1 for link in self.links)
+        swept, found = self.graph.const(1.0 if several else 2.0), list[Twist]()
+        for link, w in zip(self.links, self.w, strict=True):
+            carrier = found[link.parent] if link.parent >= 0 else Twist.zero(self.graph)
+            found.append(Twist(w * swept, origin_velocity(link, carrier, swept)))
+        double, single = (self.graph.const(x) for x in ((2.0, 1.0) if several else (1.0, 0.5)))
+        return [Twist(x.w * double, x.v * double) for x in found], [x.v * single for x in found]
 
     def by_displacement(self, at: At) -> Change:
         """The change by a unit displacement along the rate *at*."""
@@ -131,8 +133,7 @@ class MotionChanges:
         return displaced(link.rates[j], self.twice[i].v, self.w[i], self.a[i], self.U[i])
 
     def _carried(self, link: Link, S: Twist) -> Change:
-        p = link.parent
-        v = Twist(link.outward(self.w[p]), link.outward(self.v[p] + self.w[p].cross(link.offset)))
+        p, v = link.parent, self._carrier_velocity(link)
         a = link.outward(self.a[p] + self.U[p] @ link.offset) - v.w.cross(v.v)
         turned = v.cross(S)
         return Change(Twist(link.outward(self.wdot[p]), a).cross(S) + v.cross(turned), turned.w)
@@ -186,13 +187,13 @@ def doubled_sums(own: Moments, twice: Twist) -> tuple[Vector, Matrix]:
     return twice.v * own.m + twice.w.cross(own.c), outer(twice.v, own.c) + skew(twice.w).times(own.S)
 
 
-def origin_velocity(link: Link, carrier: Twist) -> Vector:
-    """The velocity of the origin of *link*, whose *carrier* has this velocity; relative to a free first link."""
+def origin_velocity(link: Link, carrier: Twist, factor: Ref) -> Vector:
+    """The velocity of the origin of *link* times a *factor*, from that of its *carrier*; relative to a free first link."""
     v = link.outward(carrier.v + carrier.w.cross(link.offset)) if link.parent >= 0 else Vector(carrier.v.graph)
     if link.parent >= 0 or not _free(link):
         for rate in link.rates:
             if not rate.turns:
-                v = v.plus(rate.axis, rate.speed)
+                v = v.plus(rate.axis, carrier.v.graph.mul(factor, rate.speed))
     return v
 
 

@@ -8,7 +8,6 @@ columns of unit forces and answers to changes are a step each. Accelerations of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.mechanics.algorithms.articulated_bodies import (
@@ -94,7 +93,8 @@ class _SeenLink:
     S : the twist of its rate
     row : G, beta
     changes : X, y, what the rate takes up itself, and P, by block
-    W, A : its mobility, and the acceleration of its carrier under a unit force on its rate
+    W : its mobility
+    A, u : the accelerations of the link and of its rate under a unit force on this
     """
 
     S: list[Operand]
@@ -102,6 +102,7 @@ class _SeenLink:
     changes: list[list[Operand]]
     W: list[Operand]
     A: list[Operand]
+    u: Operand
 
 
 class _PairOperands(StepOperands):
@@ -168,7 +169,6 @@ class _LinkPairs:
         level = sweeps.accelerated(loops.d.graph, [ZERO] * n)
         motions = swept(loops, level)
         self.swept, tests = _eliminated(loops, motions)
-        self.seen = self._outwards(motions)
         self.carriers: list[list[int]] = []
         tree: list[int] = []
         for i, link in enumerate(self.links):
@@ -176,6 +176,8 @@ class _LinkPairs:
             self.carriers.append([i, *(self.carriers[p] if p >= 0 else [])])
             tree.append(tree[p] if p >= 0 else i)
         self.tests = [[tests[k]] for k in tree]
+        self.tips = set(range(n)) - {link.parent for link in self.links}
+        self.seen = self._outwards(motions)
         self.rows: dict[tuple[int, int], list[Operand]] = {}
         self.A: dict[tuple[int, int], list[Operand]] = {}
         self.entries: dict[str, dict[tuple[int, int], Operand]] = {block: {} for block in (*blocks, "tau")}
@@ -205,8 +207,9 @@ class _LinkPairs:
             axes.append(taken[1])
             S, row, changes = taken[2], taken[3], taken[4:]
             W = found[p].W if p >= 0 else constants([ZERO] * len(_SIX))
-            mobile = self.call("mobility", _mobility, [*W, *row[:6], *S, own.solution[6]], apart=True)
-            found.append(_SeenLink(S, row, changes, mobile[6:], mobile[:6]))
+            operands = [*W, *row[:6], *S, own.solution[6], *self.tests[i]]
+            u, *mobile = self.call("mobility", _mobility, operands, apart=True)
+            found.append(_SeenLink(S, row, changes, mobile[6:], mobile[:6], u))
         return found
 
     def _row(self, i: int) -> None:
@@ -220,12 +223,15 @@ class _LinkPairs:
     def _force(self, c: int) -> None:
         """The accelerations under a unit force on the rate of link c."""
         entries = self.entries["tau"]
-        for k in range(c, len(self.links)):
+        self.A[c, c], entries[c, c] = self.seen[c].A, self.seen[c].u
+        for k in range(c + 1, len(self.links)):
             own, at = self.seen[k], self.links[k].parent
             if c in self.carriers[k]:
-                more = [self.swept[c].solution[6]] if k == c else []
-                operands = [*(own.A if k == c else self.A[c, at]), *own.row[:6], *own.S, *self.tests[c], *more]
-                *self.A[c, k], entries[k, c] = self.call("forced", _forced, operands)
+                operands = [*self.A[c, at], *own.row[:6], *self.tests[c]]
+                if k in self.tips:
+                    (entries[k, c],) = self.call("apart", _apart, operands)
+                else:
+                    *self.A[c, k], entries[k, c] = self.call("forced", _forced, [*operands, *own.S])
             elif (common := self.common(k, c)) >= 0:
                 key = c, common
                 if key not in self.A:
@@ -308,11 +314,11 @@ def _eliminated(loops: LinkLoops, motions: Sequence[Moved]) -> tuple[list[_Swept
     for i, link in enumerate(loops.links):
         p = link.parent
         shape, leaves = loops.expression([link.rates[0].speed])
-        carrier = [*motions[p].state[:3], *velocities[p][:3]] if p >= 0 else zero
+        carrier = velocities[p][:6] if p >= 0 else zero
         operands = [*loops.masses(link), *motions[i].motion, *motions[i].state[:3], *leaves, *carrier]
         found = call(("velocity", kind_of(link), shape), _velocity(link, shape, len(leaves)), operands, apart=True)
-        velocities.append(found[:9])
-        sums.append(found[9:])
+        velocities.append(found[:6])
+        sums.append(found[6:])
     carried: list[list[Operand]] = [[] for _ in range(n)]
     swept: list[_SweptLink] = []
     for i in reversed(range(n)):
@@ -323,7 +329,7 @@ def _eliminated(loops: LinkLoops, motions: Sequence[Moved]) -> tuple[list[_Swept
         operands = [*masses, *motion.motion, *motion.wrench, *leaves, *sums[i], *carried[i]]
         key = "reduced", kind_of(link), shape, bool(carried[i])
         found = call(key, _reduced(link, shape, len(leaves), bool(carried[i])), operands, apart=True)
-        swept.append(_SweptLink(found[:8], found[8:56], velocities[i][3:]))
+        swept.append(_SweptLink(found[:8], found[8:56], velocities[i]))
         rest, carried[i] = found[56:], []
         if link.parent < 0:
             carried[i] = rest
@@ -335,7 +341,7 @@ def _eliminated(loops: LinkLoops, motions: Sequence[Moved]) -> tuple[list[_Swept
 
 
 def _velocity(like: Link, shape: Shape, n: int) -> Write:
-    """The step of the velocity of the origin, twice that of the link, and its own p and tr(T) E - T, for links as *like*."""
+    """The step of twice the velocity of a link, and of its own p and tr(T) E - T, for links as *like*."""
 
     def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
         read = _PairOperands(graph, refs)
@@ -347,11 +353,10 @@ def _velocity(like: Link, shape: Shape, n: int) -> Write:
         moving = Link(
             link.parent, R, r, link.kind, link.axis, link.Q, link.d, (_with_speed(rate, speed),), link.moments
         )
-        v = origin_velocity(moving, read.twist())
         two = graph.const(2.0)
-        twice = Twist(w * two, v * two)
+        twice = Twist(w * two, origin_velocity(moving, read.twist(), two))
         p, T = doubled_sums(moments, twice)
-        return [*v.refs, *_twist(twice), *p.refs, *gyration(T).refs]
+        return [*_twist(twice), *p.refs, *gyration(T).refs]
 
     return write
 
@@ -448,9 +453,8 @@ def _seen(like: Link, blocks: Sequence[str]) -> Write:
 
 def _mobility(graph: Graph, refs: list[Ref]) -> list[Ref]:
     read = _PairOperands(graph, refs)
-    W, G = read.mobility(), read.wrench()
-    found = mobility_beyond(W, G, read.twist(), *read.refs(1))
-    return [*_twist(accelerated(W, G)), *(found[a][b] for a, b in _SIX)]
+    W, A, u = mobility_beyond(read.mobility(), read.wrench(), read.twist(), *read.refs(1))
+    return [graph.guard(u, *read.refs(1)), *_twist(A), *(W[a][b] for a, b in _SIX)]
 
 
 def _past(graph: Graph, refs: list[Ref]) -> list[Ref]:
@@ -465,11 +469,11 @@ def _mobile(graph: Graph, refs: list[Ref]) -> list[Ref]:
 
 
 def _forced(graph: Graph, refs: list[Ref]) -> list[Ref]:
-    """The acceleration of a link, and that of its rate; the force acts on it where 1 / D comes last."""
+    """The acceleration of a link, and that of its rate."""
     read = _PairOperands(graph, refs)
-    a, G, S, (test, *more) = read.twist(), read.wrench(), read.twist(), list(read.rest())
-    u = reduce(graph.add, more, a.work(G))
-    return [*_twist(a + S * u), graph.guard(u, test)]
+    a, G, (test,) = read.twist(), read.wrench(), read.refs(1)
+    u = a.work(G)
+    return [*_twist(a + read.twist() * u), graph.guard(u, test)]
 
 
 def _apart(graph: Graph, refs: list[Ref]) -> list[Ref]:
