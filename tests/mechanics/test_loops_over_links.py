@@ -15,7 +15,7 @@ from kineta.codegen import numpy as reference
 from kineta.equations.equations import Equations, _lowered, derive
 from kineta.expr.loop_program import LoopProgram
 from kineta.expr.program import StraightLineProgram
-from kineta.mechanics.loops_over_links import derivatives, operands
+from kineta.mechanics.loops_over_links import forward_derivatives, inverse_derivatives, operands
 from kineta.model.body import Body, Station, body, inertia
 from kineta.model.elements.damper import Damper
 from kineta.model.elements.force import Force
@@ -38,7 +38,7 @@ SEEDS = [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 6))]
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Loops for trees of any length, with as many steps as it takes."""
-    for module in (operands, derivatives):
+    for module in (operands, forward_derivatives, inverse_derivatives):
         monkeypatch.setattr(module, "LONG", 3)
     monkeypatch.setattr(operands, "REPEATED", 0.01)
 
@@ -147,15 +147,18 @@ def _simple_tree(seed: int, n: int) -> System:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_derivatives_of_random_trees(seed: int) -> None:
-    """By all that accelerations depend on, together; alone, by one of them."""
+    """By all that accelerations and forces depend on, together; alone, by one of them."""
     equations = derive(_simple_tree(seed, 4))
-    _agrees(equations, "forward_derivatives", seed)
-    _agrees(equations, ("forward_by_q", "forward_by_v", "forward_by_tau")[seed % 3], seed, compiled=False)
+    for kind in ("forward", "inverse"):
+        _agrees(equations, f"{kind}_derivatives", seed)
+        for block in (("q", "v", "tau") if kind == "forward" else ("q", "v"))[seed % 2 :]:
+            _agrees(equations, f"{kind}_by_{block}", seed, compiled=False)
 
 
 @pytest.mark.slow
-def test_derivatives_of_longer_chains_take_the_same_steps() -> None:
-    short, long = (_chain(n).programs("forward_derivatives")[1] for n in (10, 14))
+@pytest.mark.parametrize("quantity", ["forward_derivatives", "inverse_derivatives"])
+def test_derivatives_of_longer_chains_take_the_same_steps(quantity: str) -> None:
+    short, long = (_chain(n).programs(quantity)[1] for n in (10, 14))
     assert isinstance(short, LoopProgram)
     assert isinstance(long, LoopProgram)
     assert short.code_digest == long.code_digest
@@ -163,7 +166,9 @@ def test_derivatives_of_longer_chains_take_the_same_steps() -> None:
 
 def test_derivatives_in_loops_are_those_of_straight_code() -> None:
     """The sign of a rate that is the opposite of its speed, and forces that depend on other rates."""
-    _agrees(derive(_simple_tree(1, 4)), "forward_derivatives", 1, compiled=False)
+    equations = derive(_simple_tree(1, 4))
+    for quantity in ("forward_derivatives", "inverse_derivatives"):
+        _agrees(equations, quantity, 1, compiled=False)
 
 
 @pytest.mark.slow

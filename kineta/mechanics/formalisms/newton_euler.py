@@ -16,7 +16,7 @@ from kineta.mechanics.from_residual import cheapest, check_regular, eliminated, 
 from kineta.mechanics.kinematics.common_frames import Sharing
 from kineta.mechanics.kinematics.sweeps import carried
 from kineta.mechanics.kinematics.tree import Mechanism, rates_below
-from kineta.mechanics.loops_over_links import derivatives, dynamics
+from kineta.mechanics.loops_over_links import dynamics, forward_derivatives, inverse_derivatives
 from kineta.mechanics.loops_over_links.operands import Loops
 from kineta.mechanics.narration import Step, applied, links, vectors
 
@@ -138,5 +138,10 @@ NEWTON_EULER = Formalism(
         "bias": _bias,
         "forward": _forward,
     },
-    loops={"forward": Loops(dynamics.forward), "inverse": Loops(dynamics.inverse), **derivatives.LOOPS},
+    loops={
+        "forward": Loops(dynamics.forward),
+        "inverse": Loops(dynamics.inverse),
+        **forward_derivatives.LOOPS,
+        **inverse_derivatives.LOOPS,
+    },
 )

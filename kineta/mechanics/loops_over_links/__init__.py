@@ -1,4 +1,4 @@
 """Quantities of long trees as steps in loops over the links.
 
-Reading order: ``operands``, ``dynamics``, ``derivatives``.
+Reading order: ``operands``, ``dynamics``, ``pairs``, ``forward_derivatives``, ``inverse_derivatives``.
 """

@@ -160,7 +160,7 @@ def accelerations(loops: LinkLoops, tau: Sequence[Ref]) -> list[Operand]:
 def added(graph: Graph, refs: list[Ref]) -> list[Ref]:
     """Sums of the articulated inertias and wrenches that two links pass to their carrier, and both tests of pivots."""
     half = len(refs) // 2
-    return [*_summed(graph, refs[: half - 1] + refs[half:-1]), graph.guard(refs[half - 1], refs[-1])]
+    return [*summed(graph, refs[: half - 1] + refs[half:-1]), graph.guard(refs[half - 1], refs[-1])]
 
 
 def _inwards(like: Link, shape: Shape, n: int, loaded: bool) -> Write:
@@ -280,11 +280,12 @@ def inverse(d: Derivation) -> Programs:
         rest = found[len(speeds) :]
         if link.parent >= 0:
             held = carried[link.parent]
-            carried[link.parent] = call("summed", _summed, [*held, *rest]) if held else rest
+            carried[link.parent] = call("summed", summed, [*held, *rest]) if held else rest
     return programs(loops, "inverse", _column("inverse", results))
 
 
-def _summed(graph: Graph, refs: list[Ref]) -> list[Ref]:
+def summed(graph: Graph, refs: list[Ref]) -> list[Ref]:
+    """Sums of what two links pass to their carrier."""
     half = len(refs) // 2
     return [graph.add(a, b) for a, b in zip(refs[:half], refs[half:], strict=True)]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
+from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.mechanics.algorithms.articulated_bodies import (
     Articulated,
     RateSolution,
@@ -21,7 +21,6 @@ from kineta.mechanics.algorithms.articulated_bodies import (
     rigid,
 )
 from kineta.mechanics.algorithms.forward_derivatives import (
-    Mobility,
     accelerated,
     asked,
     eliminated_load,
@@ -30,24 +29,14 @@ from kineta.mechanics.algorithms.forward_derivatives import (
     mobility_beyond,
     past,
 )
-from kineta.mechanics.algorithms.motion_changes import (
-    Change,
-    displaced,
-    displaced_on_ground,
-    doubled_sums,
-    gyration,
-    origin_velocity,
-    taken_up,
-)
+from kineta.mechanics.algorithms.motion_changes import Change, displaced, displaced_on_ground, gyration, taken_up
 from kineta.mechanics.algorithms.rounding_bounds import rate_bounds
 from kineta.mechanics.derivation import Derivation
-from kineta.mechanics.force_derivatives import applied_changes
 from kineta.mechanics.kinematics import sweeps
 from kineta.mechanics.kinematics.common_frames import axes_beyond, wrench_seen
-from kineta.mechanics.kinematics.tree import Link, Rate
+from kineta.mechanics.kinematics.tree import Link
 from kineta.mechanics.loops_over_links.dynamics import Moved, added, programs, swept
 from kineta.mechanics.loops_over_links.operands import (
-    LARGE,
     LinkLoops,
     Loops,
     Programs,
@@ -57,19 +46,12 @@ from kineta.mechanics.loops_over_links.operands import (
     listed,
     upper,
 )
+from kineta.mechanics.loops_over_links.pairs import LONG, SIX, STEPS, LinkPairs, PairOperands, twist_refs
 from kineta.passes.step_recorder import Hoisted, Operand, Shape, UnsuitedError, Write, rebuilt
 from kineta.records import dataclass
 from kineta.spatial.twist import Twist
 from kineta.spatial.vector import Vector, identity, skew
 from kineta.spatial.wrench import Wrench
-
-#: Coordinates from which on loops are written: code of fewer is faster, and compiled in some seconds.
-LONG = 32
-#: Steps at most: chains of one kind of links take some two hundred, of which most are for pairs with links near the ends.
-STEPS = 600
-
-#: The place of an entry of a symmetric matrix (6, 6) in the row of those of its upper half.
-_SIX = {(a, b): k for k, (a, b) in enumerate((a, b) for a in range(6) for b in range(a, 6))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,31 +87,6 @@ class _SeenLink:
     u: Operand
 
 
-class _PairOperands(StepOperands):
-    """Operands of steps of derivatives."""
-
-    def twist(self) -> Twist:
-        """The next twist, turning first."""
-        return Twist(self.vector(), self.vector())
-
-    def row(self) -> tuple[Wrench, Vector]:
-        """The next row G, beta."""
-        return self.wrench(), self.vector()
-
-    def articulated(self) -> Articulated:
-        """The next articulated inertia with its wrench."""
-        return Articulated(self.symmetric(), self.matrix(), self.symmetric(), self.wrench())
-
-    def mobility(self) -> Mobility:
-        """The next mobility."""
-        found = self.refs(len(_SIX))
-        return [[found[_SIX[min(a, b), max(a, b)]] for b in range(6)] for a in range(6)]
-
-
-def _twist(X: Twist) -> list[Ref]:
-    return [*X.w.refs, *X.v.refs]
-
-
 def derivatives(d: Derivation, name: str, blocks: Sequence[str]) -> Programs:
     """The derivatives of the accelerations by *blocks* of q, v, tau. Raise :class:`UnsuitedError` for systems that loops do not
     suit.
@@ -137,56 +94,56 @@ def derivatives(d: Derivation, name: str, blocks: Sequence[str]) -> Programs:
     s = d.symbols
     inputs = {"t": (s.t,), "q": s.q, "v": s.v, "tau": s.tau}
     loops = LinkLoops(d, inputs, Hoisted(d.graph, s.p), LONG, STEPS)
-    pairs = _LinkPairs(loops, [block for block in blocks if block != "tau"])
+    pairs = _LinkAnswers(loops, [block for block in blocks if block != "tau"])
     n = len(s.v)
     return programs(loops, name, {f"forward_by_{block}": ((n, n), pairs.matrix(block)) for block in blocks})
 
 
-def _speeds(d: Derivation) -> tuple[list[int], list[bool]]:
-    """For every link the speed that its only rate is, and whether it is the opposite of that."""
-    graph, speeds, opposite = d.graph, [], []
-    for link in d.mechanism.links:
-        if len(link.rates) != 1 or len(link.rates[0].by_speed) != 1 or link.kind not in ("turn", "shift"):
-            raise UnsuitedError
-        (rate,), ((k, partial),) = link.rates, link.rates[0].by_speed.items()
-        if partial not in (ONE, neg(ONE)) or rate.speed != graph.mul(partial, d.symbols.v[k]) or rate.bias != ZERO:
-            raise UnsuitedError
-        speeds.append(k)
-        opposite.append(partial != ONE)
-    if len(set(speeds)) < len(speeds):
-        raise UnsuitedError
-    return speeds, opposite
-
-
-class _LinkPairs:
+class _LinkAnswers(LinkPairs):
     """The derivatives by displacements and by rates (*blocks* q, v) and by forces, as operands, (link, link)."""
 
     def __init__(self, loops: LinkLoops, blocks: Sequence[str]) -> None:
-        self.loops, self.call, self.blocks = loops, loops.recorder.call, blocks
-        self.links, n = loops.links, len(loops.links)
-        self.speeds, self.opposite = _speeds(loops.d)
-        self.zero = loops.recorder.constants([ZERO] * 6)
-        level = sweeps.accelerated(loops.d.graph, [ZERO] * n)
-        motions = swept(loops, level)
-        self.swept, tests = _eliminated(loops, motions)
-        self.carriers: list[list[int]] = []
-        tree: list[int] = []
-        for i, link in enumerate(self.links):
-            p = link.parent
-            self.carriers.append([i, *(self.carriers[p] if p >= 0 else [])])
-            tree.append(tree[p] if p >= 0 else i)
-        self.tests = [[tests[k]] for k in tree]
+        super().__init__(loops)
+        self.blocks, n = blocks, len(loops.links)
+        motions = swept(loops, sweeps.accelerated(loops.d.graph, [ZERO] * n))
+        self.swept, tests = self._eliminated(motions)
+        self.tests = [[tests[carriers[-1]]] for carriers in self.carriers]
         self.tips = set(range(n)) - {link.parent for link in self.links}
         self.seen = self._outwards(motions)
         self.rows: dict[tuple[int, int], list[Operand]] = {}
         self.A: dict[tuple[int, int], list[Operand]] = {}
-        self.entries: dict[str, dict[tuple[int, int], Operand]] = {block: {} for block in (*blocks, "tau")}
+        self.entries = {block: {} for block in (*blocks, "tau")}
         for i in range(n):
             self._row(i)
         for i in range(n):
             self._force(i)
         for i in range(n) if blocks else ():
             self._change(i)
+
+    def _eliminated(self, motions: Sequence[Moved]) -> tuple[list[_SweptLink], list[Operand]]:
+        """Velocities outwards and the elimination inwards, and the tests of the trees, at their first links."""
+        loops, call, d = self.loops, self.call, self.loops.d
+        bounds, velocities, n = rate_bounds(d.mechanism), self.velocities(motions), len(self.links)
+        carried: list[list[Operand]] = [[] for _ in range(n)]
+        swept: list[_SweptLink] = []
+        for i in reversed(range(n)):
+            link, motion, (twice, sums) = self.links[i], motions[i], velocities[i]
+            ((k, partial),) = link.rates[0].by_speed.items()
+            force = d.graph.add(d.symbols.tau[k], d.elements.forces[k])
+            shape, leaves = loops.expression([d.graph.mul(partial, force)])
+            masses = loops.masses(link, [bounds[i, 0]])
+            operands = [*masses, *motion.motion, *motion.wrench, *leaves, *sums, *carried[i]]
+            key = "reduced", kind_of(link), shape, bool(carried[i])
+            found = call(key, _reduced(link, shape, len(leaves), bool(carried[i])), operands, apart=True)
+            swept.append(_SweptLink(found[:8], found[8:56], twice))
+            rest, carried[i] = found[56:], []
+            if link.parent < 0:
+                carried[i] = rest
+            elif carried[link.parent]:
+                carried[link.parent] = call("added", added, [*carried[link.parent], *rest])
+            else:
+                carried[link.parent] = rest
+        return swept[::-1], [rest[0] if rest else -1 for rest in carried]
 
     def _outwards(self, motions: Sequence[Moved]) -> list[_SeenLink]:
         """The accelerations, and all links as they are seen."""
@@ -206,7 +163,7 @@ class _LinkPairs:
             accelerations.append(taken[0])
             axes.append(taken[1])
             S, row, changes = taken[2], taken[3], taken[4:]
-            W = found[p].W if p >= 0 else constants([ZERO] * len(_SIX))
+            W = found[p].W if p >= 0 else constants([ZERO] * len(SIX))
             operands = [*W, *row[:6], *S, own.solution[6], *self.tests[i]]
             u, *mobile = self.call("mobility", _mobility, operands, apart=True)
             found.append(_SeenLink(S, row, changes, mobile[6:], mobile[:6], u))
@@ -281,88 +238,16 @@ class _LinkPairs:
         return next((x for x in self.carriers[k] if x in self.carriers[i]), -1)
 
     def matrix(self, block: str) -> list[Operand]:
-        """The derivatives by a *block* of variables, row by row."""
-        n = len(self.speeds)
-        found = [self.zero[0]] * n**2
-        for (i, k), x in self.entries[block].items():
-            flipped = self.opposite[i] != self.opposite[k]
-            found[self.speeds[i] * n + self.speeds[k]] = self.loops.recorder.opposite(x) if flipped else x
-        return found if block == "tau" else self._applied(block, found)
-
-    def _applied(self, block: str, found: list[Operand]) -> list[Operand]:
-        """The derivatives *found* with those of the forces of elements."""
-        n, recorder = len(self.speeds), self.loops.recorder
-        compliance = self.matrix("tau")
-        for l, forces in enumerate(applied_changes(self.loops.d, block)):
-            for j, force in enumerate(forces):
-                if force == ZERO:
-                    continue
-                change = recorder.evaluated([force], LARGE)
-                for k in range(n):
-                    at = k * n + l
-                    (found[at],) = self.call("applied", _with_force, [found[at], compliance[k * n + j], *change])
+        """The derivatives by a *block* of variables, row by row, with those of the forces of elements."""
+        found = super().matrix(block)
+        if block == "tau":
+            return found
+        n, compliance = len(self.speeds), super().matrix("tau")
+        for l, j, change in self.applied(block):
+            for k in range(n):
+                at = k * n + l
+                (found[at],) = self.call("applied", _with_force, [found[at], compliance[k * n + j], *change])
         return found
-
-
-def _eliminated(loops: LinkLoops, motions: Sequence[Moved]) -> tuple[list[_SweptLink], list[Operand]]:
-    """Velocities outwards and the elimination inwards, and the tests of the trees, at their first links."""
-    d, graph, call = loops.d, loops.graph, loops.recorder.call
-    bounds, n = rate_bounds(d.mechanism), len(loops.links)
-    zero = loops.recorder.constants([ZERO] * 6)
-    velocities: list[list[Operand]] = []
-    sums: list[list[Operand]] = []
-    for i, link in enumerate(loops.links):
-        p = link.parent
-        shape, leaves = loops.expression([link.rates[0].speed])
-        carrier = velocities[p][:6] if p >= 0 else zero
-        operands = [*loops.masses(link), *motions[i].motion, *motions[i].state[:3], *leaves, *carrier]
-        found = call(("velocity", kind_of(link), shape), _velocity(link, shape, len(leaves)), operands, apart=True)
-        velocities.append(found[:6])
-        sums.append(found[6:])
-    carried: list[list[Operand]] = [[] for _ in range(n)]
-    swept: list[_SweptLink] = []
-    for i in reversed(range(n)):
-        link, motion = loops.links[i], motions[i]
-        ((k, partial),) = link.rates[0].by_speed.items()
-        shape, leaves = loops.expression([graph.mul(partial, graph.add(d.symbols.tau[k], d.elements.forces[k]))])
-        masses = loops.masses(link, [bounds[i, 0]])
-        operands = [*masses, *motion.motion, *motion.wrench, *leaves, *sums[i], *carried[i]]
-        key = "reduced", kind_of(link), shape, bool(carried[i])
-        found = call(key, _reduced(link, shape, len(leaves), bool(carried[i])), operands, apart=True)
-        swept.append(_SweptLink(found[:8], found[8:56], velocities[i]))
-        rest, carried[i] = found[56:], []
-        if link.parent < 0:
-            carried[i] = rest
-        elif carried[link.parent]:
-            carried[link.parent] = call("added", added, [*carried[link.parent], *rest])
-        else:
-            carried[link.parent] = rest
-    return swept[::-1], [rest[0] if rest else -1 for rest in carried]
-
-
-def _velocity(like: Link, shape: Shape, n: int) -> Write:
-    """The step of twice the velocity of a link, and of its own p and tr(T) E - T, for links as *like*."""
-
-    def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
-        read = _PairOperands(graph, refs)
-        R, r, moments = read.matrix(), read.vector(), read.moments()
-        link = like_link(like, read, R, r, moments)
-        w = read.vector()
-        (speed,) = rebuilt(graph, shape, read.refs(n))
-        rate = link.rates[0]
-        moving = Link(
-            link.parent, R, r, link.kind, link.axis, link.Q, link.d, (_with_speed(rate, speed),), link.moments
-        )
-        two = graph.const(2.0)
-        twice = Twist(w * two, origin_velocity(moving, read.twist(), two))
-        p, T = doubled_sums(moments, twice)
-        return [*_twist(twice), *p.refs, *gyration(T).refs]
-
-    return write
-
-
-def _with_speed(rate: Rate, speed: Ref) -> Rate:
-    return Rate(rate.turns, rate.axis, speed, rate.by_speed, rate.by_time, rate.bias)
 
 
 def _reduced(like: Link, shape: Shape, n: int, loaded: bool) -> Write:
@@ -371,14 +256,14 @@ def _reduced(like: Link, shape: Shape, n: int, loaded: bool) -> Write:
     """
 
     def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
-        read = _PairOperands(graph, refs)
+        read = PairOperands(graph, refs)
         R, r, moments = read.matrix(), read.vector(), read.moments()
         bounds = read.refs(1)
         link = like_link(like, read, R, r, moments)
         rate = link.rates[0]
         I = rigid(link, read.wrench())
         (force,) = rebuilt(graph, shape, read.refs(n))
-        F, N = skew(-read.vector()), read.matrix()
+        F, N = skew(-read.vector()), gyration(read.matrix())
         tests: list[Ref] = []
         if loaded:
             I, N, F = I + read.articulated(), N + read.matrix(), F + read.matrix()
@@ -408,7 +293,7 @@ def _seen(like: Link, blocks: Sequence[str]) -> Write:
     """
 
     def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
-        read = _PairOperands(graph, refs)
+        read = PairOperands(graph, refs)
         R, r = read.matrix(), read.vector()
         link = like_link(like, read, R, r)
         rate = link.rates[0]
@@ -435,7 +320,7 @@ def _seen(like: Link, blocks: Sequence[str]) -> Write:
             *listed(own),
             *axes.refs,
             *origin.refs,
-            *_twist(Twist(axes @ S.w, axes @ S.v + origin.cross(axes @ S.w))),
+            *twist_refs(Twist(axes @ S.w, axes @ S.v + origin.cross(axes @ S.w))),
         ]
         found += [*listed(wrench_seen((axes, origin), G)), *(axes @ beta).refs]
         for block in blocks:
@@ -445,39 +330,39 @@ def _seen(like: Link, blocks: Sequence[str]) -> Write:
             # 2 v x S turns by twice as much as y of a displacement.
             twofold = (axes @ changes["q"].y) * graph.const(2.0) if block == "v" and not first else axes @ change.X.w
             X = Twist(twofold, axes @ change.X.v + origin.cross(twofold))
-            found += [*_twist(X), *(axes @ change.y).refs, change.taken[0, 0], *listed(P)]
+            found += [*twist_refs(X), *(axes @ change.y).refs, change.taken[0, 0], *listed(P)]
         return found
 
     return write
 
 
 def _mobility(graph: Graph, refs: list[Ref]) -> list[Ref]:
-    read = _PairOperands(graph, refs)
+    read = PairOperands(graph, refs)
     W, A, u = mobility_beyond(read.mobility(), read.wrench(), read.twist(), *read.refs(1))
-    return [graph.guard(u, *read.refs(1)), *_twist(A), *(W[a][b] for a, b in _SIX)]
+    return [graph.guard(u, *read.refs(1)), *twist_refs(A), *(W[a][b] for a, b in SIX)]
 
 
 def _past(graph: Graph, refs: list[Ref]) -> list[Ref]:
-    read = _PairOperands(graph, refs)
+    read = PairOperands(graph, refs)
     G, beta, _ = past(*read.row(), read.twist(), read.row())
     return [*listed(G), *beta.refs]
 
 
 def _mobile(graph: Graph, refs: list[Ref]) -> list[Ref]:
-    read = _PairOperands(graph, refs)
-    return _twist(accelerated(read.mobility(), read.wrench()))
+    read = PairOperands(graph, refs)
+    return twist_refs(accelerated(read.mobility(), read.wrench()))
 
 
 def _forced(graph: Graph, refs: list[Ref]) -> list[Ref]:
     """The acceleration of a link, and that of its rate."""
-    read = _PairOperands(graph, refs)
+    read = PairOperands(graph, refs)
     a, G, (test,) = read.twist(), read.wrench(), read.refs(1)
     u = a.work(G)
-    return [*_twist(a + read.twist() * u), graph.guard(u, test)]
+    return [*twist_refs(a + read.twist() * u), graph.guard(u, test)]
 
 
 def _apart(graph: Graph, refs: list[Ref]) -> list[Ref]:
-    read = _PairOperands(graph, refs)
+    read = PairOperands(graph, refs)
     x = read.twist().work(read.wrench())
     return [graph.guard(x, *read.refs(1))]
 
@@ -486,13 +371,13 @@ def _moved(n: int) -> Write:
     """The step of the answers of a rate to its own *n* changes, and of the accelerations of its link with these."""
 
     def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
-        read = _PairOperands(graph, refs)
+        read = PairOperands(graph, refs)
         S, (G, beta), (test,) = read.twist(), read.row(), read.refs(1)
         changes = [(read.twist(), read.vector(), read.refs(1)[0]) for _ in range(n)]
         rest = list(read.rest())
         answers: list[Ref] = []
         totals: list[Ref] = []
-        carried = _PairOperands(graph, rest)
+        carried = PairOperands(graph, rest)
         W = carried.mobility() if rest else None
         for X, y, taken in changes:
             if W is not None:
@@ -500,7 +385,7 @@ def _moved(n: int) -> Write:
                 X = Twist(-a.w, -a.v) + X
             u = graph.add(X.work(G), y.dot(beta))
             answers.append(graph.guard(graph.sub(u, taken), test))
-            totals += _twist(X + S * u)
+            totals += twist_refs(X + S * u)
         return [*answers, *totals]
 
     return write
@@ -508,7 +393,7 @@ def _moved(n: int) -> Write:
 
 def _carrier(graph: Graph, refs: list[Ref]) -> list[Ref]:
     """The answers of the rate of a carrier to loads."""
-    read = _PairOperands(graph, refs)
+    read = PairOperands(graph, refs)
     A, (test,) = read.twist(), read.refs(1)
     return [graph.guard(neg(A.work(_wrench(graph, P))), test) for P in _sixes(read)]
 
@@ -526,7 +411,7 @@ def _subtree(n: int) -> Write:
     """The step of the answers of a rate in the subtree of a link to its *n* changes."""
 
     def write(graph: Graph, refs: list[Ref]) -> list[Ref]:
-        read = _PairOperands(graph, refs)
+        read = PairOperands(graph, refs)
         (G, beta), (test,) = read.row(), read.refs(1)
         totals = [read.twist() for _ in range(n)]
         return [graph.guard(graph.add(X.work(G), read.vector().dot(beta)), test) for X in totals]
@@ -536,19 +421,19 @@ def _subtree(n: int) -> Write:
 
 def _along(graph: Graph, refs: list[Ref]) -> list[Ref]:
     """The accelerations of a carrier, from the answers of its rate and the accelerations of its own carrier."""
-    read = _PairOperands(graph, refs)
+    read = PairOperands(graph, refs)
     S, rest = read.twist(), list(read.rest())
     n = len(rest) // 7
     found: list[Ref] = []
     for k, u in enumerate(rest[:n]):
         at = rest[n + 6 * k :]
-        found += _twist(Twist(Vector(graph, *at[:3]), Vector(graph, *at[3:6])) + S * u)
+        found += twist_refs(Twist(Vector(graph, *at[:3]), Vector(graph, *at[3:6])) + S * u)
     return found
 
 
 def _beside(graph: Graph, refs: list[Ref]) -> list[Ref]:
     """The answers of a rate to the accelerations of the last link that also carries what changes."""
-    read = _PairOperands(graph, refs)
+    read = PairOperands(graph, refs)
     G, (test,) = read.wrench(), read.refs(1)
     twists = (Twist(Vector(graph, *x[:3]), Vector(graph, *x[3:])) for x in _sixes(read))
     return [graph.guard(X.work(G), test) for X in twists]
