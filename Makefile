@@ -40,7 +40,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kineta needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Call make PYTHON=python3.11.")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.[dev]'
-	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true  # on all cores; some packages have files for other Pythons
+	@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true  # on all cores; some packages have files for other Pythons
 	@touch $@
 
 # What the benchmarks compile and call: headers of Eigen and Boost for Pinocchio's, and MuJoCo.

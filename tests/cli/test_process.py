@@ -136,6 +136,7 @@ def test_without_a_verb_the_help_is_shown(kineta: Command) -> None:
     assert "Usage: kineta" in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [("derive", HOPPER), ("check", CART), ("eval", CART, "--json"), ("--help",), ("derive", "-h"), ("--version",)],
@@ -201,6 +202,7 @@ def test_all_output_goes_through_one_writer() -> None:
 
 
 #: Signals that ask a command to end, and the codes that it ends with.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "name", "code"),
     [

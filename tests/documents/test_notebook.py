@@ -32,6 +32,7 @@ def test_the_notebook_shows_what_its_cells_give() -> None:
     assert outputs(stored) == outputs(made)
 
 
+@pytest.mark.slow
 def test_records_show_a_picture_and_a_posture_its_page() -> None:
     system = kn.loads("model m;\ncoordinates x;\nB | Sx(x) = 1;\nspring s = 4 on x;\n")
     for record in (system, kn.simulate(system, 0.1), kn.modes(system), kn.equilibrium(system), kn.assemble(system)):

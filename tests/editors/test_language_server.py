@@ -238,6 +238,7 @@ def test_broken_texts_are_told_of(editor: Editor, tmp_path: Path, text: str) -> 
     editor.close(path)
 
 
+@pytest.mark.slow
 def test_an_untitled_text_is_told_of(editor: Editor) -> None:
     uri = "untitled:Untitled-1"
     item = types.TextDocumentItem(uri, "kin", 1, "B | Sx(q1) = 1; force f on C = (1, 0, 0);")

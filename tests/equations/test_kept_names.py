@@ -44,6 +44,7 @@ def _state(shown: kn.Equations, rng: random.Random) -> dict[str, float]:
     return {n: rng.uniform(0.3, 0.9) for n in sorted(names)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", [CYLINDER, ROPE, (EXAMPLES / "car_axis.kin").read_text(), (EXAMPLES / "crane_servo.kin").read_text()]
 )
@@ -64,6 +65,7 @@ def test_entries_have_the_values_of_those_without_names(text: str) -> None:
         assert shown.reading_cost() <= replace(shown, defined=None).reading_cost()
 
 
+@pytest.mark.slow
 def test_names_are_kept_where_that_is_shorter() -> None:
     boom = kn.derive(kn.loads(CYLINDER))
     assert boom.text().splitlines() == [

@@ -210,6 +210,7 @@ def test_inverse_dynamics_of_a_chain_is_affine_in_its_links() -> None:
     assert grown(10)[2:] == [20, 0]
 
 
+@pytest.mark.slow
 def test_the_graph_grows_with_the_links_and_no_faster() -> None:
     sizes = {}
     for links in (20, 40, 80):

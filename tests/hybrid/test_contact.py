@@ -512,6 +512,7 @@ def test_a_switch_that_makes_a_mass_negative_ends_the_run_there() -> None:
     assert "mass is -1 kg; expected zero or more" in run.message
 
 
+@pytest.mark.slow
 def test_a_disk_above_ground_to_which_it_is_parallel_falls_and_lies_on_its_dome() -> None:
     """The dome is 0.3^2 times the curvature of the ground high, by the eighth root of five eighth powers: 0.1 at most each."""
     coin = "gravity 9.81; B | Free(b) = 1, 0.01, 0.01, 0.02; initial b.z = 1;"

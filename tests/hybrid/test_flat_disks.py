@@ -121,6 +121,7 @@ def test_thrown_wheels_on_an_axle_and_a_car_that_tips_gain_no_energy(seed: int, 
     assert grown(found) < GROWTH
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["default", "moreau"])
 def test_a_car_comes_to_lie_on_its_side(method: str) -> None:
     how = {} if method == "default" else {"method": method}

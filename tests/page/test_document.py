@@ -108,6 +108,7 @@ def test_a_run_that_fails_is_told_where_its_page_or_file_is_made() -> None:
         kn.posture(exploding).gltf()
 
 
+@pytest.mark.slow
 def test_programs_that_are_held_through_the_rest_of_the_system_are_replayed() -> None:
     told = data(kn.posture(kn.load(EXAMPLES / "car_chain.kin")).page())
     assert "kineta servo" in told["why"]

@@ -337,6 +337,7 @@ def test_no_zero_of_a_fast_sine_is_lost(method: str) -> None:
     assert len(found) == 2 * 5 * 37
 
 
+@pytest.mark.slow
 def test_cases_lose_no_zeros() -> None:
     """A terminal event at the hundredth zero, in lanes: steps that are made shorter count zeros once."""
     system = kn.loads(f"{WALK} output e = sin(100*x);")

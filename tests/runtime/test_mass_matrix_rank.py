@@ -126,6 +126,7 @@ def test_the_mass_matrix_of_a_large_system_is_found_by_columns(monkeypatch: pyte
     assert mass_matrix_rank.mass_matrix(equations, *state) == pytest.approx(whole, rel=1e-13, abs=1e-13)
 
 
+@pytest.mark.slow
 def test_the_ends_are_those_of_the_matrix() -> None:
     n = 210
     equations = equations_of(chain(n))

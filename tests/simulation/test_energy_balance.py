@@ -68,6 +68,7 @@ def test_rest_distance_impacts_and_jumps_are_explained(text: str) -> None:
     assert kn.simulate(kn.loads(f"model m; {text}"), 5.0).status == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("push", ["5*sin(t) - 5.5", "5*sin(t) - 4.4"])
 def test_a_body_that_rests_balances_nothing(push: str) -> None:
     """What rounding makes of its energy is not measured by itself."""

@@ -104,6 +104,7 @@ def test_other_methods_stop_too(method: str) -> None:
     assert found["z"][-1] == pytest.approx(0.1 / 0.3, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_cases_of_an_ensemble_have_kinks_of_their_own() -> None:
     """Each lane stops at its own times, and gives the numbers of a run alone."""
     text = "parameters a = 1, w = 1, p = 1; Car | Sx(x) = 1; coordinates x; initial x' = 1;"
@@ -196,6 +197,7 @@ def test_a_rectifier() -> None:
     assert found["z"][-1] == pytest.approx(1.0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_friction_by_sign_lets_go_and_holds() -> None:
     """A force that turns the motion back at its own step: with a spring it passes, alone it comes to rest."""
     found = kn.simulate(kn.loads(f"{CAR}force f = -10*x - 2*sign(x') on x; initial x = 5;"), 3.0)

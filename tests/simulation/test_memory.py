@@ -59,6 +59,7 @@ QUESTIONS: dict[str, Callable[[kn.Equations, int], Any]] = {
 QUICK = ("sampled", "linearize", "function", "system")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*QUICK, *slow(name for name in QUESTIONS if name not in QUICK)])
 def test_code_of_questions_that_nobody_asks_again_is_given_back(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler, "MEMO_SIZE", 3)

@@ -199,6 +199,7 @@ def test_energies_are_observed_whatever_touches(name: str, way: Callable[[Any], 
         assert found[:2] == pytest.approx(np.ravel(energies), rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["thrown_box", "footed four-bar", "two on one another"])
 def test_what_is_found_of_a_state_stays_that_of_the_state(name: str) -> None:
     """A motion that is asked again has the bits of one that is asked for the first time, whatever changes between."""

@@ -97,6 +97,7 @@ def test_base_parameters_of_what_cannot_be_closed_are_refused_with_a_sentence() 
         kn.base_parameters(system)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fold", [0.0, np.pi])
 def test_a_start_where_assemblies_meet_is_refused_and_one_beside_it_is_not(fold: float) -> None:
     system = CASES["a parallelogram"][0]

@@ -180,6 +180,7 @@ def test_what_a_motion_does_not_tell_is_refused() -> None:
         kn.identify(base, {"q": "sin(t)"}, np.full((50, 1), np.nan), t=times)
 
 
+@pytest.mark.slow
 def test_what_a_motion_does_not_tell_is_named() -> None:
     """A joint at rest tells nothing of what only its motion meets; what is told only together is so in all forces."""
     base, times = kn.base_parameters(PUMA), np.linspace(0, 10, 301)

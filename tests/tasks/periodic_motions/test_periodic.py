@@ -180,6 +180,7 @@ def test_a_duffing_oscillator_folds() -> None:
     assert 0.1 < at[1] < at[0] < 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [["q", "q'"], ["q"]])
 def test_conservative_motions_are_followed_at_a_kept_amplitude(keep: list[str]) -> None:
     """The period of a pendulum of one amplitude is as the square root of its length."""
