@@ -34,9 +34,14 @@ def show(record: object, *args: Any, **named: Any) -> Any:
 
 def notebook(record: Any) -> str:
     """*record* as notebooks show it: its first lines, and its picture."""
-    lines = record.lines() if hasattr(record, "lines") else [repr(record)]
+    return pictured(listed(record), record)
+
+
+def listed(record: Any) -> str:
+    """*record* as notebooks show it where nothing of it is drawn: its first lines."""
+    lines = record.lines() if hasattr(record, "lines") else str(record).splitlines()
     rest = [f"and {len(lines) - LINES} more lines"] * (len(lines) > LINES)
-    return pictured(f"<pre>{escape(chr(10).join([*lines[:LINES], *rest]))}</pre>", record)
+    return f"<pre>{escape(chr(10).join([*lines[:LINES], *rest]))}</pre>"
 
 
 def pictured(html: str, record: object) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kineta.arrays import FloatArray
+from kineta.drawing import listed
 from kineta.equations.equations import Equations, given_equations
 from kineta.expr.graph import Ref
 from kineta.mechanics.formalisms.wittenburg import Tree
@@ -71,6 +72,8 @@ class AugmentedBodies:
             rows = ", ".join(_row(row) for row in self.K[i])
             lines.append(f"  K[{i + 1}] = ({rows}) kg*m^2")
         return "\n".join(lines)
+
+    _repr_html_ = listed
 
 
 def augmented_bodies(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kineta.arrays import FloatArray
+from kineta.drawing import listed
 from kineta.equations.equations import Equations, given_equations
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.expr.graph import ZERO, Ref
@@ -85,6 +86,8 @@ class StructureMatrices:
             lines += labelled("S_P", self.elements, self.speeds, self.S_P)
             lines += labelled("P", self.elements, ("",), self.P[:, None])
         return "\n".join(lines)
+
+    _repr_html_ = listed
 
 
 def structure_matrices(

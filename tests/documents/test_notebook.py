@@ -38,6 +38,8 @@ def test_records_show_a_picture_and_a_posture_its_page() -> None:
     for record in (system, kn.simulate(system, 0.1), kn.modes(system), kn.equilibrium(system), kn.assemble(system)):
         assert "src='data:image/png;base64," in record._repr_html_(), record
     assert kn.linearize(system)._repr_html_().startswith("<pre>A ")
+    for listed in (kn.structure_matrices(system), kn.augmented_bodies(system), kn.base_parameters(system)):
+        assert "\n" in listed._repr_html_().removeprefix("<pre>"), listed
     frame = kn.posture(system, to=1.0)._repr_html_()
     assert frame.startswith("<iframe title='m' ")
     assert "<script" not in frame

@@ -25,6 +25,7 @@ from kineta.consistency.assembly_branch import AssemblyBranch
 from kineta.consistency.consistent_state import consistent_state
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.redundancy import dependent_rows, find_redundancy
+from kineta.drawing import listed
 from kineta.equations.equations import Equations, equations_of, given_equations
 from kineta.equations.formulas import kinds
 from kineta.equations.initial_values import initial_state
@@ -104,6 +105,8 @@ class BaseParameters:
 
     def __repr__(self) -> str:
         return f"<BaseParameters of '{self.model}': {len(self)} of {len(self.names)} parameters>"
+
+    _repr_html_ = listed
 
 
 def base_parameters(
