@@ -25,6 +25,8 @@ TRIAD = ("#c8575b", "#4f9d69", "#4e79c4")
 COLOURS: Mapping[str, str] = {"joint": "#3b414b", "element": "#8d96a1", "ground": "#8a9099", "mark": "#ccd2da"}
 #: Sides of a box on which other bodies hang, level and vertical, in those of a cube of its moment.
 LEVEL, LOW = 1.35, 0.42
+#: Sides of what slides on the rail of a loop, in radii of a rod.
+BLOCK = (4.0, 4.0, 6.4)
 #: Length beyond which a cylinder is marked along its side, in its radii; sum of channels below which a colour is dark.
 LONG, DARK = 2.0, 300
 
@@ -156,6 +158,11 @@ def _bead(m: Machine, s: Solid) -> Dressed:
     """A mass without size that stands on a plane."""
     radius, axis = 1.8 * m.radius, m.value(s, "axis")
     yield _at(surfaces.sphere(radius), m.value(s, "at") + radius * axis), ""
+
+
+def _block(m: Machine, s: Solid) -> Dressed:
+    """What slides on the rail of a loop."""
+    yield surfaces.box(np.array(BLOCK) * m.radius).placed(along(m.value(s, "axis")), m.value(s, "at")), ""
 
 
 def _plane(m: Machine, s: Solid) -> Dressed:
@@ -345,6 +352,7 @@ _BUILD: Mapping[str, _Builder] = {
     "hull": _hull,
     "inertia": _inertia,
     "bead": _bead,
+    "block": _block,
     "plane": _plane,
     "triad": _triad,
 }

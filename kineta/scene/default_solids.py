@@ -26,11 +26,16 @@ from kineta.model.elements.spring import Spring
 from kineta.model.joints.motion import ElementaryMotion
 from kineta.model.system import System
 from kineta.model.vectors import norm, part
+from kineta.scene.cams import cams
+from kineta.scene.centres import centres
 from kineta.scene.scene import BODY, ELEMENT, FIXED, JOINT, Solid
 from kineta.scene.scene_builder import SceneBuilder, mass
+from kineta.spatial.vector import Vector
 
 #: Points in contact from which on a body is their convex hull.
 CORNERS = 4
+#: Joints of loops along whose axis the one end slides.
+SLIDING = ("line", "prismatic", "cylindrical")
 #: Shapes of rolling and of contacts that are drawn.
 _DRAWN = ("wheel", "disk", "ball", "torus", "ellipsoid", "capsule", "box")
 
@@ -38,17 +43,19 @@ _DRAWN = ("wheel", "disk", "ball", "torus", "ellipsoid", "capsule", "box")
 def add_default_solids(builder: SceneBuilder) -> None:
     """Add the solids of bodies, elements, constraints and contacts to a scene with all its frames."""
     system = builder.d.symbols.system
-    held = _anchors(system)
+    held, turned = _anchors(system), cams(system)
     for kind, at in held.get(GROUND, ()):
         if kind == "loop" and any(x.value != 0 for x in at.position):
             builder.solid("rod", 0, "", FIXED, start=builder.number((ZERO,) * 3), end=builder.values(at.position))
         if kind in ("loop", "line"):
             builder.solid("pin", 0, "", FIXED, at=builder.values(at.position))
     for body in system.tree:
-        _body(builder, body, held.get(body.name, ()))
+        _body(builder, body, held.get(body.name, ()), turned.get(body.name, ()))
     _round_bodies(builder, system)
     _lines(builder, system)
     _planes(builder, system)
+    for centre in centres(system):
+        builder.solid("pin", 0, "", FIXED, at=builder.values(centre))
     if not any(s.part == BODY for s in builder.solids):
         for body in system.tree:
             builder.solid("triad", builder.places[body.name], body.name, BODY)
@@ -77,8 +84,8 @@ def _anchors(system: System) -> dict[str, list[Anchor]]:
     return found
 
 
-def _body(builder: SceneBuilder, body: Body, held: Sequence[Anchor]) -> None:
-    """The solids of a body: rods to what takes hold of it, the hull of its corners, and its mass."""
+def _body(builder: SceneBuilder, body: Body, held: Sequence[Anchor], cam: Sequence[Expr]) -> None:
+    """The solids of a body: rods to what takes hold of it, the hull of its corners, or of those of a *cam*, and its mass."""
     own, frame, system = body.inertia, builder.places[body.name], builder.d.symbols.system
     corners = [place for kind, place in held if kind == "contact"]
     flat = (
@@ -86,9 +93,9 @@ def _body(builder: SceneBuilder, body: Body, held: Sequence[Anchor]) -> None:
         and len(corners) == 2
         and len(held) == sum(k in ("contact", "point") for k, _ in held)
     )
-    hull = len(corners) >= CORNERS or (flat and body.base == GROUND)
+    hull = bool(cam) or len(corners) >= CORNERS or (flat and body.base == GROUND)
     if hull:
-        points = builder.values([x for c in corners for x in c.position])
+        points = builder.values(cam or [x for c in corners for x in c.position])
         builder.solid("hull", frame, body.name, BODY, points=points, com=builder.values(own.com))
     if (normal := _standing(system, body, held)) is not None:
         at, axis = builder.values(corners[0].position), builder.direction(normal)
@@ -108,8 +115,19 @@ def _body(builder: SceneBuilder, body: Body, held: Sequence[Anchor]) -> None:
             builder.solid("pin", frame, body.name, JOINT, at=at)
         elif kind == "contact" and not hull:
             builder.solid("tip", frame, body.name, BODY, at=at)
-    if own.mass.value != 0 and not hull:
+    if own.mass.value != 0 and not hull and not _slides(system, body, held):
         builder.add(Solid("inertia", frame, body.name, BODY, mass(builder, own)))
+
+
+def _slides(system: System, body: Body, held: Sequence[Anchor]) -> bool:
+    """Whether a body is a mass without moments where a loop lets it slide along a line: the block that is drawn there."""
+    own = body.inertia
+    ends = [c.end for c in system.constraints if isinstance(c, Loop) and c.joint in SLIDING]
+    return (
+        not any(x.value != 0 for x in own.moments)
+        and len(held) == 1
+        and any(("loop", x) == held[0] and x.position == own.com for x in ends)
+    )
 
 
 def _standing(system: System, body: Body, held: Sequence[Anchor]) -> Axis | None:
@@ -174,12 +192,8 @@ def _lines(builder: SceneBuilder, system: System) -> None:
         if isinstance(c, Loop) and c.joint == "distance":
             (a, start), (b, end) = builder.station(c.start), builder.station(c.end)
             builder.solid("link", a, "", ELEMENT, to=b, name=c.name, start=start, end=end)
-        elif isinstance(c, Loop) and c.joint in ("line", "prismatic", "cylindrical") and c.axis is not None:
-            frame, at = builder.station(c.start)
-            place = FIXED if c.start.body == GROUND else ELEMENT
-            builder.solid(
-                "rail", frame, "", place, to=builder.places[c.end.body], at=at, axis=builder.direction(c.axis)
-            )
+        elif isinstance(c, Loop) and c.joint in SLIDING and c.axis is not None:
+            _slot(builder, c, c.axis)
     for name, one, other, longest in _ropes(system):
         (a, start), (b, end) = builder.station(one), builder.station(other)
         numbers = {"start": start, "end": end}
@@ -187,6 +201,20 @@ def _lines(builder: SceneBuilder, system: System) -> None:
             builder.solid("line", a, "", ELEMENT, to=b, name=name, **numbers)
         else:
             builder.solid("rope", a, "", ELEMENT, to=b, name=name, **numbers, length=builder.values((longest,)))
+
+
+def _slot(builder: SceneBuilder, loop: Loop, axis: Axis) -> None:
+    """The rail of a loop along a line, and the block on it, in a frame along the rail at the end of the loop."""
+    frame, at = builder.station(loop.start)
+    R, r = builder.frames[builder.places[loop.end.body]]
+    end = Vector(builder.d.graph, *builder.d.symbols.expression(*loop.end.position))
+    builder.frames.append((builder.frames[frame][0], r + R @ end))
+    owner = "" if loop.end.body == GROUND else loop.end.body
+    builder.owners.append(owner)
+    block, along = len(builder.frames) - 1, builder.direction(axis)
+    place = FIXED if loop.start.body == GROUND else ELEMENT
+    builder.solid("rail", frame, "", place, to=block, at=at, axis=along)
+    builder.solid("block", block, owner, BODY if owner else FIXED, at=builder.number((ZERO,) * 3), axis=along)
 
 
 def _apart(builder: SceneBuilder, coordinate: Expr, slides: Sequence[Sequence[Solid]]) -> tuple[int, int] | None:

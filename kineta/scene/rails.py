@@ -51,7 +51,9 @@ def _rails(m: Machine) -> dict[tuple[int, int], Rail]:
 
 
 def _of_line(m: Machine, line: list[Solid]) -> Iterator[tuple[tuple[int, int], Rail]]:
-    """The rails on one line, of which the first is drawn: around its place, of several carts from the first to the last."""
+    """The rails on one line, of which the first is drawn: around its place, that of a loop around what
+    slides on it, of several carts from the first to the last.
+    """
     axis, foot, along = _line(m, line[0])
     R, r = m.first.frame(line[0].frame)
     places = np.sort([float((m.first.frame(s.to)[1] - r) @ (R @ axis)) for s in line])
@@ -59,7 +61,8 @@ def _of_line(m: Machine, line: list[Solid]) -> Iterator[tuple[tuple[int, int], R
     gap = float(np.median(gaps)) if len(gaps) else np.inf
     cart, wall = min(CART * m.radius, CLOSE * gap), min(WALL * m.size, NEAR * gap)
     reach = 0.75 * m.size + 8 * m.radius
-    low, high = along - reach, along + reach
+    middle = along if line[0].owner else places[0]  # that of a loop may be given by any of its places
+    low, high = middle - reach, middle + reach
     if len(line) > 1:
         low, high = places[0] - ROOM * m.size, places[-1] + ROOM * m.size
     for s in line:

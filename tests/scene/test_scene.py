@@ -12,7 +12,7 @@ import kineta as kn
 from kineta.codegen import numpy as interpreter
 from kineta.scene.construction import COLOURS, between, pieces
 from kineta.scene.height_fields import along_field, field_surface, fields, on_field, waves
-from kineta.scene.machine import Machine
+from kineta.scene.machine import Machine, Pose
 from kineta.scene.meshes import MeshError, mesh
 from kineta.scene.surfaces import SOLIDS, Surface, bar, coil, hull, rod, rope
 from kineta.scene.system_scene import scene
@@ -64,10 +64,55 @@ def test_the_plane_in_which_a_machine_lives(name: str, normal: int | None) -> No
         ("flyball_governor", "spring", 2),
         ("flyball_governor", "damper", 2),
         ("cart_pendulum", "rail", 1),
+        ("slider_crank", "block", 1),
+        ("cam_follower", "hull", 1),
+        ("circular_orbit", "pin", 1),
     ],
 )
 def test_what_rolls_touches_springs_and_slides(name: str, kind: str, count: int) -> None:
     assert kinds(name)[kind] == count
+
+
+def test_a_block_on_the_rail_of_a_loop_stays_along_it_and_is_the_mass_there() -> None:
+    text = "coordinates a, b; A | Rz(a), Sx(1) = m(1), Jz(1); B ~ A | Rz(b), Sx(2) = 1;"
+    rail = "loop slot : line between ground axis (1, 0, 0) and B; initial a = 0.5;"
+    own = machine(kn.loads(text + rail))
+    pin, block = [p.surface.vertices for p in pieces(own, own.first) if p.solid.owner == "B" and p.solid.kind != "rod"]
+    assert pin.mean(axis=0) == pytest.approx(block.mean(axis=0), abs=1e-9)
+    assert np.ptp(block, axis=0) == pytest.approx(np.array([6.4, 4, 4]) * own.radius)
+    a = own.q[0]  # as the loop closes
+    assert block.mean(axis=0) == pytest.approx([np.cos(a) + np.sqrt(4 - np.sin(a) ** 2), 0, 0], abs=1e-9)
+
+
+def test_a_cam_has_the_outline_on_which_its_follower_stands() -> None:
+    text = "parameters r = 2, e = 0.5; coordinates a, z; C | Ry(a) = Jy(1); F | Sz(z) = 1;"
+    own = machine(kn.loads(text + "constraint cam : z = r + e*sin(a); initial a = 0.3;"))
+    (cam,) = [p.surface.vertices for p in pieces(own, own.first) if p.solid.kind == "hull"]
+    assert np.hypot(cam[:, 0], cam[:, 2]).max() == pytest.approx(2.5, abs=1e-12)
+    below = np.argmin(np.abs(np.arctan2(cam[:, 0], cam[:, 2])))  # the corner closest to the follower
+    assert cam[below, 2] == pytest.approx(own.q[1], abs=0.05)
+    assert not any(p.solid.kind == "hull" for p in pieces(*rolling("z = 0.1*a + r")))
+
+
+def rolling(law: str) -> tuple[Machine, Pose]:
+    """A machine whose second body is shifted by a *law* of the angle of the first."""
+    text = "parameters r = 2; coordinates a, z; C | Ry(a) = Jy(1); F | Sz(z) = 1; constraint lift : "
+    own = machine(kn.loads(f"{text}{law};"))
+    return own, own.first
+
+
+@pytest.mark.parametrize(
+    ("field", "at"),
+    [
+        ("potential U = -1/sqrt((x - c)^2 + (A.y + 1)^2 + 0.1)", [(2, -1, 0)]),
+        ("force f on A = (-x/|r(A)|^3, 0, 0)", [(0, 0, 0)]),
+        ("potential U = (x - c)^2 + y^2", []),
+        ("potential U = -1/sqrt((x - y)^2 + y^2)", []),
+    ],
+)
+def test_centres_of_fields_are_marked(field: str, at: list[tuple[float, ...]]) -> None:
+    own = machine(kn.loads(f"parameters c = 2; coordinates x, y; A | Sx(x), Sy(y) = 1; {field}; initial x = 1;"))
+    assert [tuple(own.value(s, "at")) for s in own.scene.solids if s.kind == "pin"] == at
 
 
 def test_a_rod_grows_with_its_length() -> None:

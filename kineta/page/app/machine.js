@@ -20,6 +20,8 @@ const LINKS = 16;
 const THIN = 0.06, LONG = 2, DARK = 300;
 /** Sides of a box on which other bodies hang, level and vertical, in those of a cube of its moment. */
 const LEVEL = 1.35, LOW = 0.42;
+/** Sides of what slides on the rail of a loop, in radii of a rod. */
+const BLOCK = [4, 4, 6.4];
 /** Largest length that is drawn [m]. */
 const LARGEST = 1e15;
 
@@ -258,6 +260,11 @@ export class Machine {
   _bead(s) {
     const radius = 1.8 * this.radius, up = this.value(s, "axis").normalize().multiplyScalar(radius);
     this.add(s, shapes.sphere(radius), this.colour(s), this.value(s, "at").add(up));
+  }
+
+  /** What slides on the rail of a loop. */
+  _block(s) {
+    this.add(s, shapes.box(...BLOCK.map((x) => x * this.radius)), this.colour(s), this.value(s, "at"), along(this.value(s, "axis")));
   }
 
   /** A plane that moves with its frame, as a round plate; that of the ground is the floor. */

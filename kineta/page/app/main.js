@@ -13,6 +13,7 @@ import { Overlay } from "./overlay.js";
 import { Pane } from "./plots.js";
 import { csv, film, initial } from "./saving.js";
 import { Stage } from "./stage.js";
+import { calm, slow, SPEEDS, together } from "./timing.js";
 import { LiveRun, recordedTrack } from "./track.js";
 import { $, digits, el, save } from "./words.js";
 
@@ -26,8 +27,8 @@ const RARER = 4;
 const FOLLOWED = 1e-9;
 /** Milliseconds without motion after which the picture has all of its detail. */
 const STILL = 250;
-/** Sizes of the machine beyond which its bodies are no longer together, and times at which that is looked for. */
-const APART = 9, SCANNED = 400;
+/** Milliseconds of computing before a page is shown, and how often its motion is made ten times as long. */
+const FOUND = 400, TENFOLD = 8;
 const NAME = data.model.replace(/[^\p{L}\d_-]/gu, "_") || "model";
 
 /** Equations that the page around this one writes when they are wanted. */
@@ -313,26 +314,28 @@ class Page {
     }
   }
 
-  /** Of bodies that fly apart, the motion while they are together, unless somebody has asked for more. */
+  /** Unless somebody has asked for a time: of bodies that fly apart the motion while they are together, of slow ones as much as is seen. */
   fit() {
-    const frames = Object.values(data.scene.places).filter((k) => k > 0), { track } = this;
-    if (!data.fit || frames.length < 2 || track.rows < 2) return;
-    const apart = (t) => {
-      const { q, v } = track.state(t), seen = this.engine.seen(t, q, v, this.values.p);
-      return new THREE.Box3().setFromPoints(frames.map((k) => new THREE.Vector3(seen[12 * k + 9], seen[12 * k + 10], seen[12 * k + 11]))).getSize(new THREE.Vector3()).length();
-    };
-    const [from] = this.span, step = (track.last - from) / SCANNED, most = APART * Math.max(apart(from), data.scene.size);
-    const k = Array.from({ length: SCANNED }, (_, i) => i + 1).find((i) => apart(from + i * step) > most);
-    if (!k) return;
-    const long = (k - 1) * step, power = 10 ** Math.floor(Math.log10(long)), round = [5, 2, 1].find((x) => x * power <= long) * power;
-    if (!(round > 0)) return;
-    this.span = [from, from + round];
-    this.fitted = ` · ${digits(round, 2)} s of it, while its bodies are together`;
-    if (this.recorded) this.recorded.cut(this.recorded.row(this.span[1]) + 1);
-    else {
-      this.run = new LiveRun(this.engine, this.span);
-      this.again();
+    const { track, span: [from, to] } = this;
+    if (!data.fit || track.rows < 2) return;
+    const round = together(this);
+    if (round) this.fitted = ` · ${digits(round, 2)} s of it, while its bodies are together`;
+    if (round && !this.recorded) this.lasting(round);
+    else if (round) {
+      this.span = [from, from + round];
+      this.recorded.cut(this.recorded.row(this.span[1]) + 1);
     }
+    for (let k = 0; k < TENFOLD && !round && !this.recorded && this.run.done && !this.track.message && slow(this); k++) this.lasting(10 * (this.span[1] - from));
+    const longer = (this.span[1] - from) / (to - from);
+    this.speed = longer > 1 ? longer : calm(this);
+  }
+
+  /** The motion anew, for so long. @param {number} seconds */
+  lasting(seconds) {
+    this.span = [this.span[0], this.span[0] + seconds];
+    this.run = new LiveRun(this.engine, this.span);
+    this.again();
+    while (!this.run.done && this.run.milliseconds < FOUND) this.run.more(50);
   }
 
   // -- the page -----------------------------------------------------------------------------------------------------------
@@ -462,7 +465,7 @@ class Page {
 
   start() {
     if (live && !this.recorded) this.again();
-    while (live && !this.recorded && !this.run.done && this.run.milliseconds < 400) this.run.more(50);
+    while (live && !this.recorded && !this.run.done && this.run.milliseconds < FOUND) this.run.more(50);
     this.fit();
     this.furnish();
     if (live) this.sliders = controls($("controls"), this);
@@ -471,12 +474,12 @@ class Page {
     if (live && this.run.track.rows && !this.recorded) this.sliders.settle(this.run.track.state(this.span[0]).q, this.run.track.state(this.span[0]).v);
     if (this.track.names.length) this.panes = [new Pane($("left"), this, "Coordinates"), new Pane($("right"), this, "Energy")];
     $("hint").textContent = live ? "Drag a body to pull it · drag beside it to turn · wheel to zoom" : "Drag to turn · wheel to zoom";
-    for (const speed of [0.1, 0.25, 0.5, 1, 2, 4]) {
+    for (const speed of SPEEDS.includes(this.speed) ? SPEEDS : [...SPEEDS, this.speed]) {
       const option = el("option", "", `${speed} ×`);
       option.value = speed;
       $("speed").append(option);
     }
-    $("speed").value = "1";
+    $("speed").value = this.speed;
     $("trail").classList.toggle("on", this.overlay.shown.trail);
     $("trail").setAttribute("aria-pressed", String(this.overlay.shown.trail));
     const touching = data.scene.touches.length > 0 || Boolean(this.engine.info?.pairs);

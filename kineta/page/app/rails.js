@@ -33,7 +33,8 @@ export function rails(machine, solids, seen) {
     const places = own.map((s) => new THREE.Vector3().setFromMatrixPosition(machine.frame(seen, s.to)).applyMatrix4(frame).dot(axis)).sort((a, b) => a - b);
     const gaps = places.slice(1).map((x, k) => x - places[k]).filter((x) => x > SAME * size);
     const gap = gaps.length ? median(gaps) : Infinity, cart = Math.min(CART * radius, CLOSE * gap), wall = Math.min(WALL * size, NEAR * gap), reach = 0.75 * size + 8 * radius;
-    const [low, high] = own.length > 1 ? [places[0] - ROOM * size, places.at(-1) + ROOM * size] : [along - reach, along + reach];
+    const middle = first.owner ? along : places[0]; // that of a loop may be given by any of its places
+    const [low, high] = own.length > 1 ? [places[0] - ROOM * size, places.at(-1) + ROOM * size] : [middle - reach, middle + reach];
     const end = (far) => foot.clone().addScaledVector(axis, far);
     for (const s of own) found.set(track(s), { ends: s === first ? [end(low), end(high)] : null, cart, wall });
   }

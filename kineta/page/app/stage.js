@@ -63,7 +63,10 @@ export class Stage {
     const far = (heavy && gone.lengthSq() - (top - down) ** 2 > (FAR * size) ** 2) || span.length() > FARTHEST * size;
     /** Whether the eye that goes along stays at its height, from which all heights are seen. */
     this.steady = heavy && high - low < FARTHEST * size;
+    this.heights = [down, top];
     const seen = far ? own.clone() : all.clone().union(machine.box(true));
+    // A machine that goes may turn around.
+    if (far) for (const c of corners(own)) seen.expandByPoint(machine.middle.clone().multiplyScalar(2).sub(c).addScaledVector(up, 2 * (c.dot(up) - machine.middle.dot(up))));
     if (far && this.steady) for (const c of corners(own)) for (const by of [low - first, high - last]) seen.expandByPoint(c.addScaledVector(up, by));
     const reach = far ? Math.max(1.6 * size, 0.5 * seen.getSize(new THREE.Vector3()).length()) : 0.5 * Math.max(seen.getSize(new THREE.Vector3()).length(), size);
     const center = seen.getCenter(new THREE.Vector3());
@@ -197,7 +200,8 @@ export class Stage {
     this.seen.add(move);
     if (move.lengthSq() > 0) this.shift(move);
     // What is carried away upwards is followed upwards.
-    if (this.steady && (Math.abs(place.dot(this.up) - this.seen.dot(this.up)) > LEFT * this.reach || (this.from !== null && this.outside(place)))) this.steady = false;
+    const height = place.dot(this.up), [down, top] = this.heights;
+    if (this.steady && (height > top + LEFT * this.reach || height < down - LEFT * this.reach || (this.from !== null && this.outside(place)))) this.steady = false;
   }
 
   /** Whether a place is not in the picture, or close to its edge. @param {THREE.Vector3} place */
