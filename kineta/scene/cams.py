@@ -1,4 +1,4 @@
-"""Cams: bodies that turn on the ground and lift another one by a function of their angle, as corners of the hull of their outline."""
+"""Cams: bodies that turn on the ground and lift others by a function of their angle, as corners of the hull of their outline."""
 
 from __future__ import annotations
 
@@ -48,9 +48,10 @@ def cams(system: System) -> dict[str, tuple[Expr, ...]]:
 def _alone(body: Body) -> Iterator[tuple[str, ElementaryMotion]]:
     """The coordinate that alone turns or shifts a *body* on the ground, along one of its axes, with the motion."""
     motion, *more = body.motions or (None,)
-    if body.base == GROUND and not more and isinstance(motion, ElementaryMotion) and motion.axis in LETTERS.values():
-        if motion.argument.name is not None:
-            yield motion.argument.name, motion
+    if body.base != GROUND or more or not isinstance(motion, ElementaryMotion) or motion.axis not in LETTERS.values():
+        return
+    if motion.argument.name is not None:
+        yield motion.argument.name, motion
 
 
 def _numbers(motion: ElementaryMotion) -> FloatArray:
