@@ -116,6 +116,8 @@ def test_curves_are_kept_beside_those_of_other_values(chromium: Any, tmp_path: P
         assert tab.do("() => kineta.panes[0].values[3]") == pytest.approx(before, abs=1e-12)
         assert tab.do("() => kineta.track.column('q1')[0]") == pytest.approx(1.9)
         assert tab.page.locator("#left .legend .note").inner_text() == "dashed: the motion that is kept"
+        pane, plot = (tab.page.locator(x).bounding_box() for x in ("#left", "#left .u-wrap"))
+        assert plot["y"] + plot["height"] <= pane["y"] + pane["height"]
         chip = tab.page.locator("#left .chip").first
         chip.click()
         assert tab.do("() => kineta.panes[0].plot.series.map((x) => x.show).slice(1)") == [False, True, False, True]

@@ -116,6 +116,10 @@ export class Pane {
       return [low - room, high + room];
     };
     const phase = Boolean(group.phase);
+    // What stands beside the plot, or above it, takes its room first.
+    if (phase) this.choices();
+    else this.chips();
+    if (page.beside) this.legend.append(el("p", "note", "dashed: the motion that is kept"));
     this.body.setAttribute("aria-label", phase ? `${group.phase[1]} over ${group.phase[0]}` : `${group.title} over time`);
     const along = (k) => [...this.values[k + 1], ...(page.beside?.column(this.lines[k].name) ?? [])];
     const shown = (l) => !phase && !this.hidden.has(l.name), kept = page.beside && !phase ? this.lines : [];
@@ -148,9 +152,6 @@ export class Pane {
     };
     this.line = phase ? null : over("now", "var(--ink)");
     this.spots = (phase ? [COLOURS[0]] : this.lines.map((l) => l.colour)).map((colour) => over("spot", colour));
-    if (phase) this.choices();
-    else this.chips();
-    if (page.beside) this.legend.append(el("p", "note", "dashed: the motion that is kept"));
     this.seek();
     this.point();
     this.numbers();
