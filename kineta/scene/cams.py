@@ -31,8 +31,8 @@ def cams(system: System) -> dict[str, tuple[Expr, ...]]:
     """
     alone = {n: (body.name, motion) for body in system.tree for n, motion in _alone(body)}
     found = dict[str, tuple[Expr, ...]]()
-    for c in system.constraints:
-        moved = [n for n in c.value.symbols() if n in alone] if isinstance(c, Constraint) else []
+    for c in (c for c in system.constraints if isinstance(c, Constraint)):
+        moved = [n for n in c.value.symbols() if n in alone]
         for phi, z in (moved, moved[::-1]) if len(moved) == 2 else ():
             (name, cam), (_, follower) = alone[phi], alone[z]
             if not cam.turns or follower.turns or np.dot(_numbers(cam), _numbers(follower)) != 0:
@@ -64,7 +64,7 @@ def _closed(radii: list[Expr], system: System) -> bool:
         found = evaluate(radii[0].graph, [r.ref for r in radii], system.parameters.numbers)
     except ExpressionError:
         return False
-    return min(found) > 0 and abs(found[-1] - found[0]) <= _CLOSED * found[0]
+    return bool(min(found) > 0 and abs(found[-1] - found[0]) <= _CLOSED * found[0])
 
 
 def _corners(radii: list[Expr], n: FloatArray, towards: FloatArray) -> Iterator[Expr]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from kineta.algebra.expression import Expr, expr
 from kineta.expr.op import Op
 from kineta.expr.walk import reachable
-from kineta.model.axis import LETTERS
+from kineta.model.axis import LETTERS, Axis
 from kineta.model.body import GROUND
 from kineta.model.coercion import Vector3
 from kineta.model.constraints.placement import stations
@@ -22,7 +22,7 @@ from kineta.model.system import System
 from kineta.model.vectors import part
 
 #: Axes of the ground by their vectors.
-_AXES = {axis: "xyz".index(letter) for letter, axis in LETTERS.items()}
+_AXES: dict[Axis, int] = {axis: "xyz".index(letter) for letter, axis in LETTERS.items()}
 
 
 def centres(system: System) -> tuple[Vector3, ...]:
