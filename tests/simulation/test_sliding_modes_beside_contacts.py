@@ -86,18 +86,32 @@ def test_a_switch_turns_a_relay_off_beside_friction() -> None:
 
 
 @pytest.mark.slow
-def test_a_relay_under_sampled_control_at_a_stop() -> None:
-    """As dry friction: the motion meets the stop, rests there, and leaves it."""
+def test_a_relay_under_sampled_control_between_stops() -> None:
+    """As dry friction, by events: the motion meets the stops, rests there, comes back from them, and passes rest in between. What
+    opens as it strikes under the whole relay would be held under the share with which the motion slides.
+    """
+    text = (
+        f"{CAR}parameters a = 1, e = 0, low = -1, high = 0.3; initial x' = 0.5;"
+        "limit upper : x <= high, restitution = e; limit lower : x >= low, restitution = e;"
+    )
+    relay, dry = (kn.loads(f"{text}{law}") for law in ("force f = -a*sign(x') on x;", "friction f = a on x;"))
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        size, rate, phase = rng.uniform(0.5, 4), rng.uniform(0.5, 8), rng.uniform(0, 6)
 
-    def push(t: float, q: object, v: object) -> list[float]:
-        return [1.5 * np.sin(3.0 * t)]
+        def push(t: float, q: object, v: object, size=size, rate=rate, phase=phase) -> list[float]:
+            return [size * np.sin(rate * t + phase)]
 
-    own = {"tau": {"x'": kn.sampled(push, 20)}, "samples": 101, **FINE}
-    text = f"{CAR}limit stop : x <= 0.3; initial x' = 0.5;"
-    relay = kn.simulate(kn.loads(f"{text}{RELAY}"), 5.0, **own)
-    dry = kn.simulate(kn.loads(f"{text}friction f = 1 on x;"), 5.0, **own)
-    assert relay.success
-    np.testing.assert_allclose(relay["x"], dry["x"], atol=1e-10)
+        p = {
+            "a": rng.uniform(0.3, 2),
+            "e": rng.choice([0, 0, 0.5]),
+            "high": rng.choice([0.1, 0.3]),
+            "low": rng.choice([-1, 0]),
+        }
+        own = {"tau": {"x'": kn.sampled(push, rng.choice([7.0, 20.0, 100.0]))}, "p": p, "method": "events", **FINE}
+        a, b = (kn.simulate(system, 5.0, samples=101, **own) for system in (relay, dry))
+        assert a.success, (seed, a.message)
+        np.testing.assert_allclose(a["x"], b["x"], atol=1e-10)
 
 
 @pytest.mark.slow

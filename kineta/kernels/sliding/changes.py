@@ -54,15 +54,15 @@ def is_settled(method: LoopMethod, run: RunData, t: float, y: Reals) -> bool:
 
 @kernel
 def give_way(run: RunData) -> None:
-    """Let friction that slips, and contacts that open, under the sides of another mode give way: with what surfaces bear after it
-    they would just hold again.
+    """Let friction that slips, and contacts near that are open, under the sides of another mode give way: with what surfaces bear
+    after it they would just hold again.
     """
     c = run.contacts
     for k in range(c.motion.problem.contacts):
         if c.motion.flags[FLAGS * k + SLIPS] > 0.0:
             c.transitions.exhausted[k] = 1
         if (
-            c.transitions.closed[k] != 0
+            c.transitions.near[k] != 0
             and c.motion.problem.has_normal[k] != 0
             and not c.motion.flags[FLAGS * k + CLOSED] > 0.0
         ):

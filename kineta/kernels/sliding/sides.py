@@ -118,16 +118,25 @@ def find_sides(method: LoopMethod, run: RunData, t: float, y: Reals, out: Reals)
     for j in range(s.n):
         s.values[j] = run.kinks.tried[s.guards[j]]
     for j in range(s.n):
-        least = 0.0
+        least, held = 0.0, s.sides[j] >= KEPT or s.fresh[j] != 0
         if method.touching or s.sides[j] >= KEPT:
             moved = blur(method, run, t, y, s.guards[j])
             least = _NEAR * moved
         if fabs(s.values[j]) > least or s.sides[j] < KEPT:
             s.sides[j] = side_of(s.values[j])
-        if fabs(s.values[j]) <= least or s.sides[j] == FREE:
+        on = fabs(s.values[j]) <= least or s.sides[j] == FREE
+        if on:
             enter(method, run, t, y, j, s.sides[j])
-        s.fresh[j] = 0
+        elif held:
+            look_again(run, j)
+        s.fresh[j] = 1 if on and held and s.sides[j] < KEPT and s.sides[j] != FREE else 0
     settle(run, t, y, out)
+
+
+@kernel
+def look_again(run: RunData, j: int) -> None:
+    """Look at the sign of the switching function j, which the motion has left."""
+    run.kinks.muted[run.slides.guards[j]], run.kinks.quick[run.slides.guards[j]] = 0, 0
 
 
 @kernel
@@ -402,7 +411,7 @@ def end_step(method: LoopMethod, run: RunData) -> None:
         gone = (s.sides[j] == LOW and value < 0.0) or (s.sides[j] == HIGH and value > 0.0)
         if gone and s.fresh[j] != 0:
             s.fresh[j] = 0
-            run.kinks.muted[s.guards[j]], run.kinks.quick[s.guards[j]] = 0, 0
+            look_again(run, j)
             s.tries = 0
         elif s.sides[j] == SLIDING:
             s.shares[j] = run.y[s.place + j] - float(SLIDING)
