@@ -1,10 +1,12 @@
-"""Time of one evaluation: forward dynamics and its derivatives, inverse dynamics, mass matrix; beside peers, in one thread.
+"""Time of one evaluation: forward and inverse dynamics and their derivatives, mass matrix; beside peers, in one thread, in time
+of the processor.
 
 All loop over the same states in native code: one call from Python for all of them. Their results are compared first.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
@@ -18,7 +20,7 @@ from kineta.codegen import llvm
 
 FloatArray = NDArray[np.float64]
 
-QUANTITIES = ("forward", "inverse", "mass_matrix", "forward_derivatives")
+QUANTITIES = ("forward", "inverse", "mass_matrix", "forward_derivatives", "inverse_derivatives")
 #: Bytes of states and results: enough rows that the one call from Python is nothing, few enough to stay in the cache.
 BYTES = 512 * 1024
 
@@ -45,7 +47,7 @@ def kineta_calls(
         out = np.empty((len(states["q"]), program.n_outputs))
         rows = [x for b in given for x in (b.ctypes.data, b.shape[1] if len(b) > 1 else 0)]
         arguments = (len(out), *rows, out.ctypes.data, out.shape[1])
-        found[name] = (lambda code=code, arguments=arguments, kept=given: code.rows()(*arguments), out)
+        found[name] = (lambda code=code, arguments=arguments, kept=given: code.rows(*arguments), out)
     return found
 
 
@@ -56,7 +58,7 @@ def difference(robot: Robot, quantity: str, ours: FloatArray, theirs: FloatArray
         filled = theirs.transpose(0, 2, 1)
         full = np.triu(filled) + np.triu(filled, 1).transpose(0, 2, 1)
         theirs = full[:, order][:, :, order].reshape(ours.shape)
-    elif quantity == "forward_derivatives":
+    elif quantity.endswith("derivatives"):
         theirs[:, 2] = np.triu(theirs[:, 2]) + np.triu(theirs[:, 2], 1).transpose(0, 2, 1)
         theirs = theirs[:, :, order][:, :, :, order].reshape(ours.shape)
     else:
@@ -67,7 +69,7 @@ def difference(robot: Robot, quantity: str, ours: FloatArray, theirs: FloatArray
 def measure(robot: Robot, quantity: str, repeats: int) -> tuple[str, ...]:
     """A row of the table."""
     nq, nv = robot.model.nq, robot.model.nv
-    results_of_one = {"mass_matrix": nv * nv, "forward_derivatives": 3 * nv * nv}.get(quantity, nv)
+    results_of_one = 3 * nv**2 if quantity.endswith("derivatives") else nv**2 if quantity == "mass_matrix" else nv
     n = max(64, BYTES // (8 * (nq + 2 * nv + results_of_one)))
     states = robot.states(n)
     given = states["q"], states["v"], states["extra"]
@@ -80,7 +82,8 @@ def measure(robot: Robot, quantity: str, repeats: int) -> tuple[str, ...]:
     results = [out for _, out in theirs.values()]
     results += [mujoco.accelerations(out, *given[:2]) for _, out in others.values()]
     worst = max(difference(robot, quantity, a, b) for _, a in ours.values() for b in results)
-    seconds = interleaved({name: call for name, (call, _) in (ours | theirs | others).items()}, repeats)
+    calls = {name: call for name, (call, _) in (ours | theirs | others).items()}
+    seconds = interleaved(calls, repeats, clock=time.thread_time)
     ns = {name: s / n * 1e9 for name, s in seconds.items()}
     best = min((theirs | others), key=lambda name: ns[name])
     return (

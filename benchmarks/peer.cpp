@@ -4,6 +4,7 @@
 #include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
+#include <pinocchio/algorithm/rnea-derivatives.hpp>
 
 #include <cstdint>
 #include <sstream>
@@ -12,6 +13,7 @@
 
 using namespace pinocchio;
 using Rows = Eigen::Map<const Eigen::VectorXd>;
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 struct Robot
 {
@@ -93,7 +95,6 @@ void robot_crba(Robot * r, int64_t n, const double * q, const double *, const do
 void robot_aba_derivatives(
   Robot * r, int64_t n, const double * q, const double * v, const double * tau, double * out, int)
 {
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const int nq = r->model.nq, nv = r->model.nv;
   for (int64_t i = 0; i < n; ++i)
   {
@@ -101,6 +102,20 @@ void robot_aba_derivatives(
     Eigen::Map<RowMajor>(out + 3 * i * nv * nv, nv, nv) = r->data.ddq_dq;
     Eigen::Map<RowMajor>(out + (3 * i + 1) * nv * nv, nv, nv) = r->data.ddq_dv;
     Eigen::Map<RowMajor>(out + (3 * i + 2) * nv * nv, nv, nv) = r->data.Minv;
+  }
+}
+
+// The derivatives of rnea by q, v, and the mass matrix, of which Pinocchio fills the upper triangle.
+void robot_rnea_derivatives(
+  Robot * r, int64_t n, const double * q, const double * v, const double * vdot, double * out, int)
+{
+  const int nq = r->model.nq, nv = r->model.nv;
+  for (int64_t i = 0; i < n; ++i)
+  {
+    computeRNEADerivatives(r->model, r->data, Rows(q + i * nq, nq), Rows(v + i * nv, nv), Rows(vdot + i * nv, nv));
+    Eigen::Map<RowMajor>(out + 3 * i * nv * nv, nv, nv) = r->data.dtau_dq;
+    Eigen::Map<RowMajor>(out + (3 * i + 1) * nv * nv, nv, nv) = r->data.dtau_dv;
+    Eigen::Map<RowMajor>(out + (3 * i + 2) * nv * nv, nv, nv) = r->data.M;
   }
 }
 }

@@ -33,6 +33,7 @@ FUNCTIONS = {
     "inverse": ("robot_rnea", False),
     "mass_matrix": ("robot_crba", True),
     "forward_derivatives": ("robot_aba_derivatives", False),
+    "inverse_derivatives": ("robot_rnea_derivatives", False),
 }
 
 
@@ -97,7 +98,10 @@ class Peer:
 
     def _shape(self, quantity: str, n: int) -> tuple[int, ...]:
         nv = self.model.nv
-        return (n, *{"mass_matrix": (nv, nv), "forward_derivatives": (3, nv, nv)}.get(quantity, (nv,)))
+        return (
+            n,
+            *((3, nv, nv) if quantity.endswith("derivatives") else (nv, nv) if quantity == "mass_matrix" else (nv,)),
+        )
 
     def _python(self, quantity: str, q: FloatArray, v: FloatArray, extra: FloatArray, out: FloatArray) -> None:
         model, data = self.model, self.data
@@ -109,5 +113,8 @@ class Peer:
             elif quantity == "forward_derivatives":
                 pin.computeABADerivatives(model, data, q[i], v[i], extra[i])
                 out[i] = data.ddq_dq, data.ddq_dv, data.Minv
+            elif quantity == "inverse_derivatives":
+                pin.computeRNEADerivatives(model, data, q[i], v[i], extra[i])
+                out[i] = data.dtau_dq, data.dtau_dv, data.M
             else:
                 out[i] = pin.crba(model, data, q[i])

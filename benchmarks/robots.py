@@ -12,6 +12,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 import kineta as kn
+from benchmarks.chains import chain
 from kineta.model.io import urdf
 
 FloatArray = NDArray[np.float64]
@@ -89,6 +90,28 @@ class Source:
         return Robot(self.name, self.system().replace(elements=(), contacts=()), self.model())
 
 
+def chain_model(n: int) -> pin.Model:
+    """The chain of ``chains.py``."""
+    model = pin.Model()
+    model.gravity.linear = np.array([0, 0, -9.81])
+    J, com = (
+        np.array([[0.02, 0.001, -0.002], [0.001, 0.03, 0.003], [-0.002, 0.003, 0.025]]),
+        np.array([0.15, 0.02, 0.05]),
+    )
+    joint = 0
+    for k in range(n):
+        placement = pin.SE3(pin.utils.rotate("x", 0.7 if k % 2 else -1.1), np.array([0.3, 0, 0.1]))
+        joint = model.addJoint(joint, pin.JointModelRZ(), placement, f"q{k}")
+        model.appendBodyToJoint(joint, pin.Inertia(1 + 0.01 * k, com, J), pin.SE3.Identity())
+    return model
+
+
+def _arm(name: str, path: str) -> Source:
+    """A robot of the package example-robot-data that stands on the ground."""
+    file = FILES / path
+    return Source(name, lambda: urdf.read_with_report(file)[0], lambda: pin.buildModelFromUrdf(str(file)))
+
+
 def _on_a_floating_base(name: str, path: str) -> Source:
     """A robot of the package example-robot-data, read by both from the same file."""
     file = FILES / path
@@ -101,6 +124,8 @@ def _on_a_floating_base(name: str, path: str) -> Source:
 
 SOURCES = {
     "puma": Source("PUMA 560", lambda: kn.load(EXAMPLES / "puma560.kin"), puma_model),
+    "ur5": _arm("UR5", "ur_description/urdf/ur5_robot.urdf"),
+    "chain": Source("chain of 16", lambda: chain(16), lambda: chain_model(16)),
     "quadruped": _on_a_floating_base("ANYmal (18 dof)", "anymal_b_simple_description/robots/anymal.urdf"),
     "humanoid": _on_a_floating_base("Talos (38 dof)", "talos_data/robots/talos_reduced.urdf"),
 }

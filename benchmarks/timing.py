@@ -9,17 +9,21 @@ from collections.abc import Callable, Mapping
 Call = Callable[[], object]
 
 
-def interleaved(calls: Mapping[str, Call], repeats: int, at_least: float = 5e-3) -> dict[str, float]:
-    """Median seconds of one call of each: *repeats* rounds, in each of which every contestant runs for *at_least* seconds."""
+def interleaved(
+    calls: Mapping[str, Call], repeats: int, at_least: float = 5e-3, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, float]:
+    """Median seconds of one call of each, by *clock*: *repeats* rounds, in each of which every contestant runs for *at_least*
+    seconds.
+    """
     rounds = {name: _rounds(call, at_least) for name, call in calls.items()}
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(repeats):
         for name, call in calls.items():
             n = rounds[name]
-            start = time.perf_counter()
+            start = clock()
             for _ in range(n):
                 call()
-            seconds[name].append((time.perf_counter() - start) / n)
+            seconds[name].append((clock() - start) / n)
     return {name: statistics.median(s) for name, s in seconds.items()}
 
 

@@ -29,8 +29,7 @@ _SIGN, _MEMORY, _OFFSET = 1, 4, 24
 _START = _SIGN + _MEMORY + _OFFSET
 _MASK = (1 << _MEMORY) - 1
 _STEP = 1 << _SIGN + _MEMORY  # from an operand to the next one in a block
-_WITHIN = _MEMORY + _OFFSET  # bits of a place below the start of its block
-_BLOCK = -1 << _WITHIN | _MASK  # of the bits of a place, those of its block
+_BLOCK = -1 << _START | _MASK << _SIGN  # of the bits of an operand, those of its block
 _CONST = int(Op.CONST)
 #: Largest number of scalars of a block of a step.
 LARGEST = 1 << _OFFSET
@@ -88,12 +87,14 @@ class UnsuitedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A written step: its index, its number of new results, and its results: negative for numbers; 2 k + sign for the k-th of its
-    distinct operands, and behind these, in steps of operands of a block, for the new ones.
+    """A written step: its index, its number of new results, where its distinct operands are given first, and its results:
+    negative for numbers; 2 k + sign for the k-th of these operands, and behind them, in steps of operands of a block, for the
+    new ones.
     """
 
     index: int
     size: int
+    given: tuple[int, ...]
     results: tuple[int, ...]
 
 
@@ -218,46 +219,39 @@ class StepRecorder:
         """The results of the step *key* on *operands*, written by *write* where it meets a new pattern. Results but numbers
         stand *apart*, each in a place of its own: so steps on them do not differ by signs, or by what is equal.
         """
-        slots: dict[int, int] = {}
-        blocks: dict[int, int] = {}
-        pattern: list[int] = []
-        places: list[int] = []
-        for x in operands:
-            if x < 0:
-                pattern.append(x)
-                continue
-            place = x >> 1
-            k = slots.get(place)
-            if k is None:
-                k = slots[place] = len(slots)
-                block = place & _BLOCK
-                places.append(blocks.setdefault(block, len(blocks)) << _WITHIN | place & ~_BLOCK)
-            pattern.append(2 * k | x & 1)
-        memories = tuple([block & _MASK for block in blocks])
-        full = key, tuple(pattern), tuple(places), memories
+        blocks = [x & _BLOCK for x in operands]
+        number = {block: k for k, block in enumerate(dict.fromkeys(blocks))}
+        used = [block for block in number if block >= 0]
+        memories = tuple([block >> _SIGN & _MASK for block in used])
+        offsets, places = tuple([x & ~_BLOCK for x in operands]), tuple([number[block] for block in blocks])
+        full = key, offsets, places, memories
         written = self._written.get(full)
         if written is None:
-            at = [(place >> _WITHIN, place >> _MEMORY & LARGEST - 1) for place in places]
-            written = self._written[full] = self._write(write, pattern, at, memories, apart)
-        to, n = self._top, 2 * len(slots)
+            written = self._written[full] = self._write(write, operands, used, apart)
+        to, n = self._top, 2 * len(written.given)
         if written.size:
-            self._calls.append((written.index, (*[block >> _WITHIN for block in blocks], to)))
+            self._calls.append((written.index, (*[block >> _START for block in used], to)))
             self._top += written.size
-        given, first = list(slots), _place(self._memory + 1, to) - n
-        return [r if r < 0 else given[r >> 1] << 1 | r & 1 if r < n else first + r for r in written.results]
+        first = _place(self._memory + 1, to) - n
+        return [
+            r if r < 0 else operands[written.given[r >> 1]] & -2 | r & 1 if r < n else first + r
+            for r in written.results
+        ]
 
-    def _write(
-        self,
-        write: Write,
-        pattern: Sequence[int],
-        places: Sequence[tuple[int, int]],
-        memories: tuple[int, ...],
-        apart: bool,
-    ) -> _Written:
+    def _write(self, write: Write, operands: Sequence[Operand], blocks: Sequence[int], apart: bool) -> _Written:
+        """Write the step that reads *operands* in *blocks*."""
+        slots: dict[Operand, int] = {}
+        first: list[int] = []
+        for k, x in enumerate(operands):
+            if x >= 0 and x & -2 not in slots:
+                slots[x & -2] = len(first)
+                first.append(k)
+        number = {block: k for k, block in enumerate(blocks)}
+        places = [(number[x & _BLOCK], x >> _SIGN + _MEMORY & LARGEST - 1) for x in slots]
         graph = Graph()
         symbols = [graph.symbol(f"x{k}") for k in range(len(places))]
         numbers = [graph.const(x) for x in NUMBERS]
-        given = [symbols[p >> 1] ^ p & 1 if p >= 0 else numbers[-1 - p] for p in pattern]
+        given = [symbols[slots[x & -2]] ^ x & 1 if x >= 0 else numbers[-1 - x] for x in operands]
         into = Graph()
         refs = simplify(graph, write(graph, given), (), into)
         symbols = [into.symbol(f"x{k}") for k in range(len(places))]
@@ -279,8 +273,9 @@ class StepRecorder:
                     at[r & -2] = len(new)
                     new.append(r & -2)
                 results.append(2 * len(symbols) + at[r & -2] * _STEP | r & 1)
+        memories = tuple([block >> _SIGN & _MASK for block in blocks])
         index = self._step(into, dict(zip(places, symbols, strict=True)), memories, new) if new else -1
-        return _Written(index, len(new), tuple(results))
+        return _Written(index, len(new), tuple(first), tuple(results))
 
     def _step(
         self, graph: Graph, symbols: Mapping[tuple[int, int], Ref], memories: tuple[int, ...], results: Sequence[Ref]
@@ -308,7 +303,7 @@ class StepRecorder:
             symbol = graph.symbol("x") if x >= 0 else graph.const(NUMBERS[-1 - x])
             symbols = {(0, offset): symbol} if x >= 0 else {}
             index = self._step(graph, symbols, (memory,) if x >= 0 else (), [symbol ^ x & 1 if x >= 0 else symbol])
-            written = self._written[key] = _Written(index, 1, ())
+            written = self._written[key] = _Written(index, 1, (), ())
         to = self._top
         self._calls.append((written.index, (x >> _START, to) if x >= 0 else (to,)))
         self._top += 1
