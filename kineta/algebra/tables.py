@@ -63,8 +63,7 @@ def table(
         rows = [tuple(row) for row in points]
     except Exception:  # whatever the object raises
         raise ExpressionError(f"a table has points, rows (x, y), found {shown(points)}.") from None
-    if (number := len(rows) if not isinstance(x, tuple | list) else sum(map(len, rows))) > MOST:
-        raise ExpressionError(f"a table has {MOST} points at most, found {number}; take some of them only.")
+    refuse_many(len(rows) if not isinstance(x, tuple | list) else sum(map(len, rows)))
     if isinstance(x, tuple | list):
         if len(x) != 2:
             raise ExpressionError(f"a table is one of a quantity or of two, (x, y), found {len(x)}.")
@@ -97,6 +96,12 @@ def table(
             at.graph,
             node(at.graph, at.ref, Table(kind, 0, period, outside == "hold" and not periodic, tuple(knots), refs)),
         )
+
+
+def refuse_many(points: int) -> None:
+    """Raise :class:`ExpressionError` for more *points* than a table may have."""
+    if points > MOST:
+        raise ExpressionError(f"a table has {MOST} points at most, found {points}; take some of them only.")
 
 
 def _of_two(
@@ -383,6 +388,7 @@ def _eliminated(work: list[tuple[_Combination, _Combination]], size: int) -> lis
                 for j, v in source.items():
                     if row is not left or j != k:
                         row[j] = row.get(j, 0.0) - factor * v
+            work[i] = left, _without_small(other)
             starts.setdefault(min(left), []).append(i)
     solution: list[_Combination] = [{}] * size
     for k in range(size - 1, -1, -1):
@@ -392,5 +398,11 @@ def _eliminated(work: list[tuple[_Combination, _Combination]], size: int) -> lis
             if j != k:
                 for key, value in solution[j].items():
                     total[key] = total.get(key, 0.0) - v * value
-        solution[k] = {key: value / left[k] for key, value in total.items()}
+        solution[k] = _without_small({key: value / left[k] for key, value in total.items()})
     return solution
+
+
+def _without_small(row: _Combination) -> _Combination:
+    """*row* without what rounds away: the values of a spline fade with each point on the way to a slope."""
+    least = tolerances.EPS / 64 * max(map(abs, row.values()), default=0.0)
+    return {k: v for k, v in row.items() if abs(v) > least}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from difflib import get_close_matches
+from functools import lru_cache
 
 from kineta import tolerances
 from kineta.errors import ModelError, did_you_mean
@@ -128,6 +129,7 @@ PATTERN = r"(?:(?<=[ \t])1/)?[A-Za-zµ°%]+(?:\^-?\d+(?:\.5)?)?(?:[*/·][A-Za-z�
 _FACTOR = re.compile(r"([*/·]?)([A-Za-zµ°%]+)(?:\^(-?\d+(?:\.5)?))?")
 
 
+@lru_cache(maxsize=256)
 def unit(text: str) -> Unit:
     """The unit written as *text*, such as ``kg*m^2`` or ``N*s/m``. Raises :class:`ModelError` for an unknown unit."""
     factor, dimension = 1.0, list(NUMBER)

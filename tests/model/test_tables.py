@@ -16,12 +16,14 @@ from scipy.interpolate import (
 )
 
 import kineta as kn
+from kineta.algebra import tables as tables_of_points
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.codegen.numpy import FUNCTIONS
 from kineta.expr import tables
 from kineta.model.dimensions import output_units
 from kineta.model.elements.generalized import GeneralizedForce
+from kineta.model.io.kin_reader import parsed
 from kineta.passes.differentiate import gradient
 from kineta.passes.evaluate import evaluate
 from kineta.tolerances import EPS
@@ -410,6 +412,31 @@ def test_tables_have_a_largest_number_of_points(tmp_path: Path) -> None:
         kn.load(tmp_path / "m.kin")
     with pytest.raises(kn.ExpressionError, match="a table has 200000 points at most, found 200001; take some"):
         kn.table(X, zip(range(200_001), range(200_001), strict=True))
+
+
+def test_points_of_numbers_in_a_text_are_one_word() -> None:
+    rows = [(0.5 * i, (7919 * i) % 1000 / 1000) for i in range(3000)]
+    text = ", ".join(f"({x} m, {y} N)" for x, y in rows[:-1])
+    model = f"A | Sx(x) = 1 kg; force f = table(x; {text}, # the last one\n ({rows[-1][0]}, F)) on x;"
+    _, tree = parsed(model, "<text>")
+    assert len(list(tree.scan_values(lambda token: True))) < 50
+    (force,) = kn.loads(f"parameters F = {rows[-1][1]} N; coordinates x; {model}").elements
+    assert isinstance(force, GeneralizedForce)
+    expected = kn.table(kn.symbol("x"), [*rows[:-1], (rows[-1][0], kn.symbol("F"))])
+    assert force.characteristic == expected
+
+
+def test_numbers_of_points_are_told_where_they_stand() -> None:
+    with pytest.raises(kn.ModelError, match=r"^<text>:2:9: Expected a unit, found 'foo'"):
+        kn.loads("A | Sx(x) = 1; force f = table(x; (0, 1 N),\n  (1 m, 2 foo)) on x;")
+    with pytest.raises(kn.ModelError, match=r"^<text>:1:43: expected '\)', ',' or an operator, found '\('"):
+        kn.loads("A | Sx(x) = 1; force f = table(x; (0, 1)  (1, 2), (2, 3)) on x;")
+
+
+def test_slopes_of_a_spline_hang_on_near_values_only() -> None:
+    y = [kn.symbol(f"y{i}") for i in range(120)]
+    ((*_, slope),) = tables_of_points._slopes("natural", range(120), y, periodic=False)
+    assert 20 < len(slope.symbols()) < 35
 
 
 def test_a_folder_is_no_table(tmp_path: Path) -> None:

@@ -43,11 +43,12 @@ _OPERATORS = ("PLUS_MINUS", "TIMES", "CIRCUMFLEX")
 def check_depth(text: str, file: str) -> None:
     """Raise :class:`ModelError` where brackets are nested too deep."""
     depth = 0
-    for line, content in enumerate(text.split("\n"), 1):
-        for column, character in enumerate(content.partition("#")[0], 1):
-            depth += (character in "([{") - (character in ")]}")
-            if depth > DEPTH:
-                raise ModelError(f"brackets are nested deeper than {DEPTH}.", Location(file, line, column))
+    for found in re.finditer(r"#[^\n]*|[(\[{]|[)\]}]", text):
+        depth += (found[0] in "([{") - (found[0] in ")]}")
+        if depth > DEPTH:
+            start = found.start()
+            place = Location(file, text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
+            raise ModelError(f"brackets are nested deeper than {DEPTH}.", place)
 
 
 def syntax_error(error: UnexpectedInput, text: str, file: str, what: str = STATEMENT) -> ModelError:
@@ -68,6 +69,8 @@ def syntax_error(error: UnexpectedInput, text: str, file: str, what: str = STATE
             f"found the character '{one}', which has no meaning here{advice}.", Location(file, error.line, error.column)
         )
     token = error.token if isinstance(error, UnexpectedToken) else None
+    if token is not None and token.type == "NUMBERS":
+        token = Token.new_borrow_pos("LPAR", "(", token)
     if token is None or token.type == "$END" or (token.start_pos or 0) >= len(text):
         written = _blank_comments(text).rstrip()
         end = Location(file, written.count("\n") + 1, len(written) - (written.rfind("\n") + 1) + 1)
@@ -249,6 +252,7 @@ def _expected(error: UnexpectedInput, what: str) -> str:
     names = _accepted(error)
     if what != STATEMENT:  # which alone ends with a semicolon
         names = {"$END" if n == "SEMICOLON" else n for n in names}
+    names -= {"NUMBERS"}  # they stand where a bracket does
     names -= {"VECTOR", "VBAR"} if "VECTOR" in names else {"COMPONENT"}  # they stand where names do; behind vectors
     names -= (
         {"TABLE", "NOT"} if "NAME" in names else set()

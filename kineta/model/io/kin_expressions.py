@@ -206,6 +206,8 @@ class Reader:
         if self.no_units is not None:
             return ""
         numbers = [str(part.children[0]) for part in node.find_data("quantity")]
+        for part in node.find_data(kin_tables.NUMBERS):
+            numbers += re.findall(r"[^(),]*[*/·][^(),]*", str(part.children[0]))
         factors = [f for number in numbers for f in _factors(number) if self.is_declared(f[2]) and self._doubtful(f)]
         names = tuple(dict.fromkeys(f[2] for f in factors))
         for chosen in dict.fromkeys([*((name,) for name in names), names]) if names else ():
@@ -255,7 +257,10 @@ class Reader:
             raise _PlacedError(str(error), self.location(value.node), self.within) from None
 
     def _quantity(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
-        text = str(children[0])
+        return self._read(str(children[0]))
+
+    def _read(self, text: str) -> DimensionedExpr:
+        """The number *text*, perhaps with a unit."""
         meant = [f for f in _factors(text) if f[1] and f[2] in self.no_units] if self.no_units else []
         for factor in reversed(meant):
             text = text[: factor.start()] + text[factor.end() :]
@@ -404,6 +409,28 @@ class Reader:
 
     def _point_of_table(self, node: Tree[Token], children: list[Any]) -> tuple[DimensionedExpr, ...]:
         return tuple(map(self._number, children))
+
+    def _numbers(self, node: Tree[Token], children: list[Any]) -> list[tuple[DimensionedExpr, ...]]:
+        """The rows of points of a table that are numbers."""
+        text = str(children[0])
+        kin_tables.refuse_many(text.count("("))
+        return [tuple(self._entry(node, *own) for own in row) for row in kin_tables.rows_of_numbers(text)]
+
+    def _entry(self, node: Tree[Token], start: int, text: str) -> DimensionedExpr:
+        """The number *text*, perhaps with a unit, of points of a table *node*, in which it begins at *start*."""
+        try:
+            number = float(text)
+        except ValueError:  # it has a unit
+            number = math.inf
+        try:
+            return DimensionedExpr(expr(number), NUMBER, plain=True) if math.isfinite(number) else self._read(text)
+        except ModelError as error:
+            before = str(node.children[0])[:start]
+            last = before.rfind("\n")
+            begin = self.location(node)
+            column = start - last if last >= 0 else begin.column + start
+            place = Location(self.file, begin.line + before.count("\n"), column)
+            raise _PlacedError(str(error), place, self.within) from None
 
     def _points(self, node: Tree[Token], children: list[Any]) -> ReadPoints:
         return read_points(node, children)

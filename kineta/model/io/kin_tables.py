@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lark import Token, Tree
 
 from kineta.algebra.tables import OUTSIDE, slope, table
+from kineta.algebra.tables import refuse_many as refuse_many
 from kineta.errors import ModelError, suggestion
 from kineta.expr.tables import KINDS
 from kineta.model import units
@@ -16,8 +18,11 @@ from kineta.model.io import point_files
 from kineta.model.io.kin_quantities import DimensionedExpr, Node, joined
 from kineta.records import dataclass
 
-#: The word of tables, which stands as a function does.
-TABLE = "table"
+#: The word of tables, which stands as a function does, and the rule of points that are numbers, all in one word.
+TABLE, NUMBERS = "table", "numbers"
+
+_ROW = re.compile(r"\(([^()]*)\)")
+_ENTRY = re.compile(r"[^,\s](?:[^,]*[^,\s])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +43,16 @@ def read_points(node: Node, children: Sequence[Any]) -> ReadPoints:
     kinds = [child.data if isinstance(child, Tree) else "" for child in node.children]
     words = children[0] if kinds[0] == "words" else ()
     columns = children[-1] if kinds[-1] == "columns" else ()
-    rows = [c for c, kind in zip(children, kinds, strict=True) if kind not in ("words", "columns")]
-    file = str(rows[0])[1:-1] if isinstance(rows[0], Token) else ""
-    return ReadPoints(words, () if file else tuple(rows), file, columns, node)
+    own = [(c, kind) for c, kind in zip(children, kinds, strict=True) if kind not in ("words", "columns")]
+    file = str(own[0][0])[1:-1] if isinstance(own[0][0], Token) else ""
+    rows = () if file else tuple(row for c, kind in own for row in (c if kind == NUMBERS else (c,)))
+    return ReadPoints(words, rows, file, columns, node)
+
+
+def rows_of_numbers(text: str) -> Iterator[list[tuple[int, str]]]:
+    """The rows of numbers in the *text* of points of a table, each number with the place where it begins."""
+    for row in _ROW.finditer(text):
+        yield [(row.start() + 1 + found.start(), found[0]) for found in _ENTRY.finditer(row[1])]
 
 
 def arguments_of(name: str, arguments: Sequence[Any]) -> Sequence[Any]:

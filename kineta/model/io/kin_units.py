@@ -8,20 +8,22 @@ is written in that one, ``20 deg`` and ``60 rpm``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn, cast
 
 from lark import Token, Tree
+from lark.tree import Meta
 
 from kineta.errors import ModelError
 from kineta.model import units
+from kineta.model.io import kin_tables
 from kineta.model.io.kin_operations import IF, OF_NUMBERS, OF_ONE_DIMENSION
 from kineta.model.io.kin_quantities import DimensionedExpr, Node, ReadCondition
 from kineta.model.io.kin_reader import parsed
 from kineta.model.io.kin_source import Source
-from kineta.model.io.kin_tables import TABLE, ReadPoints
+from kineta.model.io.kin_tables import NUMBERS, TABLE, ReadPoints
 from kineta.model.io.statements.model_text import ModelText
 from kineta.model.io.statements.table import read_statements
 from kineta.model.units import NUMBER, Dimension
@@ -236,19 +238,36 @@ class UnitFinder(Source):
         return super()._call(node, [children[0], *own])
 
     def _points(self, node: Tree[Token], children: list[Any]) -> ReadPoints:
-        rows = [k for k, c in enumerate(node.children) if isinstance(c, Tree) and c.data == "point_of_table"]
-        grid = len(rows) > 1 and len(children[rows[0]]) + 1 == len(children[rows[1]])
-        places = [(k, i) for k in rows[grid:] for i in range(1, len(children[k]) if grid else 2)]
-        nodes: list[Node] = [*node.children]
-        values = self._alike([nodes[k].children[i] for k, i in places], [children[k][i] for k, i in places])
-        own = [list(c) if k in rows else c for k, c in enumerate(children)]
+        read = super()._points(node, children)
+        lines: list[Sequence[Node]] = [line for own in node.children if isinstance(own, Tree) for line in _lines(own)]
+        rows = [list(row) for row in read.rows]
+        grid = len(rows) > 1 and len(rows[0]) + 1 == len(rows[1])
+        places = [(k, i) for k in range(grid, len(rows)) for i in range(1, len(rows[k]) if grid else 2)]
+        values = self._alike([lines[k][i] for k, i in places], [rows[k][i] for k, i in places])
         for (k, i), value in zip(places, values, strict=True):
-            own[k][i] = value
-        rows_of = [(nodes[k].children, children[k]) for k in rows]
-        first = [(line[0], row[0]) for line, row in rows_of[grid:]]
-        second = [*zip(*rows_of[0], strict=True)] if grid else []
-        self._tables[id(node)] = ReadTable((first, second), [(nodes[k].children[i], own[k][i]) for k, i in places])
-        return super()._points(node, [tuple(c) if k in rows else c for k, c in enumerate(own)])
+            rows[k][i] = value
+        first = [(line[0], row[0]) for line, row in zip(lines[grid:], read.rows[grid:], strict=True)]
+        second = [*zip(lines[0], read.rows[0], strict=True)] if grid else []
+        self._tables[id(node)] = ReadTable((first, second), [(lines[k][i], rows[k][i]) for k, i in places])
+        return replace(read, rows=tuple(map(tuple, rows)))
+
+
+def _lines(node: Tree[Token]) -> Iterator[Sequence[Node]]:
+    """The numbers or expressions of each point of a table in a part of its points, each as a node."""
+    if node.data == "point_of_table":
+        yield node.children
+    if node.data == NUMBERS:
+        (token,) = node.children
+        for row in kin_tables.rows_of_numbers(str(token)):
+            yield [_number_node(token.start_pos + start, text) for start, text in row]
+
+
+def _number_node(start: int, text: str) -> Node:
+    """The node of a number *text*, perhaps behind a sign, that begins at *start*."""
+    bare, end, meta = text.lstrip("+-"), start + len(text), Meta()
+    meta.start_pos, meta.end_pos = start + len(text) - len(bare), end
+    meta.container_start_pos, meta.container_end_pos = start, end
+    return Tree("quantity", [Token("QUANTITY", bare)], meta)
 
 
 def _apart(text: str, before: Sequence[str]) -> str:
