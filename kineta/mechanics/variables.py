@@ -10,6 +10,7 @@ from kineta.errors import ExpressionError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.expr.walk import reachable
 from kineta.model.axis import Axis, unit
+from kineta.model.checks.scaling_check import scaling_diagnosis
 from kineta.model.coercion import vector
 from kineta.model.joints.joint import Joint
 from kineta.model.parameters import constants
@@ -85,7 +86,8 @@ class Symbols:
     def expression(self, *expressions: Expr, more: dict[str, Ref] | None = None) -> list[Ref]:
         """*expressions* of the description in these variables; *more* are additional names."""
         replace = self.by_name if more is None else self.by_name | more
-        return substitute(DESCRIPTIONS, [e.ref for e in expressions], replace, self.graph)
+        with scaling_diagnosis(self.system):
+            return substitute(DESCRIPTIONS, [e.ref for e in expressions], replace, self.graph)
 
     def direction(self, axis: Axis) -> Vector:
         """The unit vector along *axis*, normalised symbolically for expressions of parameters and in exact graphs."""

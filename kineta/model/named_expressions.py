@@ -7,7 +7,7 @@ from dataclasses import field
 from graphlib import CycleError, TopologicalSorter
 
 from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr
-from kineta.errors import Location
+from kineta.errors import ExpressionError, Location
 from kineta.model.checks.diagnostics import CheckError
 from kineta.model.coercion import ModelRecord
 from kineta.model.parameters import ByName
@@ -67,11 +67,15 @@ def dependency_order(uses: Mapping[str, Iterable[str]], places: Mapping[str, Loc
 
 
 def expanded_values(lets: Sequence[Let]) -> dict[str, Expr]:
-    """Values of *lets* by name, free of named expressions. Raises :class:`CheckError` for a cycle."""
+    """Values of *lets* by name, free of named expressions. Raises :class:`CheckError` for a cycle, and for no value."""
     values = {let.name: let.value for let in lets}
+    places = {let.name: let.location for let in lets}
     found: dict[str, Expr] = {}
-    for name in dependency_order({n: v.symbols() for n, v in values.items()}, {let.name: let.location for let in lets}):
-        found[name] = substitute_names(found, values[name])
+    for name in dependency_order({n: v.symbols() for n, v in values.items()}, places):
+        try:
+            found[name] = substitute_names(found, values[name])
+        except ExpressionError as error:
+            raise CheckError("Let", name, places[name], str(error)) from None
     return found
 
 

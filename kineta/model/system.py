@@ -11,9 +11,10 @@ from typing import Any
 from kineta.algebra.expression import Expr, Scalar
 from kineta.calls import public
 from kineta.drawing import pictured, show
-from kineta.errors import ArgumentError, ModelError, did_you_mean, nearest_or_listed, shown, warn
+from kineta.errors import ArgumentError, ExpressionError, ModelError, did_you_mean, nearest_or_listed, shown, warn
 from kineta.model.body import GROUND, Body, Point
 from kineta.model.checks.check import check, check_inferred
+from kineta.model.checks.diagnostics import CheckError
 from kineta.model.coercion import entries, named_pairs, record, records, scalar, vector
 from kineta.model.compound import Compound, primitive
 from kineta.model.description import Description, kinded
@@ -229,11 +230,22 @@ class System(Description):
         plain = object.__new__(System)
         for name in self._parts:
             value = getattr(self, name, ())
-            value = () if name == "lets" else map_expressions(value, self._put_in) if self.lets else value
+            value = () if name == "lets" else self._without_names(name, value) if self.lets else value
             object.__setattr__(
                 plain, name, primitive(value) if name in ("elements", "constraints", "contacts") else value
             )
         return plain
+
+    def _without_names(self, part: str, value: Any) -> Any:
+        """The *value* of a *part* of the system without named expressions."""
+        if part == "initial":
+            found = tuple((n, self._without_names(f"initial {n}", x)) for n, x in value)
+            return value if found == value else found
+        try:
+            return map_expressions(value, self._put_in)
+        except ExpressionError as error:
+            place = getattr(value, "location", None)  # of the law of control
+            raise CheckError("Model", self.name, place, f"{part}: {error}", part=part) from None
 
     @property
     def _parts(self) -> tuple[str, ...]:

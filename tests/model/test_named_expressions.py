@@ -134,3 +134,14 @@ def test_named_expressions_stand_beside_quasi_velocities_and_constraints(declare
     assert (system.expanded.inferred, system.expanded.taken) == (system.inferred, system.taken)
     ends = [kn.simulate(x, 0.1).q[-1] for x in (system, kn.loads(text.format(k="(2*p)")))]
     assert ends[0] == pytest.approx(ends[1], abs=1e-14)
+
+
+def test_outputs_of_a_vector_are_its_components() -> None:
+    system = kn.loads("A | Ry(q), Sz(1) = 1; let tip = 2*r(A), wind = v(A); output tip, wind.x;")
+    assert [o.name for o in system.outputs] == ["tip.x", "tip.y", "tip.z", "wind.x"]
+    assert kn.loads(kn.dumps(system)) == system
+    for wrong in ("tip.x'", "tip.position"):
+        with pytest.raises(kn.ModelError, match=r"^<text>:2:8: expected tip.x, tip.y, tip.z or all three, tip"):
+            kn.loads(f"A | Ry(q), Sz(1) = 1; let tip = r(A);\noutput {wrong};")
+    with pytest.raises(kn.ModelError, match=r"^<text>:2:12: a prime stands behind names of variables"):
+        kn.loads("A | Ry(q), Sz(1) = 1; let tip = r(A);\noutput o = tip.x';")

@@ -151,7 +151,10 @@ QUANTITIES = [
         "parameters a = 2 kg, b = 1 m;\nA | Rz(q1), Sx(max(a, b)) = 1;",
         "m.kin:2:16: a mass [kg] and a length [m] cannot be added or compared.",
     ),
-    ("A | Rz(sin(3 kg)) = 1;", "m.kin:1:8: sin takes an angle or a number, found a mass [kg]."),
+    (
+        "A | Rz(sin(3 kg)) = 1;",
+        "m.kin:1:8: sin takes an angle or a number, found a mass [kg]; divide by a unit, as in sin(x/1 kg).",
+    ),
     ("A | Rz(q1), Sx(3 metre) = 1;", "m.kin:1:16: Expected a unit, found 'metre'. Did you mean 'm'?"),
     ("A | Rz(q1) = 1; force f = 2 newtn on q1;", "m.kin:1:27: Expected a unit, found 'newtn'. Did you mean 'N'?"),
     (
@@ -253,3 +256,79 @@ def test_units_end_before_names_that_are_none(text: str, same: str) -> None:
 def test_a_percentage_is_a_number_without_a_unit() -> None:
     (p,) = kn.loads("parameters p = 30 %; A | Rz(q) = 1;").parameters
     assert (p.value, p.dimension) == (0.3, None)
+
+
+UNITED = "parameters k = 1 m, F = 2 N, n = 2; constants N = 2; A | Sx(x), Ry(q) = 1 kg, 1, 1, 1; coordinates x, q; "
+
+
+@pytest.mark.parametrize(
+    ("force", "said"),
+    [
+        ("F*(3 m)^q", "a length [m] has a power of numbers and constants only, found the exponent 'q'"),
+        ("k^n", "divide by a unit, as in (x/1 m)^n."),
+        ("k^N", "must be a force [kg*m/s^2], found a quantity [m^2]."),
+        ("F*2^k", "an exponent is a number, found a length [m]; divide by a unit, as in x/1 m."),
+        ("F*2^x", "an exponent is a number, found a length [m]"),
+        ("F*sin(x)", "sin takes an angle or a number, found a length [m]; divide by a unit, as in sin(x/1 m)."),
+        ("F*exp(2*x + 3 m)", "exp takes an angle or a number, found a length [m]"),
+        ("F*tanh(x')", "tanh takes an angle or a number, found a velocity [m/s]"),
+    ],
+)
+def test_functions_and_exponents_take_no_units(force: str, said: str) -> None:
+    with pytest.raises(kn.ModelError, match=r"^<text>:1:1\d\d: ") as raised:
+        kn.loads(f"{UNITED}force f = {force} on x;")
+    assert said in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "force", ["F*(k/1 m)^n", "F*(x/k)^q", "F/k^N*x^2", "F*sin(q)", "F*sin(t)", "n^q", "F*tanh(2*x)"]
+)
+def test_what_has_no_unit_is_raised_and_put_into_functions(force: str) -> None:
+    system = kn.loads(f"{UNITED}force f = {force} on x;")
+    assert kn.loads(kn.dumps(system)) == system
+
+
+def test_without_units_anything_goes() -> None:
+    kn.loads("A | Sx(x) = 1; coordinates x; force f = sin(x) + 2^x + x^x on x;")
+
+
+def test_python_writes_units_away_from_exponents_and_functions() -> None:
+    x, k, n = kn.symbols("x k n")
+    text = "parameters k = 1 m, n = 2; A | Sx(x) = 1 kg; coordinates x; force f = 1 on x;"
+    force = kn.generalized_force("f", k**n * kn.sin(x) * 2**x, x)
+    written = kn.dumps(kn.loads(text).replace(elements=[force]))
+    assert "(k/1 m)^n" in written
+    assert "2^(x/1 m)" in written
+    assert "sin(x/1 m)" in written
+    kn.loads(written)
+
+
+@pytest.mark.parametrize("condition", ["x < 1 and q < 1 or t < 1", "x < 1 or q < 1 and t < 1"])
+def test_and_beside_or_stands_in_brackets(condition: str) -> None:
+    with pytest.raises(kn.ModelError, match=r"^<text>:1:\d+: 'and' beside 'or' stands in brackets, as in"):
+        kn.loads(f"{UNITED}force f = if({condition}, F, 0 N) on x;")
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("force f = 1/a on q;", "Force 'f' (<text>:2:7): Division by zero."),
+        ("let b = log(a); force f = b on q;", "Let 'b' (<text>:2:5): log(0) is not a finite number."),
+        ("B | Sx(1/a) = 1;", "Body 'B' (<text>:2:1): Division by zero."),
+        ("initial q = 1/a;", "Model 'text' (<text>:2:9): initial q: Division by zero."),
+        ("gravity 1/a;", "Model 'text' (<text>:2:9): gravity: Division by zero."),
+        ("output o = q/a;", "Output 'o' (<text>:2:8): Division by zero."),
+        ("control transversal q' = 1/a; program p : q' = t;", "control: Division by zero."),
+    ],
+)
+def test_what_has_no_value_is_told_with_its_statement(statement: str, said: str) -> None:
+    model = "A | Ry(q) = Jy(1); "
+    with pytest.raises(kn.ModelError) as raised:
+        kn.loads(f"{model}let a = 0;\n{statement}")
+    assert str(raised.value).endswith(said)
+
+
+def test_constants_without_a_value_are_told_with_their_statement() -> None:
+    system = kn.loads("A | Ry(q) = Jy(1); constants a = 0;\nforce f = 1/a on q;")
+    with pytest.raises(kn.ModelError, match=r"^Force 'f' \(<text>:2:7\): Division by zero\.$"):
+        kn.derive(system).function("forward")

@@ -165,3 +165,8 @@ def test_python_refuses_units_and_names() -> None:
         kn.state("i", 1, "amps")
     with pytest.raises(kn.ModelError, match=r"State 'i i': expected a name of letters"):
         read("").replace(states=[kn.state("i i", 1)])
+
+
+def test_a_rate_of_a_rate_is_a_further_state() -> None:
+    with pytest.raises(kn.ModelError, match=r"\(<text>:1:35\): unknown symbol 'z''+\. 'z' is a state of first order"):
+        kn.loads("A | Ry(q) = Jy(1); state z : z' = z'';")

@@ -168,10 +168,20 @@ class SymbolTable:
                     if own in allowed:
                         continue
                     meant = " Write pi." if own in _PI else did_you_mean(own, [*near(own), *allowed, *self.inside])
-                    unknown = f"unknown symbol '{own}'.{meant}{units.advice_on_name(own)}"
+                    unknown = f"unknown symbol '{own}'.{self._beyond_rate(own) or meant}{units.advice_on_name(own)}"
                     raise fault(
                         self._out_of_place(own, name, words, hint, instead) or unknown + advice(own), symbol=name
                     )
+
+    def _beyond_rate(self, own: str) -> str:
+        """Advice on a derivative *own* of a state beyond its rate; ``''`` for others."""
+        state = own.rstrip("'")
+        if state not in self.system.state_names:
+            return ""
+        return (
+            f" '{state}' is a state of first order; the rate of its rate is that of a further state {state}_rate, with "
+            f"{state}' = {state}_rate."
+        )
 
     def _out_of_place(self, own: str, name: str, words: str, hint: str, instead: str) -> str:
         """Sentence on the misplaced symbol *own*, written as *name* or nested in it; ``''`` for an unknown symbol."""

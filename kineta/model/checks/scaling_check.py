@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from typing import Any
 
-from kineta.algebra.expression import Expr
+from kineta.algebra.expression import Expr, expr
 from kineta.algebra.infix import number
 from kineta.errors import ExpressionError
 from kineta.expr.op import Op
 from kineta.expr.walk import reachable
 from kineta.model.checks.diagnostics import CheckError
 from kineta.model.description import word
+from kineta.model.named_expressions import substitute_names
 from kineta.model.system import System
 from kineta.model.transformations.mapping import map_expressions
 from kineta.passes.evaluate import evaluate
@@ -27,13 +29,16 @@ _FAR = 70
 
 @contextmanager
 def scaling_diagnosis(system: System) -> Iterator[None]:
-    """Attribution of overflow in expressions of *system* to its record with the number farthest from 1.
+    """Attribution of what has no value in *system* to the record that has none for its constants, or else to that with the
+    number farthest from 1.
 
     Raises :class:`CheckError` for :class:`ExpressionError`, unless no number of the description is that far.
     """
     try:
         yield
     except ExpressionError as error:
+        constants = {p.name: expr(p.value) for p in system.parameters if p.fixed and p.value is not None}
+        map_expressions(tuple(_records(system)), partial(substitute_names, constants))
         found = ((_distance(x), x, record) for record in _records(system) for x in _numbers(record))
         far, x, record = max(found, key=lambda f: f[0], default=(0.0, 1.0, None))
         if far < _FAR or record is None:

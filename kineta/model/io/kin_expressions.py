@@ -24,11 +24,13 @@ from kineta.model.io.kin_functions import DefinedFunction, free_argument, identi
 from kineta.model.io.kin_operations import (
     COMPOSED,
     IF,
+    OF_NUMBERS,
     advice_on_function,
     folded,
     function_of_numbers,
     function_of_vectors,
     one_of_two,
+    raised_to,
     refuse_condition,
     truth,
 )
@@ -51,6 +53,8 @@ CONSTANTS = {"pi": math.pi}
 
 #: Calls within calls of functions of the text beyond which it is refused.
 DEPTH = 100
+
+_PRIME = "'"
 
 #: A factor of a unit behind a number: its sign, which the first has not, its symbol and its power.
 _FACTOR = re.compile(r"([*/·]|)[ \t]*([A-Za-zµ°%]+)((?:\^-?\d+(?:\.5)?)?)")
@@ -79,6 +83,8 @@ class Reader:
         self.file = file
         self.dimensions = dimensions
         self.moving: Mapping[str, Dimension] = {}
+        #: Values of constants read so far.
+        self.constants: dict[str, float] = {}
         self.lets: dict[str, DimensionedExpr] = {}
         #: Named expressions that are vectors.
         self.vectors: dict[str, DimensionedVector] = {}
@@ -282,6 +288,11 @@ class Reader:
         known = given if vector in given else self.vectors
         if vector in known and axis in ("x", "y", "z"):
             return kin_vectors.component(known[vector], axis)
+        if vector in self.vectors and axis.rstrip("'") in ("x", "y", "z"):
+            raise ModelError(
+                f"a prime stands behind names of variables, and components and magnitudes of a vector of a point or body, as in "
+                f"r(Tip).x', found it behind '{name.rstrip(_PRIME)}', which is given by let; give that rate as well."
+            )
         if name in self.vectors:
             return self.vectors[name]
         if name in CONSTANTS:
@@ -360,6 +371,9 @@ class Reader:
         return ReadCondition(reduce(and_, map(truth, children)), node)
 
     def _any_of(self, node: Tree[Token], children: list[Any]) -> ReadCondition:
+        for part in node.children:
+            if isinstance(part, Tree) and part.data == "conjunction" and not _in_brackets(part):
+                raise ModelError("'and' beside 'or' stands in brackets, as in (a < b and c < d) or e < f.")
         return ReadCondition(reduce(or_, map(truth, children)), node)
 
     def _sum(self, node: Tree[Token], children: list[Any]) -> Operand:
@@ -380,13 +394,7 @@ class Reader:
 
     def _power(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
         base, *exponents = map(self._number, children)
-        value = exponents[-1].value
-        for exponent in reversed(exponents[:-1]):
-            value = exponent.value**value
-        dimension = None
-        if base.dimension is not None and value.value is not None:
-            dimension = units.times(NUMBER, base.dimension, value.value)
-        return DimensionedExpr(base.value**value, dimension, base.plain, base.shown)
+        return raised_to(base, [self.measured(e) for e in exponents], self.constants)
 
     def _call(self, node: Tree[Token], children: list[Any]) -> Operand:
         name, arguments = str(children[0]), children[1:]
@@ -402,7 +410,14 @@ class Reader:
             return self._table(name, arguments)
         if name not in FUNCTIONS and name not in COMPOSED:
             raise ModelError(f"unknown function '{name}'.{advice_on_function(name, self.functions)}")
-        return function_of_numbers(name, [self._number(a) for a in arguments])
+        numbers = [self._number(a) for a in arguments]
+        return function_of_numbers(name, [self.measured(a) for a in numbers] if name in OF_NUMBERS else numbers)
+
+    def measured(self, own: DimensionedExpr) -> DimensionedExpr:
+        """*own* where a number is expected: what moves has the unit that its motions show, beside parameters with units. The time
+        alone passes for its number of seconds.
+        """
+        return replace(own, shown=True) if self.dimensions and own.dimension != units.TIME else own
 
     def _words(self, node: Tree[Token], children: list[Any]) -> tuple[str, ...]:
         return tuple(map(str, children))
@@ -542,6 +557,11 @@ class _PlacedError(ModelError):
 
     def __init__(self, sentence: str, place: Location, within: str = "") -> None:
         super().__init__(f"{within}: {sentence}" if within else sentence, place)
+
+
+def _in_brackets(node: Tree[Token]) -> bool:
+    own: Any = node.meta
+    return bool(own.container_start_pos < own.start_pos)
 
 
 def _text(node: Tree[Token]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -17,6 +17,7 @@ from kineta.model.io.kin_quantities import DimensionedExpr, ReadCondition, joine
 from kineta.model.io.kin_tables import TABLE
 from kineta.model.io.kin_vectors import DimensionedVector, Operand
 from kineta.model.units import NUMBER
+from kineta.passes.evaluate import evaluate
 from kineta.vocabulary import meaning
 
 #: The word of choices, which stands as a function does.
@@ -98,8 +99,44 @@ def refuse_condition(value: Any) -> None:
 
 def _without_unit(name: str, argument: DimensionedExpr) -> None:
     """Raise where the *argument* of the function *name* has a unit."""
-    if argument.shown and argument.dimension is not None and argument.dimension != NUMBER:
-        raise ModelError(f"{name} takes an angle or a number, found {units.name(argument.dimension)}.")
+    if argument.told not in (None, NUMBER):
+        raise ModelError(
+            f"{name} takes an angle or a number, found {_named(argument)}; divide by a unit, as in {name}({_divided(argument)})."
+        )
+
+
+def raised_to(
+    base: DimensionedExpr, exponents: Sequence[DimensionedExpr], constants: Mapping[str, float]
+) -> DimensionedExpr:
+    """*base* to the first of the *exponents*, which is raised to the next one, and so on; *constants* have these values."""
+    for own in exponents:
+        if own.told not in (None, NUMBER):
+            raise ModelError(f"an exponent is a number, found {_named(own)}; divide by a unit, as in {_divided(own)}.")
+    raised = exponents[-1].value
+    for exponent in reversed(exponents[:-1]):
+        raised = exponent.value**raised
+    number, dimension = raised.value, None
+    if number is None and all(name in constants for name in raised.symbols()):
+        number = float(evaluate(raised.graph, [raised.ref], constants)[0])
+    if number is None and base.told not in (None, NUMBER):
+        raise ModelError(
+            f"{_named(base)} has a power of numbers and constants only, found the exponent '{raised}', with which the unit "
+            f"changes; divide by a unit, as in ({_divided(base)})^n."
+        )
+    if base.dimension is not None and number is not None:
+        dimension = units.times(NUMBER, base.dimension, number)
+    return DimensionedExpr(base.value**raised, dimension, base.plain, base.shown)
+
+
+def _named(own: DimensionedExpr) -> str:
+    assert own.told is not None
+    return units.name(own.told)
+
+
+def _divided(own: DimensionedExpr) -> str:
+    """An example of the quantity *own* without its unit."""
+    assert own.told is not None
+    return f"x/1 {units.written(own.told) or units.symbol(own.told)}"
 
 
 def folded(children: list[Any], of: Callable[..., DimensionedExpr]) -> Operand:

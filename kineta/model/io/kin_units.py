@@ -226,8 +226,8 @@ class UnitFinder(Source):
             own[first:] = self._alike(nodes[first:], own[first:])
             if name in (IF, "min", "max"):
                 self._terms[id(node)] = list(zip(nodes[first:], own[first:], strict=True))
-        elif name in OF_NUMBERS and all(x.shown for x in own):
-            own = [self.fitted(n, x, NUMBER) for n, x in zip(nodes, own, strict=True)]
+        elif name in OF_NUMBERS:
+            own = [self._bare(n, x) for n, x in zip(nodes, own, strict=True)]
         elif (read := self._tables.get(id(nodes[-1]))) is not None:
             for x, places in zip(own[:-1], read.places, strict=False):
                 if x.dimension is not None and not x.plain:
@@ -236,6 +236,24 @@ class UnitFinder(Source):
             if name == TABLE:
                 self._terms[id(node)] = read.values
         return super()._call(node, [children[0], *own])
+
+    def _power(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
+        nodes, (base, *exponents) = node.children, children
+        own = [self._operand(n, x) for n, x in zip(nodes[1:], exponents, strict=True)]
+        if base.told is not None and any(n not in self.constants for x in exponents for n in x.value.symbols()):
+            base = self._operand(nodes[0], base)
+        return super()._power(node, [base, *own])
+
+    def _operand(self, node: Node, quantity: DimensionedExpr) -> DimensionedExpr:
+        """The *quantity* of a *node*, an operand of a power, where a number is expected."""
+        found, place = self._bare(node, quantity), (*_span(node), False)
+        if found is not quantity and (own := self.insertions.get(place)) is not None:
+            self.insertions[place] = replace(own, before=f"({own.before}", behind=f"{own.behind})")
+        return found
+
+    def _bare(self, node: Node, quantity: DimensionedExpr) -> DimensionedExpr:
+        """The *quantity* of a *node* where a number is expected."""
+        return self.fitted(node, quantity, NUMBER) if self.measured(quantity).told is not None else quantity
 
     def _points(self, node: Tree[Token], children: list[Any]) -> ReadPoints:
         read = super()._points(node, children)

@@ -52,6 +52,8 @@ def read_parameters(text: ModelText, node: Node, *, fixed: bool = False) -> None
             raise ModelError(f"constant '{name}': expected a value, found none.", text.at(name))
         if value is not None:
             text.values[str(name)] = value
+            if fixed:
+                text.source.constants[str(name)] = value
         own = text.dimensions.get(str(name))
         counts = str(name) in text.counting
         text.parameters.append(Parameter(str(name), value, fixed, text.at(name), own, default, counts))
