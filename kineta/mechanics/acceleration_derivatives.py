@@ -126,7 +126,7 @@ def _by_factors(d: Derivation, sharing: Sharing) -> Mapping[str, Array]:
     for block in ("q", "v"):
         directions = DIRECTIONS[block](d)
         m = len(directions)
-        more = [x for row in derivatives(g, held, directions) for x in row]
+        more = [x for row in derivatives(g, held, directions, at_rest=True) for x in row]
         refs = substitute(g, [*own[f"inverse_by_{block}"].refs, *own[f"taken_by_{block}"].refs, *more], values)
         forces, taken, more = refs[: n * m], refs[n * m : 2 * n * m], refs[2 * n * m :]
         columns = []

@@ -90,7 +90,7 @@ def swept(d: Derivation, sharing: Sharing, free: Collection[At] = ()) -> Mapping
     found = {"mass_matrix": matrix([[g.add(x, y) for x, y in zip(*row, strict=True)] for row in own], n)}
     for block in ("q", "v"):
         forces, taken, applied = [], [], iter(applied_changes(d, block))
-        changing = forwards(g, inertia, DIRECTIONS[block](d))
+        changing = forwards(g, inertia, DIRECTIONS[block](d), at_rest=True)
         for change, by_inertia in zip(_rate_changes(d, m, block), changing, strict=True):
             parts = _on_speeds(m, by_rates, change), by_inertia, next(applied)
             forces.append([g.sub(g.add(x, y), z) for x, y, z in zip(*parts, strict=True)])
@@ -118,7 +118,7 @@ def applied_changes(d: Derivation, block: str) -> list[list[Ref]]:
     refs = [x for i in acting for x in (*d.elements.wrenches[i].f.refs, *d.elements.wrenches[i].n.refs)]
 
     def found() -> list[list[Ref]]:
-        columns = forwards(d.graph, [*refs, *d.elements.forces], DIRECTIONS[block](d))
+        columns = forwards(d.graph, [*refs, *d.elements.forces], DIRECTIONS[block](d), at_rest=True)
         return [_swept(d, acting, column[: len(refs)], column[len(refs) :]) for column in columns]
 
     return memo(d, (applied_changes, block), found)

@@ -161,7 +161,7 @@ def _forward_by(block: str) -> Rule:
     """The derivatives of the accelerations by a *block* of variables, (nv, size of the block)."""
 
     def rule(d: Derivation) -> Array:
-        columns = accelerations_along(d, DIRECTIONS[block](d))[1]
+        columns = accelerations_along(d, DIRECTIONS[block](d), at_rest=True)[1]
         return matrix([[column[i] for column in columns] for i in range(len(d.symbols.v))], len(columns))
 
     return rule
@@ -179,7 +179,7 @@ def _inverse_by(block: str) -> Rule:
 
     def rule(d: Derivation) -> Array:
         directions = DIRECTIONS[block](d)
-        return matrix(derivatives(d.graph, d["inverse"].refs, directions), len(directions))
+        return matrix(derivatives(d.graph, d["inverse"].refs, directions, at_rest=True), len(directions))
 
     return rule
 

@@ -11,8 +11,10 @@ from kineta.passes.substitute import signed
 
 
 def remove_guards(graph: Graph, roots: Sequence[Ref]) -> tuple[Graph, list[Ref]]:
-    """The *roots* without guards, in a new graph; *graph* itself if it has no guard."""
-    if Op.GUARD not in graph.op:
+    """The *roots* without guards, in a new graph; *graph* itself if it has none. What is 0 without a change, as derivatives of
+    roots are at rest, is guarded, too.
+    """
+    if Op.GUARD not in graph.op and Op.WHERE not in graph.op:
         return graph, list(roots)
     target = Graph()
     copy: dict[int, Ref] = {}
@@ -22,7 +24,7 @@ def remove_guards(graph: Graph, roots: Sequence[Ref]) -> tuple[Graph, list[Ref]]
             copy[i] = target.const(graph.constants[a])
         elif op == Op.SYMBOL:
             copy[i] = target.symbol(graph.names[a])
-        elif op == Op.GUARD:
+        elif op == Op.GUARD or (op == Op.WHERE and graph.op[b >> 1] == Op.ABS):
             copy[i] = signed(copy[a >> 1], a)
         else:
             operands = (a,) if op in UNARY else (a, b)

@@ -113,3 +113,22 @@ def test_derivatives_are_no_numbers_where_masses_do_not_determine_them() -> None
             rows = np.array(values).reshape(way[part].shape)
             assert np.isnan(rows[still, :3]).all()
             assert np.isfinite(rows[moving]).all()
+
+
+@pytest.mark.parametrize("formalism", ["newton_euler", "lagrange"])
+@pytest.mark.parametrize("bodies", ["P | Sx(x), Sy(y) = 1;", "A | Ry(x), Sz(-1) = 1; P ~ A | Ry(y), Sz(-1) = 1;"])
+def test_quadratic_drag_has_derivatives_at_rest(bodies: str, formalism: str) -> None:
+    system = kn.loads(f"parameters c = 0.3; {bodies} coordinates x, y; force drag on P = -c*|v(P)|*v(P);")
+    equations = kn.derive(system, formalism)
+    rest = {"t": 0.0, "q": np.array([0.3, -0.2]), "v": np.zeros(2), "p": np.array([0.3])}
+    for block in "qv":
+        forces = equations.function(f"inverse_by_{block}")(**rest, vdot=np.zeros(2))
+        np.testing.assert_array_equal(forces, np.zeros((2, 2)))
+        accelerations = equations.function(f"forward_by_{block}")(**rest, tau=np.zeros(2))
+        np.testing.assert_array_equal(accelerations, np.zeros((2, 2)))
+    moved = rest | {"v": np.array([0.4, 0.7]), "tau": np.zeros(2)}
+    found, forward = equations.function("forward_by_v")(**moved), equations.function("forward")
+    for k, h in ((0, np.array([1e-6, 0])), (1, np.array([0, 1e-6]))):
+        ahead, behind = forward(**moved | {"v": moved["v"] + h}), forward(**moved | {"v": moved["v"] - h})
+        np.testing.assert_allclose(found[:, k], (ahead - behind) / 2e-6, atol=1e-9)
+    assert "if(" not in equations.formulas("inverse_by_v").text()

@@ -545,8 +545,8 @@ def test_brackets_without_end_are_refused() -> None:
         ("if(1 kg < 1 m, 1, 0)", "a mass [kg] and a length [m] cannot be added or compared."),
         ("if(x > 0, 1 kg, 1 m)", "the values of an if must be of one kind, found a mass [kg] and a length [m]."),
         ("where(x > 0, 1, 0)", "unknown function 'where'. Did you mean 'if'"),
-        ("floor(1 kg)", "floor takes an angle or a number, found a mass [kg]."),
-        ("ceil(1 kg)", "ceil takes an angle or a number, found a mass [kg]."),
+        ("floor(1 kg)", "floor takes an angle or a number, found a mass [kg]; divide by a unit, as in floor(x/1 kg)."),
+        ("ceil(1 kg)", "ceil takes an angle or a number, found a mass [kg]; divide by a unit, as in ceil(x/1 kg)."),
         ("mod(1 kg, 1 m)", "a mass [kg] and a length [m] cannot be added or compared."),
         ("hypot(x)", "hypot takes 2 arguments, found 1."),
         (

@@ -124,7 +124,7 @@ def test_the_grammar_names_every_rule_of_the_parser() -> None:
         "when",
     }
     said = set(re.findall(r"^([a-z]+) *=", section("Grammar"), re.MULTILINE))
-    inner = {"start", "declaration", "definition", "axis", "form", "setting", "shown", "exponent"}
+    inner = {"start", "declaration", "definition", "axis", "form", "setting", "shown", "exponent", "numbers"}
     assert rules - said == inner | {"definitions", "expression"}  # the last two: texts of options and arguments
 
 

@@ -227,7 +227,7 @@ class UnitFinder(Source):
             if name in (IF, "min", "max"):
                 self._terms[id(node)] = list(zip(nodes[first:], own[first:], strict=True))
         elif name in OF_NUMBERS:
-            own = [self._bare(n, x) for n, x in zip(nodes, own, strict=True)]
+            own = [self.fitted(n, x, NUMBER) if x.shown else self._bare(n, x) for n, x in zip(nodes, own, strict=True)]
         elif (read := self._tables.get(id(nodes[-1]))) is not None:
             for x, places in zip(own[:-1], read.places, strict=False):
                 if x.dimension is not None and not x.plain:
