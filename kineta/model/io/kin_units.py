@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any, NamedTuple, NoReturn, cast
 
 from lark import Token, Tree
-from lark.tree import Meta
 
 from kineta.errors import ModelError
 from kineta.model import units
@@ -275,17 +274,18 @@ def _lines(node: Tree[Token]) -> Iterator[Sequence[Node]]:
     if node.data == "point_of_table":
         yield node.children
     if node.data == NUMBERS:
-        (token,) = node.children
+        token: Any = node.children[0]
         for row in kin_tables.rows_of_numbers(str(token)):
             yield [_number_node(token.start_pos + start, text) for start, text in row]
 
 
 def _number_node(start: int, text: str) -> Node:
     """The node of a number *text*, perhaps behind a sign, that begins at *start*."""
-    bare, end, meta = text.lstrip("+-"), start + len(text), Meta()
-    meta.start_pos, meta.end_pos = start + len(text) - len(bare), end
-    meta.container_start_pos, meta.container_end_pos = start, end
-    return Tree("quantity", [Token("QUANTITY", bare)], meta)
+    bare, end = text.lstrip("+-"), start + len(text)
+    node: Node = Tree("quantity", [Token("QUANTITY", bare)])
+    node.meta.start_pos, node.meta.end_pos = end - len(bare), end
+    node.meta.container_start_pos, node.meta.container_end_pos = start, end
+    return node
 
 
 def _apart(text: str, before: Sequence[str]) -> str:
