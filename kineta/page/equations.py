@@ -24,6 +24,9 @@ LABELLED = 600
 _UPRIGHT = (r"\mathrm", r"\text")
 #: Columns of the table of operations.
 _OPERATIONS = ("add", "mul", "div", "sqrt", "trig")
+#: What opens and closes brackets in LaTeX, and signs between terms.
+_OPENING, _CLOSING = ("{", "(", "[", r"\left", r"\begin"), ("}", ")", "]", r"\right", r"\end")
+_BRACKETS = re.compile(r"\\(?:left|right|begin|end)\b|\\.|[{}()\[\]]|(?P<sign>(?<= )[+-](?= ))")
 #: Comments, words at the head of a statement, and numbers.
 _WORDS = re.compile(
     r"(#[^\n]*)|(^\s*[a-z]+\b|\b(?:on|between|and|at|when|from|to)\b)|(\b\d+(?:\.\d+)?(?:e-?\d+)?\b)", re.M
@@ -60,10 +63,25 @@ def equations_html(equations: Equations) -> str:
 def _formulas(equations: Equations) -> str:
     lines, shown, size = equations.printed().latex(), list[str](), 0
     while size < SHOWN and (line := next(lines, "")):
-        shown.append(f"<div class='equation'>{mathml(line)}</div>")
+        first, *rest = map(mathml, terms(line))
+        signed = (x.replace("<mo>", '<mo form="infix">', 1) for x in rest)
+        shown.append(f"<div class='equation'>{'<wbr>'.join([first, *signed])}</div>")
         size += len(shown[-1])
     more = sum(1 for _ in lines)
     return "".join(shown) + f"<p class='note'>and {more} more lines</p>" * bool(more)
+
+
+def terms(line: str) -> list[str]:
+    """The parts of a formula in LaTeX between which a browser may begin a new line: behind each one stands a sign outside of all
+    brackets.
+    """
+    depth, last, found = 0, 0, list[str]()
+    for m in _BRACKETS.finditer(line):
+        depth += (m[0] in _OPENING) - (m[0] in _CLOSING)
+        if m.lastgroup == "sign" and depth == 0 and "=" in line[: m.start()]:
+            found.append(line[last : m.start()])
+            last = m.start()
+    return [*found, line[last:]] if depth == 0 else [line]
 
 
 def labels(names: Iterable[str]) -> dict[str, str]:

@@ -18,6 +18,7 @@ import pytest
 
 import kineta as kn
 from kineta.equations.equations import equations_of
+from kineta.page.equations import equations_html, terms
 from kineta.page.live_run import PageModule, live_module, live_run
 from kineta.page.sample_encoding import BYTES, STEPS, encoded_series, one_sample
 from kineta.scene.machine import Machine
@@ -236,3 +237,13 @@ def test_the_bundle_is_that_of_its_sources(tmp_path: Path) -> None:
 def test_the_parts_of_the_script_that_need_no_browser() -> None:
     done = subprocess.run(["npm", "test", "--silent"], cwd=APP, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+def test_long_equations_may_begin_new_lines_at_signs_outside_of_brackets() -> None:
+    lines = [r"a - b = (c + d)\,e + \frac{f - g}{h} - \left( i + j \right)^{2 - k}", r"\text{a + b} + c"]
+    assert [terms(x) for x in lines] == [
+        [r"a - b = (c + d)\,e ", r"+ \frac{f - g}{h} ", r"- \left( i + j \right)^{2 - k}"],
+        [lines[1]],
+    ]
+    shown = equations_html(kn.derive(kn.load(EXAMPLES / "fourbar.kin")))
+    assert '</math><wbr><math><mrow><mo form="infix">+</mo>' in shown
