@@ -175,6 +175,16 @@ def test_every_example_moves_as_in_simulate(
         assert tab.said == []
 
 
+#: The stiffness of a hand that holds the rocker where its pivot is.
+PIVOT = """() => {
+    const { hand, machine } = kineta;
+    hand.grasp(2, hand.target.clone().setFromMatrixPosition(machine.frames[machine.carried[2]].matrix));
+    const { stiffness } = hand.held;
+    hand.drop();
+    return stiffness;
+}"""
+
+
 @pytest.mark.parametrize(
     ("name", "body", "method"),
     [
@@ -213,6 +223,8 @@ def test_a_body_that_is_pulled_follows(chromium: Any, tmp_path: Path, name: str,
         assert tab.do("() => [kineta.run.hurried, kineta.engine.model.stepped.spells > 0]") == [hurried, hurried]
         if name == "fourbar":  # which goes only where its bars let it
             assert found["off"] < 1e-10
+            # Where it is held by its pivot, nothing gives way, and what pulls is no stronger than its bodies are heavy.
+            assert tab.do(PIVOT) == pytest.approx(10 * (1.1 + 2.3 + 1.7) * 10**2)
         else:
             assert found["after"] < 0.8 * found["before"]
         assert found["end"] > 0.3

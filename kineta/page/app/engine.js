@@ -141,6 +141,13 @@ export class Engine {
     return refused(info.limits, this.numbers.subarray(arena.limits / 8));
   }
 
+  /** The mass of all bodies [kg], which the library has put among the limits. @param {Float64Array} p */
+  mass(p) {
+    this.refusal(p);
+    const { arena, info } = this;
+    return info.limits.bodies.reduce((sum, _, k) => sum + this.numbers[arena.limits / 8 + 7 * k], 0);
+  }
+
   /** Initial values that depend on parameters: `q` or `v`, the place, and the value. @param {Float64Array} p @returns {[string, number, number][]} */
   starts(p) {
     const { arena, info } = this;
@@ -207,7 +214,7 @@ export class Engine {
       const moved = this.accelerations(t, q, v, forces);
       for (let j = 0; j < nv; j++) mobility += forces[j] * (moved[j] - free[j]);
     }
-    return { place, mass: mobility > 0 ? 3 / mobility : 1 };
+    return { place, mass: mobility > 0 ? 3 / mobility : Infinity };
   }
 
   /** Whether the run may go on by time stepping when forces change; then it does. */

@@ -5,6 +5,8 @@ import { $, digits, el } from "./words.js";
 
 /** Frequency [rad/s] and damping ratio of a body on the cord, and milliseconds of a frame to follow it. */
 const STIFF = 10, DAMPING = 0.8, SLICE = 8;
+/** The most that is felt, in masses of all bodies: at a dead point of a mechanism, or beside a pivot, nothing gives way. */
+const MOST = 10;
 
 export class Hand {
   /** @param {any} page */
@@ -58,14 +60,15 @@ export class Hand {
     const frame = machine.frames[data.scene.places[name]];
     const local = place.clone().applyMatrix4(frame.matrix.clone().invert());
     const weights = data.scene.bodies.map((_, k) => (k === body ? 1 : 0));
-    const { mass } = engine.felt(page.t, q, v, [...weights, ...local.toArray(), 0, 0, 0, 0, 0]);
+    const { mass: there } = engine.felt(page.t, q, v, [...weights, ...local.toArray(), 0, 0, 0, 0, 0]), most = MOST * engine.mass(page.values.p) || Infinity;
+    const mass = Number.isFinite(Math.min(there, most)) ? Math.min(there, most) : 1; // of bodies without mass, held where nothing gives way
     this.target.copy(place);
     this.plane.setFromNormalAndCoplanarPoint(page.stage.camera.getWorldDirection(new THREE.Vector3()), place);
     this.held = { local, frame, weights, stiffness: mass * STIFF ** 2, damping: 2 * DAMPING * STIFF * mass, owed: 0 };
     this.canvas.classList.add("holding");
     this.pulls = el("b"); // which changes too fast to be read aloud
     this.pulls.setAttribute("aria-hidden", "true");
-    $("told").replaceChildren(`${name} in hand · ${digits(mass, 3)} kg felt there · `, this.pulls);
+    $("told").replaceChildren(`${name} in hand · ${there > most ? "it hardly gives way there" : `${digits(there, 3)} kg felt there`} · `, this.pulls);
     page.dirty = true;
   }
 
