@@ -183,7 +183,7 @@ class _LinkAnswers(LinkPairs):
         self.A[c, c], entries[c, c] = self.seen[c].A, self.seen[c].u
         for k in range(c + 1, len(self.links)):
             own, at = self.seen[k], self.links[k].parent
-            if c in self.carriers[k]:
+            if self.carries(c, k):
                 operands = [*self.A[c, at], *own.row[:6], *self.tests[c]]
                 if k in self.tips:
                     (entries[k, c],) = self.call("apart", _apart, operands)
@@ -214,7 +214,7 @@ class _LinkAnswers(LinkPairs):
             found[b] = self.call("carrier", _carrier, [*self.A[b, p], *test, *loads])
         branched: dict[int, list[Operand]] = {}
         for b in range(len(self.links)):
-            if i in self.carriers[b][1:]:
+            if b != i and self.carries(i, b):
                 found[b] = self.call("subtree", _subtree(n), [*self.rows[b, i], *test, *totals, *ys])
             elif b not in found and (common := self.common(b, i)) >= 0:
                 if not branched:

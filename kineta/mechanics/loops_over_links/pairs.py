@@ -68,6 +68,11 @@ class LinkPairs:
             self.carriers.append([i, *(self.carriers[link.parent] if link.parent >= 0 else [])])
         self.entries: dict[str, dict[tuple[int, int], Operand]] = {}
 
+    def carries(self, i: int, k: int) -> bool:
+        """Return whether link i is link k or carries it."""
+        above = len(self.carriers[k]) - len(self.carriers[i])
+        return above >= 0 and self.carriers[k][above] == i
+
     def velocities(self, motions: Sequence[Moved]) -> list[tuple[list[Operand], list[Operand]]]:
         """Twice the velocity of each link, and its own p, T."""
         found: list[tuple[list[Operand], list[Operand]]] = []
