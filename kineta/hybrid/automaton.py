@@ -22,7 +22,7 @@ from kineta.integration.handover import DEEPEST_START, PILE
 from kineta.integration.loop_abi import BRIEF, CHATTER, RunData
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
-from kineta.integration.segment import Segment
+from kineta.integration.segment import Segment, Transitions
 from kineta.integration.time_stepping import MOREAU
 from kineta.kernels.contact.state_terms import CHANGED, FULL, PENETRATES
 from kineta.kernels.integrate import transition
@@ -108,8 +108,16 @@ class HybridRun(SampledRun):
         while self.ended is None:
             t, y, fired = self.task.t0, self.problem.y0, None
             for piece in self._run:
-                segment, fired = self._cut(self._noted(piece, jumped, held))
-                self.last_steps.add(segment)
+                made = self.control.made
+                segment = piece.within(made, jumped=jumped, held=held)
+                if segment.changed is not None and self.contacts is not None:
+                    segment = self._noted(segment, segment.changed, self.contacts)
+                if self.bounded and self._fault is None and self.contacts is not None:
+                    self._check_pace(segment)
+                if segment.odd or (segment.zeros and len(segment.zeros[0])):
+                    segment, fired = self._cut(segment)
+                if made.closed or jumped or segment.later:
+                    self.last_steps.add(segment)
                 yield segment
                 jumped = held = False
                 if self._fault is not None:
@@ -129,7 +137,8 @@ class HybridRun(SampledRun):
                     return
                 end, held = following, True
                 if self._touches_alone and self._near.apart:  # forces alone change
-                    self.loop.go_on(end, self._block())
+                    assert self.contacts is not None
+                    self.loop.go_on(end, self.contacts.set_block(self.control.made.h))
                     continue
             yield from self._transition(t, y, fired or [], end, before)
             jumped = True
@@ -160,39 +169,35 @@ class HybridRun(SampledRun):
         h = self.control.made.h
         return h if self.contacts is None else self.contacts.set_block(h)
 
-    def _noted(self, segment: Segment, jumped: bool, held: bool) -> Segment:
-        """*segment* with its modes; records the transitions made within the loop."""
-        made, changed = self.control.made, segment.changed
-        later: list[tuple[int, Callable[[], BoundSystem]]] = []
-        if self.contacts is not None and changed is not None:
-            impacts, before = self.contacts.read_impacts(), made.flags.reshape(-1, FLAGS)
-            for row, flags in zip(changed.rows.tolist(), changed.flags, strict=True):
-                own, after = impacts[impacts[:, -1] == row], flags.reshape(-1, FLAGS)
-                at = float(segment.t[row])
-                self.log.note(at, before, after, own)
-                if len(own):
-                    self._since.clear()
-                self._since.append(at)
-                try:
-                    self._check_calm(at)
-                except ModeError as fault:
-                    self._fault, segment = fault, self._before(segment, row)
-                    self.log.forget(1)
-                    break
-                later.append((row, partial(made.with_flags, flags)))
-                before = after
-            self.control.made = later[-1][1]() if later else made
-        segment = segment.within(made, later, jumped=jumped, held=held)
-        if self.bounded and self._fault is None and made.code.layout.touches:
-            self._check_pace(segment)
-        return segment
+    def _noted(self, segment: Segment, changed: Transitions, contacts: ContactModes) -> Segment:
+        """*segment*, in its mode, with the modes that *contacts* have *changed* to within the loop; records these transitions."""
+        made, later = self.control.made, list[tuple[int, Callable[[], BoundSystem]]]()
+        impacts, before = contacts.read_impacts(), made.flags.reshape(-1, FLAGS)
+        for row, flags in zip(changed.rows.tolist(), changed.flags, strict=True):
+            own, after = impacts[impacts[:, -1] == row], flags.reshape(-1, FLAGS)
+            at = float(segment.t[row])
+            self.log.note(at, before, after, own)
+            if len(own):
+                self._since.clear()
+            self._since.append(at)
+            try:
+                self._check_calm(at)
+            except ModeError as fault:
+                self._fault, segment = fault, self._before(segment, row)
+                self.log.forget(1)
+                break
+            later.append((row, partial(made.with_flags, flags)))
+            before = after
+        if later:
+            self.control.made = later[-1][1]()
+        return segment.within(made, later, jumped=segment.jumped, held=segment.held)
 
     # -- where a mode ends ------------------------------------------------------------------------------------------------
 
     def _cut(self, segment: Segment) -> tuple[Segment, list[int] | None]:
-        """*segment* up to the first transition in it, and the indices of its events, switches first; None for none."""
-        if not (segment.odd or (segment.zeros and len(segment.zeros[0]))):
-            return segment, None
+        """*segment*, with zeros of events, up to the first transition in it, and the indices of its events, switches first; None
+        for none.
+        """
         own = len(self.task.watched)
         found = self._zeros(segment)
         firing = [(i, t, y) for i, t, y in found if i >= own]

@@ -55,13 +55,12 @@ class ChatterWatch:
         return self._short / self._most
 
     def begin(self) -> None:
-        """Begin anew: steps so far are none."""
-        self._parts: deque[FloatArray] = deque(maxlen=CROWD)
+        """Begin anew: steps so far are none. ``passed`` is given the times of those with nothing closed."""
+        self._parts: deque[FloatArray] = deque(maxlen=CROWD)  # put together where something is closed
+        self.passed = self._parts.append  # a call of a method takes longer than a sample may
 
     def first(self, segment: Segment) -> tuple[int, FloatArray] | None:
-        """The first step of a *segment* that is too many, and the flags of its mode; None for none. The segment has not been
-        passed over.
-        """
+        """The first step of a *segment* that is too many, and the flags of its mode; None for none."""
         crowded = self._crowded(segment)
         for part, mode in segment.rows(len(segment.t)) if crowded.any() else ():
             rows = np.flatnonzero(crowded[part])
@@ -72,20 +71,13 @@ class ChatterWatch:
 
     def count(self, segment: Segment) -> int:
         """The number of steps of a *segment* that are too many."""
-        if self.passes(segment):
+        if not (segment.later or segment.mode.closed):
+            self.passed(segment.t)
             return 0
         crowded = self._crowded(segment)
         if not crowded.any():
             return 0
         return sum(int(crowded[part].sum()) for part, mode in segment.rows(len(segment.t)) if mode.flags.any())
-
-    def passes(self, segment: Segment) -> bool:
-        """Whether nothing is closed in a *segment*, which is then passed over."""
-        if segment.later or segment.mode.closed:
-            return False
-        if len(segment.t):
-            self._parts.append(segment.t)  # put together where something is closed
-        return True
 
     def _crowded(self, segment: Segment) -> Mask:
         """Which steps of a *segment* are too many: in their mode so many end within ``short``."""

@@ -86,7 +86,7 @@ class ContactModes:
         return excerpt(f"'{touch.name}'" for touch, own in touches if own.any())
 
     def flight(self) -> float:
-        """Time until the first contact that separated in the last transition may return."""
+        """Longest step after the last transition: the first contact that separated in it may return within."""
         return self.work.flight
 
     def begin(self, t: float, y: FloatArray, made: BoundSystem) -> tuple[FloatArray, BoundSystem]:

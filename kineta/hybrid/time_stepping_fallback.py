@@ -73,8 +73,10 @@ class FallbackRun(SampledRun):
             begin, reached, flags = t, None, self.contacts.flags
             try:
                 for segment in self.hybrid if not fault else ():
-                    if segment.end or not self._crowd.passes(segment):
+                    if segment.end or segment.later or segment.mode.closed:
                         segment, fault = self._watched(segment)
+                    else:
+                        self._crowd.passed(segment.t)
                     if len(segment.t):
                         reached = segment
                     yield segment

@@ -296,7 +296,7 @@ class TransitionWork(Record):
     status : CHANGED, or why a transition has no mode
     same : contact tolerance of gaps; still : slip below which a contact may stick [m/s]
     until : largest time of the motion; fastest : largest approach so far
-    flight : time until the first separating contact may return
+    flight : longest next step: an eighth more than until the first separating contact returns under even accelerations
     loose, exhausted, fallen : (contacts,) 1 for contacts whose normal force, or whose friction, has come to its end, or whose
         limit of friction is at zero
     varying : number of contacts whose limit of friction varies along the motion; varies : (contacts,) 1 for these; limits :

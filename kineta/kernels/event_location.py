@@ -201,7 +201,7 @@ def time_at(run: RunData, x: float) -> float:
 @kernel
 def locate_one(method: LoopMethod, run: RunData, dense: Reals, i: int) -> None:
     """Locate the zeros of event i in the piece, and where it falls below its hysteresis though it was not positive before."""
-    e = run.events
+    e, risen = run.events, False
     if is_likely(run, i):
         set_points(method, run, dense, i)
         for j in range(e.points - 1):
@@ -209,9 +209,10 @@ def locate_one(method: LoopMethod, run: RunData, dense: Reals, i: int) -> None:
                 x = zero(method, run, dense, i, 0.0, e.x[j], e.f[j], e.x[j + 1], e.f[j + 1])
                 if not e.pole:
                     found(run, i, time_at(run, x))
+                    risen = e.f[0] > 0.0
     beyond, behind = e.beyond[i], e.start + e.width
     first, last = known(run, 0, i) + beyond, known(run, len(PARTS) - 1, i) + beyond
-    if (is_starting(run, i) or first <= beyond) and first > 0.0 and last <= 0.0:
+    if not risen and (is_starting(run, i) or first <= beyond) and first > 0.0 and last <= 0.0:
         y = zero(method, run, dense, i, beyond, e.start, first, behind, last)
         found(run, i, time_at(run, y))
     if leaves(run, i):

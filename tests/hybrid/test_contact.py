@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,14 @@ def test_a_ball_bounces_at_the_times_of_its_closed_form_and_comes_to_rest(e: flo
     assert run.notes == (f"'floor' came to rest at t = {strikes[-1]:.6g} s after {len(strikes)} impacts.",)
     assert run["lambda.floor.n"][-1] == pytest.approx(0.2 * G, rel=1e-12)
     assert run.residual < 1e-12
+
+
+def test_an_even_flight_is_one_step() -> None:
+    run = kn.simulate(example("bouncing_ball"), 2.4)
+    strikes = times(run, "floor strikes")
+    own = [int(((run.t > a) & (run.t <= b)).sum()) for a, b in pairwise(strikes)]
+    assert len(own) > 5
+    assert set(own) == {1 + 1}  # the state at the impact is there before and after it
 
 
 def test_a_ball_that_only_grazes_the_ceiling_strikes_it() -> None:

@@ -67,6 +67,15 @@ def read_mode(motion: ContactMotion) -> int:
 
 
 @kernel
+def is_open(motion: ContactMotion, flags: Reals) -> bool:
+    """Whether all contacts are open by these *flags*, which are then zero, and no joint has friction."""
+    apart = True
+    for c in range(motion.problem.contacts):
+        apart = apart and motion.problem.has_normal[c] != 0 and not flags[FLAGS * c + CLOSED] > 0.0
+    return apart
+
+
+@kernel
 def write_mode(motion: ContactMotion, most: float) -> None:
     """Flags from the modes of all contacts, whose forces may lack a small part of the largest, *most*, of what bounds them."""
     modes, problem = motion.contacts, motion.problem
@@ -147,21 +156,24 @@ def move_anew(motion: ContactMotion, time: Reals, y: Reals, free: bool) -> bool:
     own = motion.speeds + problem.multipliers
     forces = given[own + problem.multipliers :]
     copy(y, motion.extended, motion.n)
-    closed = read_mode(motion)
-    if closed == 0:
+    apart = is_open(motion, motion.flags)
+    if apart:
         if free:
             motion.free(time, y, motion.block, given)
-        for k in range(motion.n_forces):
-            forces[k] = 0.0
+        clear = is_open(motion, forces[motion.n_forces :])
+        if not clear:
+            for k in range(motion.n_forces + FLAGS * problem.contacts):
+                forces[k] = 0.0
     else:
+        read_mode(motion)
         evaluate_terms(motion, time, y)
         mode_accelerations(motion, motion.found)
         copy(motion.found, given, own)
         give_pivots(motion, given[own:])
         for k in range(motion.n_forces):
             forces[k] = motion.work.force[motion.force_rows[k]]
-    copy(motion.flags, forces[motion.n_forces :], FLAGS * problem.contacts)
-    return closed > 0
+        copy(motion.flags, forces[motion.n_forces :], FLAGS * problem.contacts)
+    return not apart
 
 
 @kernel

@@ -27,6 +27,8 @@ PRESSED = 1e-6
 AHEAD = 1e-7
 #: Mark of contacts that the look-ahead lets loose.
 AHEAD_LOOSE = 2
+#: Longest step after a contact has separated, in times to the peak of its flight: under even accelerations it returns within.
+FLIGHT = 2.25
 #: Fastest separation of a contact at rest: none, since separating contacts are left out.
 NO_LIMIT = 1e300
 
@@ -232,7 +234,7 @@ def begin_mode(motion: ContactMotion, work: TransitionWork, time: Reals, y: Real
         if work.leaving[c] != 0:
             fall = -acceleration_along(problem, motion.terms, c, 0, work.a)
             if fall > 0.0:
-                work.flight = min(work.flight, motion.terms.velocity[3 * c] / fall)
+                work.flight = min(work.flight, FLIGHT * motion.terms.velocity[3 * c] / fall)
     write_mode(motion, largest(motion.work.force, 3 * problem.contacts))
     contact_velocity(time, y, motion, work.after)
     copy(work.after, y, motion.n)
