@@ -17,7 +17,7 @@ from kineta.hybrid.contact_log import ContactLog
 from kineta.hybrid.contact_modes import ContactModes, LastSteps, ModeError, penetration
 from kineta.hybrid.sampling import SampledControl, SampledRun
 from kineta.hybrid.switches import check_settings, thrown_off
-from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
+from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS, NORMAL
 from kineta.integration.handover import DEEPEST_START, PILE
 from kineta.integration.loop_abi import BRIEF, CHATTER, RunData
 from kineta.integration.native import NativeRun
@@ -202,7 +202,7 @@ class HybridRun(SampledRun):
         found = self._zeros(segment)
         firing = [(i, t, y) for i, t, y in found if i >= own]
         if not firing:
-            return segment, None
+            return self._valued(segment), None
         _, t, y = min(firing, key=lambda zero: zero[1])
         tolerance = tolerances.EVENT_TOLERANCE * max(abs(t), abs(self.task.t1 - self.task.t0))
         fired = [i - own for i, at, _ in firing if at <= t + tolerance]
@@ -238,6 +238,20 @@ class HybridRun(SampledRun):
             step = EventStep.last(segment, segment.problem.event_values)
             found += [(i, t, step.state(t)) for i, t in step.zeros(events, range(own, events.n))]
         return found
+
+    def _valued(self, segment: Segment) -> Segment:
+        """*segment*, before its last step where a gap has no value in it, which is a fault."""
+        if self.contacts is None or not (segment.odd and len(segment.t)):
+            return segment
+        assert segment.problem is not None
+        known = EventStep.last(segment, segment.problem.event_values).known[:, self.contacts.data.first :]
+        lost = np.flatnonzero(np.isnan(known).any(axis=0) & (self.contacts.compiled.guard_rows == NORMAL))
+        if not len(lost):
+            return segment
+        segment = self._before(segment, len(segment.t) - 1)
+        t = float(segment.t[-1]) if len(segment.t) else segment.t0
+        self._fault = self.contacts.without_value(t, int(self.contacts.compiled.guard_contacts[lost[0]]))
+        return segment
 
     # -- a change -------------------------------------------------------------------------------------------------------
 

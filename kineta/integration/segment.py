@@ -104,13 +104,13 @@ class Segment:
 
     def until(self, row: int) -> Segment:
         """The steps before the *row*, after which the run goes on."""
-        rows, last = [k for k, _ in self.later if k < row], self.t[row - 1]
+        rows, last = [k for k, _ in self.later if k < row], self.t[row - 1] if row else self.t0
         changed, zeros = self.changed, self.zeros
         if changed is not None:
             made = changed.rows < row
             changed = Transitions(changed.rows[made], changed.flags[made])
         if zeros is not None:
-            own = (zeros[1] - last) * np.sign(last - self.t0) <= 0
+            own = np.abs(zeros[1] - self.t0) <= np.abs(last - self.t0)
             zeros = zeros[0][own], zeros[1][own], zeros[2][own]
         return replace(
             self,

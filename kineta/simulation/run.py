@@ -343,8 +343,8 @@ def start_refusal(task: SimulationProblem, rate: FloatArray) -> str:
         return f"Model '{system.name}': the initial state is outside of what the model is defined for: {why}."
     if not bad and (watching := _undefined_guard(task, rate)):
         return (
-            f"Model '{system.name}': what '{watching}' watches has no rate in the initial state, as where a disk is parallel to "
-            "what it may touch. Start a little beside it."
+            f"Model '{system.name}': what '{watching}' watches has no value or no rate in the initial state, as the direction "
+            "from a place to itself has none. Start a little beside it."
         )
     advice = why or "check the state and the parameters"
     return f"Model '{system.name}': {bad or others} is not finite in the initial state; {advice}."

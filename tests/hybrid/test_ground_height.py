@@ -160,11 +160,35 @@ def test_a_thrown_disk_that_comes_to_lie_on_hills_stays_above_them_and_gains_no_
     assert (energy - np.minimum.accumulate(energy)).max() < (1e-4 if by_steps else 1e-6) * np.ptp(energy)
 
 
+#: Hollows that are narrower than the disk.
+NARROW = "0.1*sin(8*B.x)*cos(9*B.y)"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["default", "moreau"])
-def test_hollows_that_are_narrower_than_a_disk_end_a_run_by_a_sentence_that_names_its_contact(method: str) -> None:
-    found = thrown("0.1*sin(8*B.x)*cos(9*B.y)", 0, method)
+@pytest.mark.parametrize("seed", [0, 6])  # 6: far above them no place of the ground is found, either
+def test_hollows_that_are_narrower_than_a_disk_end_a_run_by_a_sentence_that_names_its_contact(
+    seed: int, method: str
+) -> None:
+    found = thrown(NARROW, seed, method)
     assert not found.success
     assert "'c' has a gap without a value" in found.message
     assert "ground of a given height is narrower than its shape" in found.message
     assert np.abs(found.v).max() < 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["auto", "events", "moreau"])
+def test_a_level_disk_does_not_fall_through_a_hollow_that_is_too_narrow(method: str) -> None:
+    found = kn.simulate(disk_over(NARROW), 1.0, q={"b.x": -math.pi / 16, "b.z": 0.2}, method=method)
+    assert found.status == -1
+    assert "'c' has a gap without a value" in found.message
+    assert found.q[-1][2] > 0.1 - 1e-3
+
+
+def test_what_has_no_rate_at_the_start_is_named() -> None:
+    model = kn.loads(
+        "A | Free(a) = 1, 1, 1, 1; B | Free(b) = 1, 1, 1, 1; contact c : point on ball = 1 between A and B;"
+    )
+    with pytest.raises(kn.SimulationError, match="what 'c' watches has no value or no rate in the initial state"):
+        kn.simulate(model, 0.1)

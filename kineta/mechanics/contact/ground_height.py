@@ -3,7 +3,9 @@
 The ground is phi = n0 . (P - E) - f(P) = 0, over the plane through E with the normal n0; its normal is N = n0 - grad f. A shape
 with the centre C touches with its lowest place for that normal, P = C + arm(N), which makes P a function of the pose: the root of
 F(P) = P - C - arm(N(P)), from P = C + arm(n0) on. The gap is phi/|N| there. What changes P along the ground changes it in second
-order only, so that its rate is the velocity along N of the body at P, where both touch.
+order only, so that its rate is the velocity along N of the body at P, where both touch. Where Newton's method finds no root, in
+which hollows are narrower than the shape, the last step and its rates tell nothing: in place of it stands the lowest place over
+the plane, on whose gap depends alone whether the shape is far.
 """
 
 from __future__ import annotations
@@ -36,8 +38,8 @@ def touched(
     geometry: Callable[[Vector], ShapeContact],
 ) -> tuple[Vector, Ref]:
     """The way from the *centre* of a shape to its place P that touches, or comes next to, ground of the *slope* grad f(P) over a
-    plane with the normal *up*, all in ground axes, and a number that is positive where P is found; *geometry* is that of the
-    shape on a plane of a given normal.
+    plane with the normal *up*, all in ground axes, and a number that is positive where P is found; elsewhere to its lowest place
+    over the plane. *geometry* is that of the shape on a plane of a given normal.
     """
     g = centre.graph
     place = Vector(g, *map(g.symbol, PLACE))
@@ -52,13 +54,15 @@ def touched(
     size = g.div(ONE, g.call(Op.MAX, det, g.const(LEAST)))
     step = Vector(g, off.dot(b.cross(c)), a.dot(off.cross(c)), a.dot(b.cross(off))) * size
     ahead = (place - step).refs
-    found = centre + geometry(up).arm
+    lowest = geometry(up).arm
+    found = centre + lowest
     for _ in range(STEPS):
         found = Vector(g, *substitute(g, ahead, dict(zip(PLACE, found.refs, strict=True))))
     near = g.sub(g.mul(g.const(FOUND**2), arm.dot(arm)), off.dot(off))
     known = g.call(Op.MIN, near, g.sub(det, g.const(LEAST)))
     *there, known = substitute(g, [*arm.refs, known], dict(zip(PLACE, found.refs, strict=True)))
-    return Vector(g, *there), known
+    either = [g.add(g.where(x, known), g.where(y, neg(known))) for x, y in zip(there, lowest.refs, strict=True)]
+    return Vector(g, *either), known
 
 
 def dome(centre: Vector, axes: Sequence[Vector], radius: Ref, slope: Callable[[Vector], Vector]) -> Ref:

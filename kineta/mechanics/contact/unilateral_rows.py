@@ -285,8 +285,9 @@ def _over_ground(on: Elements, contact: Contact, place: Touching, name: str) -> 
     share = g.div(ONE, size)
     n = N * share
     above = g.sub(up.dot(at + arm - on.kinematics.position(contact.end)), height)
-    far = g.sub(above, g.sqrt(arm.dot(arm)))
-    gap = g.mul(share, above) if known == ONE else g.call(Op.GUARD, g.mul(share, above), g.call(Op.MAX, known, far))
+    gap = g.mul(share, above)
+    if known != ONE:
+        gap = g.call(Op.GUARD, gap, g.call(Op.MAX, known, g.sub(above, g.sum(on.expression(*place.sizes)))))
     across = u - n * n.dot(u)
     e = across * g.div(ONE, g.sqrt(across.dot(across)))
     return TouchGeometry(gap, (n, e, n.cross(e)), arm), above, share
