@@ -198,6 +198,17 @@ def test_a_coin_that_starts_on_its_edge_bears_no_blow() -> None:
     assert np.abs(run.q - exact.q).max() < 5e-6
 
 
+def test_energy_is_balanced_amid_the_steps_of_a_blow() -> None:
+    """Of what turns as it strikes, whose forces of inertia are those at the mean speeds, in one part of a step or in several."""
+    model = kn.loads(
+        "gravity 9.81; B | Rz(a), Sx(r), Sz(z) = 1; coordinates a, r, z; initial a' = 10, r = 0.5, z = 5.15 cm;"
+        "contact g : point between B and ground axis (0, 0, 1), friction = 0.5;"
+    )
+    result = kn.simulate(model, 0.15, method="moreau", samples=1501)
+    assert len(result.impacts) == 2
+    assert result.energy_balance < 5e-4
+
+
 @pytest.mark.slow
 def test_links_that_spin_in_flight_are_of_second_order() -> None:
     """By 20 to 60 rad/s, for which steps of 1 ms are divided. Derivatives of forces of inertia by coordinates alone had led

@@ -42,6 +42,7 @@ def note_means(run: SteppingData, h: float, share: float, first: bool) -> None:
     for k in range(motion.n, motion.n_extended):
         run.y[k] = share * run.middle[k] + (0.0 if first else run.y[k])
     if run.works > 0:
+        copy(v, run.middle[before:], motion.speeds)
         motion.rate(run.time, run.middle, motion.block, run.rate)
         add_work(run, run.middle[run.work :], 0.5 * h, 0.5, run.middle[before:])
         for k in range(motion.speeds):
@@ -208,12 +209,18 @@ def time_step(run: SteppingData, end: float) -> None:
 
 @kernel
 def go_straight(run: SteppingData, begin: float, end: float) -> None:
-    """Amidst a step of several parts, what the parabola between its ends goes by: straight on from the *begin*; half the work."""
-    motion = run.motion
+    """Amidst a step of several parts, what the parabola between its ends goes by: straight on from the *begin*; half the work that
+    the mean forces would do at the speeds there, with which speeds that are linear keep the balance of energy.
+    """
+    motion, h = run.motion, end - begin
     run.time[0] = begin
-    advance(run, run.origin, run.origin, 0.5 * (end - begin), run.middle)
+    advance(run, run.origin, run.origin, 0.5 * h, run.middle)
+    copy(run.y[motion.n :], run.middle[motion.n :], motion.n_extended - motion.n)
+    if run.works > 0:
+        run.time[0] = begin + 0.5 * h
+        copy(run.origin[motion.coordinates :], run.middle[motion.coordinates :], motion.speeds)
+        motion.rate(run.time, run.middle, motion.block, run.rate)
+        for i in range(run.works):
+            run.middle[run.work + i] = run.origin[run.work + i] + 0.5 * h * run.rate[run.work + i]
     run.time[0] = end
-    for i in range(run.works):
-        run.middle[run.work + i] = 0.5 * (run.origin[run.work + i] + run.y[run.work + i])
-    for k in range(motion.speeds):
-        run.middle[motion.coordinates + k] = run.y[motion.coordinates + k]
+    copy(run.y[motion.coordinates :], run.middle[motion.coordinates :], motion.speeds)
