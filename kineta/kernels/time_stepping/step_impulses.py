@@ -54,11 +54,15 @@ def turned(run: SteppingData, c: int, h: float) -> float:
 
 @kernel
 def touches(run: SteppingData, c: int, h: float) -> bool:
-    """Whether the contact c is closed at the start of a step of size h, and neither closes nor opens there."""
+    """Whether the contact c is closed at the start of a step of size h, and neither closes nor opens there; or sinks, while its row
+    amidst the step, which is turned back by half of it, tells of what goes straight on that it opens.
+    """
     if c >= run.pairs.fixed or run.motion.problem.has_normal[c] == 0:
         return False
-    speed = run.motion.terms.velocity[3 * c] - 0.5 * h * run.motion.terms.bias[3 * c]
-    return fabs(run.gaps[c]) < TOUCHING * h * h and fabs(speed) < TOUCHING * h
+    gap, turns = run.gaps[c], 0.5 * h * run.motion.terms.bias[3 * c]
+    speed = run.motion.terms.velocity[3 * c] - turns
+    still = fabs(gap) < TOUCHING * h * h and fabs(speed) < TOUCHING * h
+    return still or (gap < 0.0 and speed < 0.0 and speed > turns)
 
 
 @kernel
