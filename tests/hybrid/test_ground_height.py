@@ -123,12 +123,12 @@ def disk_over(height: str) -> kn.Equations:
     )
 
 
-def thrown(height: str, seed: int, method: str) -> kn.Result:
+def thrown(height: str, seed: int, method: str, spin: float = 1.0) -> kn.Result:
     rng = np.random.default_rng(seed)
     turn = rng.normal(size=4)
     q = dict(zip(("b.qw", "b.qx", "b.qy", "b.qz"), turn / np.linalg.norm(turn), strict=True))
     q |= {"b.z": 0.5, "b.x": rng.uniform(-1, 1), "b.y": rng.uniform(-1, 1)}
-    rates = rng.normal(size=6) * [1, 1, 1, 5, 5, 5]
+    rates = rng.normal(size=6) * [1, 1, 1, 5 * spin, 5 * spin, 5 * spin]
     v = dict(zip(("b.vx", "b.vy", "b.vz", "b.wx", "b.wy", "b.wz"), rates, strict=True))
     how = {} if method == "default" else {"method": method}
     return kn.simulate(disk_over(height), 3.0, q=q, v=v, samples=201, **how)
@@ -158,6 +158,16 @@ def test_a_thrown_disk_that_comes_to_lie_on_hills_stays_above_them_and_gains_no_
     assert (z - height(x, y)).min() > (-1e-3 if by_steps else -1e-9)
     energy = found.energy
     assert (energy - np.minimum.accumulate(energy)).max() < (1e-4 if by_steps else 1e-6) * np.ptp(energy)
+
+
+@pytest.mark.slow
+def test_a_disk_that_spins_along_a_steep_dome_does_not_sink_by_steps() -> None:
+    """Its row is turned by half a step, and tells amidst it that the disk leaves, while it sinks."""
+    found = thrown("-0.2*(B.x^2 + B.y^2)", 0, "moreau", spin=4)
+    assert found.success, found.message
+    x, y, z = rim(found.q)
+    assert (z + 0.2 * (x * x + y * y)).min() > -1e-3
+    assert (found.energy - np.minimum.accumulate(found.energy)).max() < 1e-5 * np.ptp(found.energy)
 
 
 #: Hollows that are narrower than the disk.
