@@ -54,8 +54,8 @@ def turned(run: SteppingData, c: int, h: float) -> float:
 
 @kernel
 def touches(run: SteppingData, c: int, h: float) -> bool:
-    """Whether the contact c is closed at the start of a step of size h, and neither closes nor opens there; or sinks, while its row
-    amidst the step, which is turned back by half of it, tells of what goes straight on that it opens.
+    """Whether the contact c is closed at the start of a step of size h, and neither closes nor opens there; or sinks, while its
+    row amidst the step, which is turned back by half of it, tells of what goes straight on that it opens.
     """
     if c >= run.pairs.fixed or run.motion.problem.has_normal[c] == 0:
         return False

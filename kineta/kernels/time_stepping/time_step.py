@@ -209,8 +209,8 @@ def time_step(run: SteppingData, end: float) -> None:
 
 @kernel
 def go_straight(run: SteppingData, begin: float, end: float) -> None:
-    """Amidst a step of several parts, what the parabola between its ends goes by: straight on from the *begin*; half the work that
-    the mean forces would do at the speeds there, with which speeds that are linear keep the balance of energy.
+    """Amidst a step of several parts, what the parabola between its ends goes by: straight on from the *begin*; half the work
+    that the mean forces would do at the speeds there, with which speeds that are linear keep the balance of energy.
     """
     motion, h = run.motion, end - begin
     run.time[0] = begin
