@@ -177,7 +177,8 @@ class ModeWork(Record):
 class IslandWork(Record):
     """Working memory of an island of n speeds with m contacts.
 
-    inertia : blocks of the problem, before they are factored, with the R of the factors
+    inertia : blocks of the problem, before they are factored, with the R of the factors; turned : (2 of their entries,) changes
+        of rows of loops beside a place where these are folded flat, and factors there
     place : (speeds,) indices of the speeds in the island; own, position : (blocks,) blocks of the island, and the number of each
         among them
     step : (speeds,) the solution of the linear equations; change : (speeds,) a step of the speeds
@@ -197,6 +198,7 @@ class IslandWork(Record):
     compliance: float
     norm: float
     inertia: Reals
+    turned: Reals
     place: Integers
     own: Integers
     step: Reals
@@ -236,6 +238,7 @@ class ContactMotion(Record):
     found : (speeds and multipliers,); residual : (2 multipliers,)
     moved : whether ``extended`` has all that follows from its state, at the time ``at``, with the block ``known`` (n_block,);
         idle : offset of a state from which nothing follows, the work done; n for none
+    aside : (3 n_extended,) states beside one in which a loop is folded flat, and what is given there
     """
 
     problem: ContactProblem
@@ -270,6 +273,7 @@ class ContactMotion(Record):
     n_block: int
     known: Reals
     idle: int
+    aside: Reals
 
 
 def law_fault(gap: float, bound: float, static: float, restitution: float) -> str:

@@ -209,6 +209,7 @@ class CompiledContacts:
             n_block=len(block),
             known=np.zeros(len(block)),
             idle=self.n,
+            aside=np.zeros(3 * extended),
             **functions,
         )
 
@@ -364,6 +365,7 @@ def _island_work(p: ContactProblem, m: int, inertia: int, largest: int) -> Islan
     entries = max(largest * (largest + 2), min(n * (n + 2), MOST_ENTRIES))
     sizes = {
         "inertia": inertia,
+        "turned": 2 * inertia,
         "step": n,
         "change": n,
         "force": 3 * m,

@@ -21,6 +21,15 @@ HELD = 1e-9
 
 
 @kernel
+def first_multiplier(A: Reals, n: int) -> int:
+    """The place of the first multiplier of a block, behind its speeds; n where it has none."""
+    first = n
+    while first > 0 and A[n * n + first - 1] > 0.0:
+        first -= 1
+    return first
+
+
+@kernel
 def regularise(A: Reals, n: int, massive: int) -> None:
     """Take R from the diagonal of the multipliers, behind so many *massive* speeds, of a block whose speeds are eliminated."""
     most = 0.0
@@ -39,9 +48,7 @@ def factor(A: Reals, n: int) -> None:
     The matrix is definite on the speeds and on the multipliers behind them, so that no pivoting is needed. Zeros beyond the
     last entries of rows and columns so far stay zeros (the envelope).
     """
-    massive, last = n, 0
-    while massive > 0 and A[n * n + massive - 1] > 0.0:
-        massive -= 1
+    massive, last = first_multiplier(A, n), 0
     for k in range(n):
         if k == massive:
             regularise(A, n, massive)
@@ -76,9 +83,7 @@ def factor_block(problem: ContactProblem, b: int, A: Reals) -> None:
     """LU factors of the block b, as :func:`factor`, of the entries in its pattern alone."""
     first = problem.block_start[b]
     n = problem.block_start[b + 1] - first
-    massive = n
-    while massive > 0 and A[n * n + massive - 1] > 0.0:
-        massive -= 1
+    massive = first_multiplier(A, n)
     for k in range(n):
         if k == massive:
             regularise(A, n, massive)
@@ -219,6 +224,60 @@ def solve_three(problem: ContactProblem, b: int, A: Reals, x: Reals, y: Reals, z
             refine(A, n, x, u)
             refine(A, n, y, v)
             refine(A, n, z, w)
+
+
+@kernel
+def largest_pivot(A: Reals, n: int) -> float:
+    """The largest pivot of a multiplier in the factors of a block."""
+    most = 0.0
+    for k in range(first_multiplier(A, n), n):
+        most = max(most, 1.0 / fabs(A[k * n + k]))
+    return most
+
+
+@kernel
+def is_folded(problem: ContactProblem, inertia: Reals, weak: float) -> bool:
+    """Whether a row of a loop has a pivot below this part, *weak*, of the largest of its block in the factors of the inertia."""
+    folded = False
+    for b in range(problem.blocks):
+        A, n = inertia[problem.inertia_start[b] :], problem.block_start[b + 1] - problem.block_start[b]
+        most = weak * largest_pivot(A, n)
+        for k in range(first_multiplier(A, n), n):
+            folded = folded or not 1.0 / fabs(A[k * n + k]) > most
+    return folded
+
+
+@kernel
+def turn_rows(problem: ContactProblem, turned: Reals, weak: float, share: float, inertia: Reals, behind: Reals) -> None:
+    """Turn rows of loops that vanish where these are stretched or folded flat: add to those with *weak* pivots a *share* of their
+    change without what it has of the rows before them, if they are less than it; so for *behind* (multipliers,), which is zero
+    for all others then. The changes, and behind them factors, are *turned*; the *inertia* is not yet factored.
+    """
+    speeds = problem.speeds - problem.multipliers
+    entries = problem.inertia_start[problem.blocks]
+    for b in range(problem.blocks):
+        at, first = problem.inertia_start[b], problem.block_start[b]
+        n = problem.block_start[b + 1] - first
+        L, D, A = turned[entries + at :], turned[at:], inertia[at:]
+        m, most, turns = first_multiplier(L, n), weak * largest_pivot(L, n), L[n * n + n :]
+        for k in range(m, n):
+            row, size, pivot = problem.block_speeds[first + k] - speeds, 0.0, 1.0 / fabs(L[k * n + k])
+            for j in range(m, k):
+                part = L[k * n + j] * (1.0 - turns[j])
+                for i in range(m):
+                    D[k * n + i] -= part * D[j * n + i]
+                behind[row] -= part * behind[problem.block_speeds[first + j] - speeds]
+            for i in range(m):
+                size = max(size, share * D[k * n + i] * share * D[k * n + i] / fabs(A[i * n + i]))
+            turns[k] = 1.0 if pivot <= most and pivot - turns[k] < size else 0.0
+        for k in range(m, n):
+            behind[problem.block_speeds[first + k] - speeds] *= share * turns[k]
+        for i in range(m):
+            for p in range(problem.fill_start[first + i], problem.fill_start[first + i + 1]):
+                k = problem.fill[p]
+                if k >= m:
+                    A[k * n + i] += share * turns[k] * D[k * n + i]
+                    A[i * n + k] += share * turns[k] * D[k * n + i]
 
 
 @kernel

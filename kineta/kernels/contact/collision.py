@@ -6,7 +6,7 @@ from kineta import tolerances
 from kineta.integration.contact_records import IMPACT_NUMBERS, ContactMotion, TransitionWork
 from kineta.kernels.contact.impact import impact
 from kineta.kernels.contact.rest import settle
-from kineta.kernels.contact.state_terms import CHANGED, NO_FORCES, NO_IMPULSES, prepare, quickest
+from kineta.kernels.contact.state_terms import CHANGED, NO_FORCES, NO_IMPULSES, prepare, prepare_impact, quickest
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import copy, maximum, number_of
 from kineta.memory import Reals
@@ -73,7 +73,7 @@ def strike(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -
     while again:
         tired = number_of(work.tired, contacts)
         copy(work.struck, y, motion.n)
-        prepare(motion, work, time, y)
+        prepare_impact(motion, work, time, y)
         again = False
         solved = collide(motion, work, y)
         if not solved:

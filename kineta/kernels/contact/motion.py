@@ -38,6 +38,9 @@ from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals
 
+#: Pivots of constraints, relative to the largest, below which a loop counts as folded flat, and beyond which it does no more; the
+#: least and the largest change of a coordinate to the places beside it, and speeds that say where these are.
+FOLDED, UNFOLDED, NEAR, FAR, STILL, NO_PIVOT = 1e-7, 1e-6, 1e-3, 1e-2, 1e-6, 1e300
 #: Force, relative to the largest, that contacts which share undetermined forces may lack.
 LACK = 2e-8
 
@@ -144,9 +147,64 @@ def move(motion: ContactMotion, time: Reals, y: Reals, free: bool) -> None:
         copy(y, motion.extended, motion.n)
     else:
         motion.moved = move_anew(motion, time, y, free)
+        aside = (motion.moved or free) and is_folded_flat(motion, FOLDED)
+        aside = aside and largest(y[motion.coordinates :], motion.speeds) > STILL
+        if aside:
+            move_aside(motion, time, y)
         if motion.moved:
             copy(motion.block, motion.known, motion.n_block)
             motion.at = time[0]
+
+
+@kernel
+def is_folded_flat(motion: ContactMotion, part: float) -> bool:
+    """Whether a pivot of constraints in ``extended`` is below this *part* of the largest, as where a loop is folded flat."""
+    pivots, most, least = motion.extended[motion.n + motion.speeds + motion.problem.multipliers :], 0.0, NO_PIVOT
+    for k in range(motion.problem.multipliers):
+        most, least = max(most, fabs(pivots[k])), min(least, fabs(pivots[k]))
+    return least < part * most
+
+
+@kernel
+def move_aside(motion: ContactMotion, time: Reals, y: Reals) -> None:
+    """As :func:`move_anew`, for a loop that is folded flat, where accelerations are undetermined: the means of those a little
+    before and behind, along the motion. What has such pivots there, too, is not folded.
+    """
+    n, now, left = motion.n, time[0], motion.n_extended - motion.n - FLAGS * motion.problem.contacts
+    sums, shift = motion.aside[2 * n :], NEAR / largest(y[motion.coordinates :], motion.speeds)
+    near, always = True, False
+    while near:
+        time[0] = now + shift
+        move_beside(motion, time, y, shift)
+        always = is_folded_flat(motion, UNFOLDED)
+        near = always and shift * largest(y[motion.coordinates :], motion.speeds) < FAR
+        shift *= 2.0 if near else 1.0
+    if always:
+        time[0] = now
+        move_anew(motion, time, y, True)
+        return
+    copy(motion.extended[n:], sums, left)
+    time[0] = now - shift
+    move_beside(motion, time, y, -shift)
+    time[0] = now
+    copy(y, motion.extended, n)
+    for k in range(left):
+        motion.extended[n + k] = 0.5 * (sums[k] + motion.extended[n + k])
+
+
+@kernel
+def move_beside(motion: ContactMotion, time: Reals, y: Reals, shift: float) -> None:
+    """As :func:`move_anew`, in the place to which the motion of a state y leads in the time *shift*."""
+    place, beside = motion.aside, motion.aside[motion.n :]
+    copy(y, motion.extended, motion.n)
+    for k in range(motion.speeds):
+        motion.extended[motion.n + k] = shift * y[motion.coordinates + k]
+    copy(y, place, motion.n)
+    motion.retraction(time, motion.extended, motion.block, place)
+    contact_position(time, place, motion, beside)
+    contact_position(time, beside, motion, place)
+    contact_velocity(time, place, motion, beside)
+    move_anew(motion, time, beside, True)
 
 
 @kernel
@@ -285,6 +343,34 @@ def project(motion: ContactMotion, residual: Reals, bias: Reals) -> None:
         assemble_rows(motion, n, bias, motion.found)
         hold_rows(motion, n, motion.found)
         first += some
+
+
+@kernel
+def note_beside(motion: ContactMotion, time: Reals, y: Reals, beside: Reals, ahead: float, behind: Reals) -> None:
+    """Keep in ``turned`` half of what rows of loops change from the time *ahead* before a state y to that behind it, along its
+    speeds, and the factors of the inertia; in *behind* (multipliers,) half of what the residuals of speeds do. *beside* (n,) is
+    working memory.
+    """
+    problem, terms, change, now = motion.problem, motion.terms, motion.island.turned, time[0]
+    entries = problem.inertia_start[problem.blocks]
+    copy(terms.inertia, change[entries:], entries)
+    for side in range(2):
+        shift = ahead if side == 0 else -ahead
+        motion.moved = False
+        copy(y, motion.extended, motion.n)
+        for k in range(motion.speeds):
+            motion.extended[motion.n + k] = shift * y[motion.coordinates + k]
+        copy(y, beside, motion.n)
+        motion.retraction(time, motion.extended, motion.block, beside)
+        time[0] = now + shift
+        evaluate_terms(motion, time, beside)
+        motion.residuals(time, beside, motion.block, motion.residual)
+        time[0] = now
+        for k in range(entries):
+            change[k] = terms.inertia[k] if side == 0 else 0.5 * (change[k] - terms.inertia[k])
+        for j in range(problem.multipliers):
+            rate = motion.residual[problem.multipliers + j]
+            behind[j] = rate if side == 0 else 0.5 * (behind[j] - rate)
 
 
 #: A function of a time and a state in a motion.

@@ -4,25 +4,41 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.integration.contact_records import ContactMotion, TransitionWork
-from kineta.kernels.contact.block_inertia import copy_blocks, respond
+from kineta.kernels.contact.block_inertia import (
+    accelerations,
+    copy_blocks,
+    is_folded,
+    rate_along,
+    respond,
+    turn_rows,
+)
 from kineta.kernels.contact.kept_equations import keep_equations
 from kineta.kernels.contact.mode_forces import OPEN, STICKING
-from kineta.kernels.contact.motion import evaluate_terms, read_mode
+from kineta.kernels.contact.motion import evaluate_terms, note_beside, read_mode
 from kineta.kernels.language import fabs, kernel
-from kineta.kernels.vectors import maximum
+from kineta.kernels.vectors import largest, maximum
 from kineta.memory import Reals
 
 #: What a transition returns: a mode, or why there is none; FULL where its impacts have no room.
 CHANGED, PENETRATES, NO_IMPULSES, NO_FORCES, INADMISSIBLE, NO_SLOPE, HELD, NEGATIVE, FULL = range(9)
 #: Part of the friction of a contact whose friction is exhausted that counts, so that what gives way is told from what does not.
 EXHAUSTED = 1.0 - 1e-6
+#: Pivot of a row of a loop, relative to the largest, below which an impact has it as it is beside; the largest change of a
+#: coordinate to there, that by which it is turned on, and speeds that say where.
+FOLDED, BESIDE, WEIGHT, STILL = 1e-7, 1e-4, 1e-2, 1e-6
 
 
 @kernel
 def prepare(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> None:
     """Terms of a state, factors and copies of its inertia, responses of all contacts near."""
-    problem, terms = motion.problem, motion.terms
     evaluate_terms(motion, time, y)
+    respond_near(motion, work)
+
+
+@kernel
+def respond_near(motion: ContactMotion, work: TransitionWork) -> None:
+    """Factors and copies of the inertia evaluated, responses of all contacts near."""
+    problem, terms = motion.problem, motion.terms
     copy_blocks(problem, terms.inertia, motion.island.inertia)
     for c in range(problem.contacts):
         if work.near[c] != 0:
@@ -30,6 +46,30 @@ def prepare(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) 
             if work.exhausted[c] != 0:
                 terms.law[4 * c], terms.law[4 * c + 1] = EXHAUSTED * terms.law[4 * c], EXHAUSTED * terms.law[4 * c + 1]
     keep_equations(motion.work)
+
+
+@kernel
+def prepare_impact(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> None:
+    """As :func:`prepare`, with the rows of loops that are folded flat as they are beside, along the motion, so that it stays on
+    its way; the speeds of y are brought onto them.
+    """
+    problem, terms = motion.problem, motion.terms
+    prepare(motion, work, time, y)
+    if problem.multipliers > 0:
+        most, folded = largest(y[motion.coordinates :], motion.speeds), is_folded(problem, terms.inertia, FOLDED)
+        if folded and most > STILL:
+            note_beside(motion, time, y, work.beside, BESIDE / most, work.free)
+            evaluate_terms(motion, time, y)
+            turn_rows(problem, motion.island.turned, FOLDED, WEIGHT / BESIDE, terms.inertia, work.free)
+            respond_near(motion, work)
+            for k in range(problem.speeds):
+                work.a[k] = 0.0 if k < motion.speeds else work.free[k - motion.speeds]
+            accelerations(problem, terms.inertia, work.a, motion.work.speeds, motion.found)
+            for k in range(motion.speeds):
+                y[motion.coordinates + k] += motion.found[k]
+            for c in range(problem.contacts):
+                for i in range(3):
+                    terms.velocity[3 * c + i] += rate_along(problem, terms, c, i, motion.found)
 
 
 @kernel

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kineta.integration.stepping_records import SteppingData
-from kineta.kernels.contact.block_inertia import accelerations, copy_blocks, rate_along
-from kineta.kernels.contact.motion import evaluate_terms
+from kineta.kernels.contact.block_inertia import accelerations, copy_blocks, is_folded, rate_along, turn_rows
+from kineta.kernels.contact.motion import evaluate_terms, note_beside
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.time_stepping.near_pairs import find_pairs
 from kineta.kernels.time_stepping.pair_rows import fill_pairs
@@ -14,6 +14,8 @@ from kineta.memory import Reals
 #: Parts of the kinetic energy in a step beyond which forces that bend ask for a shorter one, and to which they are found; speeds
 #: below which none is looked at, over the step [m/s^2].
 BENT, STRAIGHT, SLOW = 6e-7, 1e-7, 20.0
+#: Pivot of a row of a loop amidst a step, relative to the largest, below which it is turned on to the end of the step.
+FOLDED = 1e-4
 
 
 @kernel
@@ -33,18 +35,12 @@ def shift_terms(run: SteppingData) -> None:
 
 
 @kernel
-def evaluate_middle(run: SteppingData, h: float, again: bool) -> None:
-    """Terms at the midpoint of a step of size h, with the inertia of implicit forces, and its factors; speeds without contacts.
-
-    Forces are linear about the speeds before the step, or *again*, halfway to those tried.
-    """
+def evaluate_about(run: SteppingData, h: float, again: bool) -> None:
+    """Terms at the midpoint of a step of size h, with the inertia of implicit forces, which are linear about ``about``."""
     motion = run.motion
     problem, terms, before = motion.problem, motion.terms, motion.solution.before
-    for k in range(problem.speeds):
-        run.tried[k] = 0.5 * (before[k] - run.tried[k]) if k < motion.speeds else 0.0
-        if k < motion.speeds:
-            run.middle[motion.coordinates + k] = before[k] - run.tried[k]
-        run.about[k] = before[k] - run.tried[k]
+    for k in range(motion.speeds):
+        run.middle[motion.coordinates + k] = run.about[k]
     evaluate_terms(motion, run.time, run.middle)
     if run.pairs.shapes > 0:
         run.pairs.places_of(run.time, run.middle, motion.block, run.pairs.places)
@@ -63,7 +59,28 @@ def evaluate_middle(run: SteppingData, h: float, again: bool) -> None:
     for j in range(problem.multipliers):
         force = terms.force[motion.speeds + j]
         terms.force[motion.speeds + j] = motion.residual[problem.multipliers + j] / h + 0.5 * force
+
+
+@kernel
+def evaluate_middle(run: SteppingData, h: float, again: bool) -> None:
+    """Terms at the midpoint of a step of size h, with the inertia of implicit forces, and its factors; speeds without contacts.
+
+    Forces are linear about the speeds before the step, or *again*, halfway to those tried.
+    """
+    motion = run.motion
+    problem, terms, before = motion.problem, motion.terms, motion.solution.before
+    for k in range(problem.speeds):
+        run.tried[k] = 0.5 * (before[k] - run.tried[k]) if k < motion.speeds else 0.0
+        run.about[k] = before[k] - run.tried[k]
+    evaluate_about(run, h, again)
     copy_blocks(problem, terms.inertia, motion.island.inertia)
+    if problem.multipliers > 0:
+        folded = is_folded(problem, terms.inertia, FOLDED)
+        if folded:
+            note_beside(motion, run.time, run.middle, run.rate, 0.5 * h, run.free)
+            evaluate_about(run, h, again)
+            turn_rows(problem, motion.island.turned, FOLDED, 1.0, terms.inertia, run.free)
+            copy_blocks(problem, terms.inertia, motion.island.inertia)
     accelerations(problem, terms.inertia, terms.force, motion.work.speeds, motion.found)
     for k in range(problem.speeds):
         run.free[k] = h * motion.found[k]

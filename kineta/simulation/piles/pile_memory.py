@@ -222,6 +222,7 @@ class PileMemory:
             residual=np.zeros(2 * problem.multipliers),
             force_rows=np.concatenate(rows).astype(np.int64),
             known=np.zeros(0),
+            aside=np.zeros(0),
         )
         quaternions = [self._of.q[k] + q for k, task in enumerate(self._tasks) for q in task.quaternions]
         return SteppingData(

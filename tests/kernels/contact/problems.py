@@ -225,6 +225,7 @@ def island_work(p: RandomProblem) -> IslandWork:
         blocks=0,
         compliance=0.0,
         inertia=np.zeros(len(p.terms.inertia)),
+        turned=np.zeros(2 * len(p.terms.inertia)),
         place=np.zeros(n, dtype=np.int64),
         own=np.zeros(p.problem.blocks, dtype=np.int64),
         position=np.zeros(p.problem.blocks, dtype=np.int64),
