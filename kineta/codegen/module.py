@@ -14,22 +14,24 @@ from kineta.expr.loop_program import LoopProgram
 from kineta.expr.program import StraightLineProgram
 
 _TWO = {"atan2", "pow"}
+#: Angles at most whose sines scalar code computes in one vector: vectors of eight slow the scalar code behind them down.
+PACKED = 4
 
 
 def module(programs: Sequence[StraightLineProgram], target: Target, *, batch: bool) -> str:
     """LLVM IR of *programs*: for each the symbol ``name``; with *batch* also ``name.batch`` and ``name.lanes``."""
-    width = target.width
+    width, packed = target.width, min(target.width, PACKED)
     needs = Needs()
     parts = []
     for program in programs:
         if isinstance(program, LoopProgram):
-            parts += [pointers(program), loop_core(program, 1, target, width, needs)]
+            parts += [pointers(program), loop_core(program, 1, target, packed, needs)]
             parts.append(_scalar(program))
             if batch:
                 parts += [_each(program), loop_core(program, width, target, 1, needs), loop_batch(program, width)]
             continue
         steps = spill_plan(program, target.registers)
-        parts += [core(steps, program.results, 1, width, needs, fused=target.fuses), _scalar(program)]
+        parts += [core(steps, program.results, 1, packed, needs, fused=target.fuses), _scalar(program)]
         if batch:
             parts += [
                 _each(program),
