@@ -166,7 +166,7 @@ state z in V : z' = -z/b;
 """)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", [*range(10), 78])
 def test_random_expressions_of_names_with_units_write_themselves_back(seed: int) -> None:
     """Also where no units could stand behind their numbers."""
     rng = random.Random(seed)

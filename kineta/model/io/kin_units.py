@@ -68,6 +68,8 @@ class UnitFinder(Source):
         self.of_parameters = declared
         #: What is put into the text, by the part that it belongs to and whether that is a number.
         self.insertions: dict[tuple[int, int, bool], Insertion] = {}
+        #: What has a factor that was put into the text, by its part.
+        self._products: dict[tuple[int, int], DimensionedExpr] = {}
         self._scales: dict[int, Scale] = {}
         #: Terms of sums and values of choices, with their nodes.
         self._terms: dict[int, list[tuple[Node, DimensionedExpr]]] = {}
@@ -110,8 +112,9 @@ class UnitFinder(Source):
         """The *quantity* of a *node*, of the dimension *wanted* by what is put into the text."""
         found, scale, terms = quantity.dimension, self._scales.get(id(node)), self._terms.get(id(node))
         if (quantity.plain or found is None) and terms is not None:
-            whole = [self.fitted(n, x, wanted) for n, x in terms]
-            same = all(x.dimension == wanted and not x.plain for x in whole)
+            whole = [(n, self.fitted(n, x, wanted)) for n, x in terms]
+            self._terms[id(node)] = whole  # another dimension may be wanted of the whole later
+            same = all(x.dimension == wanted and not x.plain for _, x in whole)
             return DimensionedExpr(quantity.value, wanted) if same else quantity
         literal = _literal(node) if quantity.plain else None
         if literal is not None:
@@ -134,15 +137,25 @@ class UnitFinder(Source):
         sign, unit = ("*", up) if up is not None and (down is None or len(up) <= len(down)) else ("/", down)
         if unit is None:
             return self._freed(node, quantity)
-        start, end, opens, closes = _enclosed(node)
-        self._insert(start, end, opens, f"{closes}{sign}1 {unit}")
-        return replace(quantity, dimension=wanted)
+        return self._scaled(node, quantity, replace(quantity, dimension=wanted), "", f"{sign}1 {unit}")
 
     def _freed(self, node: Node, quantity: DimensionedExpr) -> DimensionedExpr:
         """The *quantity* of a *node* as a product with a bare number, which goes with everything."""
+        return self._scaled(node, quantity, DimensionedExpr(quantity.value), "1*", "")
+
+    def _scaled(
+        self, node: Node, quantity: DimensionedExpr, scaled: DimensionedExpr, before: str, behind: str
+    ) -> DimensionedExpr:
+        """The *quantity* of a *node* as a product, *scaled*, with factors *before* and *behind* it, beside those that it has."""
         start, end, opens, closes = _enclosed(node)
-        self._insert(start, end, f"1*{opens}", closes)
-        return DimensionedExpr(quantity.value)
+        own = self.insertions.get((start, end, False))
+        if own is not None and self._products.get((start, end)) is quantity:
+            before, behind = before + own.before, own.behind + behind
+        else:
+            before, behind = before + opens, closes + behind
+        self.insertions[start, end, False] = Insertion(start, end, before, behind)
+        self._products[start, end] = scaled
+        return scaled
 
     def _with_unit(
         self, number: Node, quantity: DimensionedExpr, own: Dimension, whole: Dimension, *, turns: bool = True
@@ -159,9 +172,6 @@ class UnitFinder(Source):
         if unit and self.everywhere:
             self.insertions[start, end, True] = Insertion(start, end, "", f" {unit}")
         return DimensionedExpr(quantity.value, whole) if unit and self.everywhere else quantity
-
-    def _insert(self, start: int, end: int, before: str, behind: str) -> None:
-        self.insertions[start, end, False] = Insertion(start, end, before, behind)
 
     def _alike(self, nodes: Sequence[Node], values: Sequence[Any]) -> list[Any]:
         """The *values* of *nodes*, all of one dimension where one is known."""
@@ -226,7 +236,7 @@ class UnitFinder(Source):
             if name in (IF, "min", "max"):
                 self._terms[id(node)] = list(zip(nodes[first:], own[first:], strict=True))
         elif name in OF_NUMBERS:
-            own = [self.fitted(n, x, NUMBER) if x.shown else self._bare(n, x) for n, x in zip(nodes, own, strict=True)]
+            own = [self._bare(n, x) for n, x in zip(nodes, own, strict=True)]
         elif (read := self._tables.get(id(nodes[-1]))) is not None:
             for x, places in zip(own[:-1], read.places, strict=False):
                 if x.dimension is not None and not x.plain:
@@ -252,7 +262,9 @@ class UnitFinder(Source):
 
     def _bare(self, node: Node, quantity: DimensionedExpr) -> DimensionedExpr:
         """The *quantity* of a *node* where a number is expected."""
-        return self.fitted(node, quantity, NUMBER) if self.measured(quantity).told is not None else quantity
+        own = self.measured(quantity)
+        found = self.fitted(node, quantity, NUMBER) if own.shown and not own.plain else quantity
+        return self._freed(node, found) if self.measured(found).told not in (None, NUMBER) else found
 
     def _points(self, node: Tree[Token], children: list[Any]) -> ReadPoints:
         read = super()._points(node, children)
