@@ -12,7 +12,7 @@ from kineta.arrays import FloatArray
 from kineta.equations import case_arguments
 from kineta.equations.argument_layout import quaternion_length_error
 from kineta.equations.function import parameter_values
-from kineta.errors import ArgumentError, nearest_or_listed
+from kineta.errors import ArgumentError, ExpressionError, ModelError, nearest_or_listed
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm
 from kineta.passes.evaluate import evaluate
@@ -57,7 +57,10 @@ def initial_values(system: System, parameters: FloatArray) -> dict[str, FloatArr
             continue
         some = rows if set(e.symbols()) & set(system.parameter_names) else rows[:1]
         known = (dict(zip(system.parameter_names, row, strict=True)) | fixed for row in some)
-        values = np.array([evaluate(e.graph, [e.ref], k)[0] for k in known])
+        try:
+            values = np.array([evaluate(e.graph, [e.ref], k)[0] for k in known])
+        except ExpressionError as error:
+            raise ModelError(f"Model '{system.name}': initial '{name}': {error}") from None
         found[name] = values if len(some) > 1 else values[0]
     return found
 

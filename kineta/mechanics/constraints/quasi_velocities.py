@@ -25,6 +25,7 @@ from kineta.mechanics.kinematics.kinematics import TreeKinematics
 from kineta.mechanics.kinematics.tree import kinematic_tree
 from kineta.mechanics.linear_algebra.small_systems import eliminated
 from kineta.mechanics.variables import Symbols, symbols
+from kineta.model.checks.scaling_check import scaling_diagnosis
 from kineta.model.kind import Condition
 from kineta.model.motion_variables import Quasi
 from kineta.model.named_expressions import substitute_names
@@ -103,7 +104,8 @@ def definitions(own: Symbols) -> QuasiVelocityDefinitions:
 def projected_variables(system: System, graph: Graph) -> Symbols:
     """The variables of a system with quasi-velocities; its ``speeds`` are expressions of them. Raise as :func:`definitions`."""
     own = symbols(system, graph)
-    found = definitions(own)
+    with scaling_diagnosis(system):
+        found = definitions(own)
     right = [graph.sub(f.value, f.free) for f in found.rows]
     speeds = eliminated(own.opened, [f.gradient for f in found.rows], right)
     return with_state_rates(replace(own, speeds=tuple(speeds)))

@@ -39,6 +39,10 @@ def scaling_diagnosis(system: System) -> Iterator[None]:
     except ExpressionError as error:
         constants = {p.name: expr(p.value) for p in system.parameters if p.fixed and p.value is not None}
         map_expressions(tuple(_records(system)), partial(substitute_names, constants))
+        try:
+            map_expressions(system.gravity, partial(substitute_names, constants))
+        except ExpressionError as fault:
+            raise CheckError("Model", system.name, None, f"gravity: {fault}", part="gravity") from None
         found = ((_distance(x), x, record) for record in _records(system) for x in _numbers(record))
         far, x, record = max(found, key=lambda f: f[0], default=(0.0, 1.0, None))
         if far < _FAR or record is None:
