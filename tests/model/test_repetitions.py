@@ -201,3 +201,15 @@ def test_a_constant_that_counts_is_given_where_the_text_is_read() -> None:
 
     with pytest.raises(kn.ModelError, match="repetitions of the text name it; give its value where the file is read"):
         with_values(kn.loads(CHAIN), {"N": 5})
+
+
+def test_repetitions_stand_twenty_deep() -> None:
+    for depth in (20, 21, 5000):
+        text = "A | Ry(q) = 1; " + "".join(f"for i{k} in 1..1 : " for k in range(depth)) + "let a[i0] = 1;"
+        if depth == 20:
+            assert [let.name for let in kn.loads(text).lets] == ["a[1]"]
+            continue
+        with pytest.raises(
+            kn.ModelError, match=r"^<text>:1:16: repetitions stand more than 20 deep within each other\.$"
+        ):
+            kn.loads(text)

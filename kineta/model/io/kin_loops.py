@@ -24,6 +24,8 @@ from kineta.passes.evaluate import evaluate
 MOST = 20_000
 #: The smallest and the largest index.
 LARGEST = 10**6
+#: Repetitions within repetitions beyond which a text is refused.
+DEPTH = 20
 #: Statements that a model has once.
 _SINGLE = ("model", "include", "gravity", "control")
 _INDEX = re.compile(r"\[([^\[\]]*)\]")
@@ -79,6 +81,8 @@ class Repetitions:
 
     def _repeated(self, node: Tree[Token], indices: Mapping[str, int]) -> Iterator[Tree[Token]]:
         name, first, _, last, *body = node.children
+        if not indices and _depth(node) > DEPTH:
+            raise ModelError(f"repetitions stand more than {DEPTH} deep within each other.", self.reader.location(node))
         if name in indices or name in self.constants:
             what = "a constant" if name in self.constants else "the index of another repetition around it"
             raise ModelError(f"'{name}' is {what}; choose another name.", self.reader.location(name))
@@ -203,6 +207,16 @@ class Repetitions:
         if not number.is_integer():
             raise ModelError(f"expected a whole number for {what}, found {number:g}.", place)
         return int(number)
+
+
+def _depth(node: Tree[Token]) -> int:
+    """How many repetitions stand within each other in the repetition *node*, itself included, or more than too many."""
+    inner = [own for own in node.children if isinstance(own, Tree) and own.data == "for"]
+    depth = 1
+    while inner and depth <= DEPTH:
+        depth += 1
+        inner = [own for node in inner for own in node.children if isinstance(own, Tree) and own.data == "for"]
+    return depth
 
 
 def _open_parts(tree: Tree[Token], indices: Container[str]) -> list[Tree[Token]]:
