@@ -25,7 +25,7 @@ let size = |a(Tip)|^2, pull = 3*Tip.vx;
 """
 STATEMENTS = [
     "program hold : |a(Tip)| = 2 m/s^2;",
-    "program hold : |a(Tip)|^2 + sin(x) = a0^2; control;",
+    "program hold : |a(Tip)|^2 + sin(x/1 m) = a0^2; control;",
     "program hold : a( Tip  in Arm ).y'*w(Arm).z + |v( Craft )|'^2 = 3*x'''; control least;",
     "program hold : size = a0^2 + pull^2; control least on x weight k, y' weight 2*k, b.wx;",
     "program hold : x + y' = t; program turn : eps(Moon in Arm).x = jerk(Tip).z; "
