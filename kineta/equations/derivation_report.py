@@ -9,7 +9,7 @@ from itertools import count, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kineta.equations.formulas import aligned, kinds, simplified
+from kineta.equations.formulas import aligned, kinds, simplified, unit_quaternions
 from kineta.equations.kept_names import kept_names
 from kineta.errors import ArgumentError
 from kineta.expr.graph import Graph, Ref
@@ -23,6 +23,7 @@ from kineta.notation.common_subexpressions import AGAIN, LINE, SINGLE, unnamed_n
 from kineta.notation.defined_names import DefinedNames, shortest_form
 from kineta.notation.html import page
 from kineta.notation.mathml import mathml
+from kineta.notation.premises import Premises
 from kineta.notation.printed_tables import with_shown_points
 from kineta.notation.typesetting import LAST, WAVES, FactorKind, Kinds, Notation, factor_kinds, typeset
 from kineta.passes.collect_terms import collect_terms
@@ -99,7 +100,8 @@ class DerivationReport:
     def told(self) -> tuple[ReportStep, ...]:
         """The steps with their formulas as text and LaTeX."""
         known = kinds(self.system, self.order)
-        return tuple(_report_steps(self.graph, self.steps, self.finals, known, rising=self.rising))
+        given = unit_quaternions(self.system)
+        return tuple(_report_steps(self.graph, self.steps, self.finals, known, given, rising=self.rising))
 
     @property
     def entries(self) -> tuple[ReportLine, ...]:
@@ -244,11 +246,18 @@ def _names(shown: Shown) -> list[str]:
 
 
 def _report_steps(
-    graph: Graph, steps: Sequence[Step], finals: Sequence[FinalStep | None], kinds: Kinds, *, rising: bool
+    graph: Graph,
+    steps: Sequence[Step],
+    finals: Sequence[FinalStep | None],
+    kinds: Kinds,
+    premises: Premises,
+    *,
+    rising: bool,
 ) -> Iterator[ReportStep]:
     """Every step, with short formulas written out, others in terms of earlier names; *finals* as they are printed."""
     notations = text.Text(rising=rising), latex.Latex(rising=rising)
-    writer = _ReportWriter(graph, [r for step in steps for shown in step.shown for r in shown.refs], kinds, notations)
+    refs = [r for step in steps for shown in step.shown for r in shown.refs]
+    writer = _ReportWriter(graph, refs, kinds, premises, notations)
     for step, final in zip(steps, finals, strict=True):
         rows = (writer.shown(shown, whole=step.whole) for shown in step.shown)
         yield ReportStep(step, tuple(rows if final is None else writer.printed(step, final)))
@@ -257,8 +266,15 @@ def _report_steps(
 class _ReportWriter:
     """Writer of expressions in sequence, with the names introduced so far."""
 
-    def __init__(self, graph: Graph, refs: Sequence[Ref], kinds: Kinds, notations: tuple[Notation, Notation]) -> None:
-        self.graph = graph
+    def __init__(
+        self,
+        graph: Graph,
+        refs: Sequence[Ref],
+        kinds: Kinds,
+        premises: Premises,
+        notations: tuple[Notation, Notation],
+    ) -> None:
+        self.graph, self.premises = graph, premises
         self.text, self.latex = notations
         self.given, self.kinds = kinds, dict(kinds)
         self.known = factor_kinds(graph, refs, kinds)
@@ -294,7 +310,7 @@ class _ReportWriter:
         defined, graphs = final.defined, [final.graph, *([] if final.defined is None else [final.defined.graph])]
         for own, name in product(graphs, {*self.given, *self.parts}):  # new parts have other names
             own.symbol(name)
-        form = shortest_form(final.graph, final.refs, labels, self.given, defined)
+        form = shortest_form(final.graph, final.refs, labels, self.given, defined, premises=self.premises)
         lines = list(form.lines(self.text, labels))
         tex = list(form.lines(self.latex, list(map(latex.label, labels))))
         first, (graph, named), known = len(lines) - len(labels), form.definitions(), dict[str, Ref]()

@@ -174,7 +174,12 @@ def premises(system: System) -> Premises:
         first = start(system)
     except ExpressionError:
         first = {}
-    return Premises(first, tuple(system.quaternions))
+    return replace(unit_quaternions(system), start=first)
+
+
+def unit_quaternions(system: System) -> Premises:
+    """The quaternions of *system* alone: no signs are left out."""
+    return Premises(quaternions=tuple(system.quaternions))
 
 
 def checked_order(system: System, order: Iterable[Any]) -> tuple[str, ...]:

@@ -383,6 +383,9 @@ class _Typesetter:
             return False, self.strings[x] if power == 1 else n.power(self.strings[x], n.number(float(power)))
         if op == Op.POW:
             base, exponent = (self.signed_below(r) for r in operands(self.graph, x))
+            halves = 2 * (self.graph.value(self.graph.rhs[x]) or 0.0)
+            if halves > 0 and halves % 2 == 1:
+                exponent = f"{n.number(halves)}/2"
             bare = self._plain(self.graph.lhs[x]) or base.isdecimal()
             whole = n.power(base if bare else n.brackets(base), exponent)
             return False, whole if power == 1 else n.power(n.brackets(whole), n.number(float(power)))

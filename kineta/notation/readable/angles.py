@@ -13,6 +13,7 @@ from itertools import combinations, product
 from kineta.expr.op import Op
 from kineta.notation.printed_numbers import exact_root, multiple_of_pi, short_decimal
 from kineta.notation.rationals import Fraction
+from kineta.notation.readable.divisors import cancelled, root
 from kineta.notation.readable.polynomials import (
     UNITY,
     Monomial,
@@ -41,7 +42,31 @@ _Wave = tuple[Angle, bool]
 
 
 def sine_cosine(ring: Ring, argument: Sum) -> tuple[Sum, Sum]:
-    """Sine and cosine of a sum, by the angles of the basis."""
+    """Sine and cosine of a sum, by the angles of the basis; of asin(x) in it they are x and sqrt(1 - x^2)."""
+    inverse_waves = {m: pair for m, f in argument.items() if (pair := _of_inverse(ring, m, f)) is not None}
+    rest = {m: f for m, f in argument.items() if m not in inverse_waves}
+    found = _of_angle(ring, rest) if rest or not inverse_waves else None
+    for pair in inverse_waves.values():
+        found = pair if found is None else _sum_of_angles(ring, found, pair)
+    return ({}, UNITY) if found is None else found
+
+
+def _of_inverse(ring: Ring, m: Monomial, f: Fraction) -> tuple[Sum, Sum] | None:
+    """Sine and cosine of a whole number of times an inverse function that *m* is; None for others."""
+    kind, *inside = ring.keys[m[0][0]] if len(m) == 1 else ("",)
+    if kind != "call" or m[0][1] != 1 or f.denominator != 1 or inside[0] not in (Op.ASIN, Op.ACOS):
+        return None
+    x = dict(inside[1][0])
+    other = root(ring, cancelled(ring, added(UNITY, ring.product(x, x), Fraction(-1))))
+    s, c = (x, other) if inside[0] == Op.ASIN else (other, x)
+    own = (s if f > 0 else scaled(s, (), Fraction(-1))), c
+    found = own
+    for _ in range(abs(int(f)) - 1):
+        found = _sum_of_angles(ring, found, own)
+    return found
+
+
+def _of_angle(ring: Ring, argument: Sum) -> tuple[Sum, Sum]:
     own = {m: value for m in argument if (value := ring.numerical(m)) is not None}
     number = math.fsum(float(argument[m]) * value for m, value in own.items())
     angle = _ordered(ring, ((m, f) for m, f in argument.items() if m not in own))
@@ -108,7 +133,7 @@ def forms(ring: Ring, a: Sum) -> list[Sum]:
     """*a* with squares of sines and of cosines, and with sums of angles."""
     found = [a]
     for x in sorted({x for m in a for x, _ in m if ring.keys[x][0] == Op.SIN}):
-        found += [form for known in found[:3] for form in _squares(ring, known, x)]
+        found += [form for known in found[:3] for form in (*_squares(ring, known, x), *_paired(ring, known, x))]
     with_sums = [with_sums_of_angles(ring, form) for form in found]
     return list({frozenset(form.items()): form for form in (*with_sums, *found)}.values())
 
@@ -219,6 +244,18 @@ def _squares(ring: Ring, a: Sum, sine: int) -> Iterator[Sum]:
     for apart in ({}, common):
         with_s, with_c = added(both, apart, Fraction(-1)), added(rest, apart, Fraction(-1))
         yield scaled(added(added(apart, scaled(with_s, s2)), scaled(with_c, c2)), down)
+
+
+def _paired(ring: Ring, a: Sum, sine: int) -> Iterator[Sum]:
+    """*a* with k s^2 - k s^4 as k s^2 c^2, wherever two terms are such, if there are some."""
+    c2, s2, total = ((ring.partner(sine), 2),), ((sine, 2),), dict(a)
+    for m, f in a.items():
+        above = join(m, s2)
+        if power(m, sine) > 0 and total.get(m) == f and total.get(above) == -f:
+            del total[m], total[above]
+            total = added(total, {join(m, c2): f})
+    if len(total) < len(a):
+        yield total
 
 
 # -- sums of angles ------------------------------------------------------------------------------------------------------

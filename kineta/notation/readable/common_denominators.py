@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kineta.notation.printed_numbers import is_fraction
 from kineta.notation.rationals import Fraction
-from kineta.notation.readable.divisors import step
+from kineta.notation.readable.divisors import quotient, step
 from kineta.notation.readable.entries import gathered
 from kineta.notation.readable.factoring import TRIED, Factoring
 from kineta.notation.readable.polynomials import (
@@ -21,6 +21,7 @@ from kineta.notation.readable.polynomials import (
     remainder,
     scaled,
 )
+from kineta.notation.readable.ring import Ring
 from kineta.notation.readable.trees import EMPTY, Tree, product, tree
 from kineta.notation.typesetting import FactorKind
 
@@ -75,7 +76,7 @@ def _beside(factoring: Factoring, rest: Sum) -> Tree:
 def _fractions(factoring: Factoring, above: Sum, x: int, most: int, rest: Sum) -> Iterator[Tree]:
     """A sum over a power of a divisor, and what stands beside it."""
     beside = _beside(factoring, rest)
-    f, m = content(above)
+    f, m = factoring.shared(above)
     slow = _slow(factoring, m)
     below = tuple((y, p) for y, p in slow if p < 0)
     for out in dict.fromkeys(((), below, slow)):
@@ -84,25 +85,37 @@ def _fractions(factoring: Factoring, above: Sum, x: int, most: int, rest: Sum) -
             yield tree([*product(factoring.monomial(join(out, ((x, -most),)), number), inner), *beside])
 
 
+def _multiples(ring: Ring, a: Sum, d: Sum) -> tuple[Sum, Sum]:
+    """What of *a* is a multiple of *d*, over *d*, and the rest, by the letters that *d* does not have."""
+    own = {x for m in d for x, _ in m}
+    groups: dict[Monomial, Sum] = {}
+    for m, f in a.items():
+        other = tuple((x, p) for x, p in m if x not in own)
+        groups.setdefault(other, {})[join(m, inverse(other))] = f
+    whole, rest = Sum(), Sum()
+    for m, group in groups.items():
+        q = quotient(ring, group, d) if len(group) > 1 else None
+        rest, whole = (rest | scaled(group, m), whole) if q is None else (rest, added(whole, scaled(q, m)))
+    return whole, rest
+
+
 def _partial_fractions(factoring: Factoring, above: Sum, x: int, most: int, rest: Sum) -> Iterator[Tree]:
     """What of a numerator is a multiple of the divisor, by each term of this, and the remainder over it."""
     d = factoring.ring.sums[x]
     least = step(factoring.ring, x)
     monomial, beside = factoring.monomial, _beside(factoring, rest)
-    for lead in d:
-        if not lead or len(above) > 4 * TRIED:
-            continue
-        q, r = remainder(above, d, lead)
+    ways = (remainder(above, d, lead) for lead in d if lead)
+    for q, r in (_multiples(factoring.ring, above, d), *ways) if len(above) <= 4 * TRIED else ():
         if not q or not r:
             continue
-        f, m = content(r)
+        f, m = factoring.shared(r)
         slow = _slow(factoring, m)
         core = factoring.factored(scaled(r, inverse(slow), 1 / f))
         last = product(monomial(join(slow, ((x, -most),)), f), core)
         first = [gathered(factoring, added(scaled(q, ((x, least - most),)), rest))]
         if most > least:
             first += _partial_fractions(factoring, q, x, most - least, rest)
-        out = _slow(factoring, content(q)[1])
+        out = _slow(factoring, factoring.shared(q)[1])
         whole = product(monomial(join(out, ((x, least - most),))), gathered(factoring, scaled(q, inverse(out))))
         first.append(tree([*whole, *beside]))
         shared = tuple((y, min(p, power(slow, y))) for y, p in out if power(slow, y) > 0)

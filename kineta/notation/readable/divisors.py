@@ -31,10 +31,15 @@ from kineta.notation.readable.ring import Ring
 
 
 def quotient(ring: Ring, a: Sum, d: Sum) -> Sum | None:
-    """The value of a / d where that is a sum of products, else None; *a* and *d* have no common powers of divisors."""
-    for x in sorted({x for m in d for x, _ in m if ring.keys[x][0] in (Op.COS, "root") or x in ring.vectors}):
-        conjugate = {m: -f if power(m, x) % 2 else f for m, f in d.items()}
-        a, d = ring.product(a, conjugate), ring.product(d, conjugate)
+    """The value of a / d where that is a sum of products, else None, as where it is long to find; *a* and *d* have no common
+    powers of divisors.
+    """
+    try:
+        for x in sorted({x for m in d for x, _ in m if ring.keys[x][0] in (Op.COS, "root") or x in ring.vectors}):
+            conjugate = {m: -f if power(m, x) % 2 else f for m, f in d.items()}
+            a, d = ring.product(a, conjugate), ring.product(d, conjugate)
+    except LongFormError:
+        return None
     return polynomials.quotient(a, d)
 
 
@@ -45,10 +50,10 @@ def over(ring: Ring, a: Sum) -> Sum:
     f, m, inner = _split(ring, cancelled(ring, a))
     below = inverse(m)
     cosines = {ring.partner(x) for n in inner for x, _ in n if ring.keys[x][0] == Op.SIN}
-    for x in (*(x for x in ring.sums if ring.keys[x][0] == "divisor"), *cosines):
+    for x in (*(x for x, a in ring.sums.items() if a.keys() != {()}), *cosines):
         while len(inner) > 1 and (less := quotient(ring, inner, _value(ring, x))) is not None:
             g, n, inner = _split(ring, less)
-            f, below = f * g, join(join(below, inverse(n)), ((x, -1),))
+            f, below = f * g, join(join(below, inverse(n)), ((x, -step(ring, x)),))
     times = 1
     for degree in POWERS:
         while (base := power_root(inner, degree)) is not None:

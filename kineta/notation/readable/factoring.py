@@ -7,7 +7,6 @@ Of several common factors each is tried in small sums; what is left is divided b
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations
 
 from kineta.expr.op import Op
 from kineta.notation.printed_numbers import is_fraction
@@ -58,16 +57,27 @@ class Factoring:
         return self._opened[x]
 
     def with_differences(self, a: Sum) -> Tree:
-        """*a* with every x^2 - 2 x y + y^2 of two of its terms as a square: a distance."""
-        rows, left = list[Tree](), dict(a)
-        halves = {m: tuple((x, p // 2) for x, p in m) for m in a if m and all(p % 2 == 0 for _, p in m)}
-        for m, n in combinations(halves, 2):
-            f, cross = a[m], join(halves[m], halves[n])
-            if {m, n, cross} <= left.keys() and a[n] == f and abs(left[cross]) == 2 * f:
-                both = {halves[m]: Fraction(1), halves[n]: left[cross] / (2 * f)}
-                rows.append(product(single(f), raised(self.plain(both), 2)))
-                left = {k: g for k, g in left.items() if k not in (m, n, cross)}
-        return tree([*(t for row in rows for t in row), *(self.best(left) if left else EMPTY)])
+        """*a* with squares completed where that leaves fewer terms: x^2 - 2 x y + y^2, a distance or a stretch, is one."""
+        rows = list[Tree]()
+        for m in a:
+            for x, p in m:
+                found = self._square(a, m, x) if p == 2 and m in a else None
+                if found is not None:
+                    square, a = found
+                    rows.append(square)
+        return tree([*(t for row in rows for t in row), *(self.best(a) if a else EMPTY)])
+
+    def _square(self, a: Sum, m: Monomial, x: int) -> tuple[Tree, Sum] | None:
+        """The square that the term *m* of *a* and those linear in *x* begin, and what is left of *a*; None where that is more."""
+        f, outer = a[m], join(m, ((x, -2),))
+        of = join(outer, ((x, 1),))
+        cross = {k: g / (2 * f) for n, g in a.items() if power(n, x) == 1 for k in (join(n, inverse(of)),)}
+        cross = {k: g for k, g in cross.items() if g.denominator == 1 and all(p > 0 for _, p in k)}
+        if not cross:
+            return None
+        line = {((x, 1),): ONE, **cross}
+        left = added(a, scaled(self.ring.product(line, line), outer), -f)
+        return (product(self.monomial(outer, f), raised(self.plain(line), 2)), left) if len(left) < len(a) else None
 
     def best(self, a: Sum) -> Tree:
         """The cheapest tree of a sum: its sines and cosines in several forms, factors taken out of each."""
@@ -120,10 +130,10 @@ class Factoring:
         return list(rest.items())
 
     def _factored_anew(self, a: Sum) -> Tree:
-        f, m = content(a)
+        f, m = self.shared(a)
         common = self._shown(m, a)
         ways = [self.parted(a)]
-        if m != common:
+        if m != common and len(a) <= TRIED:
             ways.append(product(self.monomial(m), self.parted(self.ring.reduced(scaled(a, inverse(m))))))
         sign = Fraction(f.numerator // abs(f.numerator))
         numbers = {f, sign / f.denominator, Fraction(1)}
@@ -160,6 +170,13 @@ class Factoring:
             beside = dict.fromkeys((self.factored(left), self.parted(left))) if left else (EMPTY,)
             ways += [tree([*product(outside, self.factored(core)), *t]) for t in beside]
         return self.cheapest(ways)
+
+    def shared(self, a: Sum) -> tuple[Fraction, Monomial]:
+        """The content of a sum, without roots, and names of such, that stand below the bar of some of its terms alone: these are
+        not brought on one denominator.
+        """
+        f, m = content(a)
+        return f, tuple((x, p) for x, p in m if p > 0 or not self.ring.is_root(x) or all(power(n, x) < 0 for n in a))
 
     def _shown(self, m: Monomial, a: Sum) -> Monomial:
         """The factors of a common monomial *m* of *a* that are written in front: divisors only of all terms."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from kineta.expr.graph import Graph, Ref
@@ -11,7 +11,7 @@ from kineta.expr.walk import operands, reachable
 from kineta.notation.rationals import Fraction
 from kineta.notation.readable.angles import exact_sum, sine_cosine
 from kineta.notation.readable.divisors import cancelled, over, root
-from kineta.notation.readable.polynomials import UNITY, Monomial, Sum, added, content, inverse, join, remainder, scaled
+from kineta.notation.readable.polynomials import Monomial, Sum, added, content, inverse, join, power, remainder, scaled
 from kineta.notation.readable.ring import Ring
 from kineta.notation.readable.symbolic_powers import Powers, joined_powers, symbolic_power
 from kineta.notation.typesetting import FactorKind, Kinds, composed_kind, kind_of
@@ -51,7 +51,7 @@ def normal_form(
         elif op == Op.SQRT:
             value[i] = root(ring, at(a)) if at(a) else {}
         elif op in (Op.SIN, Op.COS, Op.TAN):
-            s, c = _of_inverse(ring, graph, a, at) or sine_cosine(ring, at(a))
+            s, c = sine_cosine(ring, at(a))
             value[i] = s if op == Op.SIN else c if op == Op.COS else ring.product(s, over(ring, c))
         else:
             rows = [datum(a), datum(b)] if op == Op.PAIR else [at(a), at(b)] if op in BINARY else [at(a)]
@@ -74,17 +74,6 @@ def normal_form(
             g, n = content(value[i])
             value[i] = {join(((ring.symbol(name, ring.fastest(named[name])), 1),), join(n, inverse(m))): g / f}
     return named, [at(r) for r in refs]
-
-
-def _of_inverse(ring: Ring, graph: Graph, angle: Ref, at: Callable[[Ref], Sum]) -> tuple[Sum, Sum] | None:
-    """Sine and cosine of an *angle* that is asin(x) or acos(x), up to a sign: x and sqrt(1 - x^2); None for others."""
-    op, x = graph.op[angle >> 1], graph.lhs[angle >> 1]
-    if op not in (Op.ASIN, Op.ACOS):
-        return None
-    square = ring.product(at(x), at(x))
-    own, other = at(x), root(ring, cancelled(ring, added(UNITY, square, Fraction(-1))))
-    s, c = (own, other) if op == Op.ASIN else (other, own)
-    return (scaled(s, (), Fraction(-1)) if angle & 1 else s), c
 
 
 def _core(a: Sum) -> frozenset[tuple[Monomial, Fraction]]:
@@ -193,6 +182,38 @@ def with_squares(ring: Ring, a: Sum, named: Mapping[str, Sum]) -> Sum:
             if q and len(found) < len(a):
                 a = found
     return a
+
+
+def with_squares_of_momenta(ring: Ring, a: Sum, named: Mapping[str, Sum]) -> Sum:
+    """The sum *a* with the squares of names in place of their products with multiples of what they stand for: sums linear in
+    momenta, as those of an energy are.
+    """
+    full: dict[int, Sum] = {}
+    for name, value in named.items():
+        full[ring.symbol(name)] = _written_out(ring, value, full)
+        if any(sum(p for _, p in ring.fast_factors(m)) != 1 for m in full[ring.symbol(name)]):
+            return a
+    for letter, value in full.items():
+        beside = {join(m, ((letter, -1),)): f for m, f in a.items() if power(m, letter) == 1}
+        if not beside or any(sum(p for _, p in ring.fast_factors(m)) != 1 for m in beside):
+            continue
+        other = _written_out(ring, beside, full)
+        fast = min(x for m in value for x, _ in ring.fast_factors(m))
+        one, two = ({join(m, ((fast, -1),)): f for m, f in b.items() if power(m, fast)} for b in (other, value))
+        ratio = cancelled(ring, ring.product(one, over(ring, two))) if one else {}
+        if ratio and not cancelled(ring, added(other, ring.product(ratio, value), Fraction(-1))):
+            left = {m: f for m, f in a.items() if power(m, letter) != 1}
+            a = added(left, scaled(ratio, ((letter, 2),)))
+    return a
+
+
+def _written_out(ring: Ring, a: Sum, values: Mapping[int, Sum]) -> Sum:
+    """The sum *a* with *values* in place of letters, each once in a term."""
+    for letter, value in values.items():
+        of = {join(m, ((letter, -1),)): f for m, f in a.items() if power(m, letter) == 1}
+        if of:
+            a = added({m: f for m, f in a.items() if power(m, letter) != 1}, ring.product(of, value))
+    return cancelled(ring, a)
 
 
 def _terms(graph: Graph, i: int) -> list[int]:

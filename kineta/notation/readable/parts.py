@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
+from typing import Any
 
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import Op
 from kineta.notation.readable.factoring import Factoring
-from kineta.notation.readable.reading_cost import BRACKET, LOOKUP, NAME, PART
-from kineta.notation.readable.trees import Tree, brackets, letters, negative, replaced
+from kineta.notation.readable.polynomials import ONE
+from kineta.notation.readable.reading_cost import BRACKET, EXPONENT, LOOKUP, NAME, PART, POWER
+from kineta.notation.readable.trees import (
+    Tree,
+    brackets,
+    letters,
+    negative,
+    oriented,
+    relettered,
+    replaced,
+    single,
+    turned,
+)
 
 
 class NamedParts:
@@ -40,18 +52,19 @@ class NamedParts:
         self.shown: dict[str, str] = {}
         self._cost = factoring.reading.cost
         self.turned: dict[int, bool | None] = {}
-        self._atoms: dict[Tree, int] = {}
         names = (n for k in count(1) if (n := f"z{k}") not in taken)
         refused: set[Tree] = set()
         while parts and (part := self._most_useful(refused)) is not None:
             part = self._turned(part)
             refused |= {part, negative(part)}
             self._name(part, next(names))
+        while sum(map(self._turn, self.named)):
+            pass
 
     def cost(self) -> float:
         """The reading cost of all lines."""
         atoms = {self.factoring.ring.symbol(n) for n in self.named}
-        uses = sum(x in atoms for t in (*self.named.values(), *self.trees) for x in letters(t))
+        uses = sum(x in atoms for t in (*self.named.values(), *self.trees) for x in self._deep(t))
         within = sum(self._cost(t, 1) + PART for t in self.named.values())
         return sum(map(self._cost, self.trees)) + within + LOOKUP * uses
 
@@ -71,11 +84,17 @@ class NamedParts:
         for f, x in sorted(t, key=lambda row: (row[0] < 0, repr(row))):
             above, below = 2, 2
             for y, p in sorted(x, key=repr):
-                base = self._atom(graph, y) if isinstance(y, int) else self._bracket(graph, y, p)
-                power = graph.call(Op.POW, base, graph.const(float(abs(p))))
+                power = self._power(graph, y, p)
                 above, below = (graph.mul(above, power), below) if p > 0 else (above, graph.mul(below, power))
             total = graph.add(total, graph.div(graph.mul(graph.const(float(f)), above), below))
         return total
+
+    def _power(self, graph: Graph, y: Any, p: int) -> Ref:
+        """A factor to a power; a root to the third is its sum to the power 3/2."""
+        if isinstance(y, int) and abs(p) > 1 and self.factoring.ring.keys[y][0] == "root":
+            return graph.call(Op.POW, self.built(graph, self.factoring.opened(y)), graph.const(abs(p) / 2))
+        base = self._atom(graph, y) if isinstance(y, int) else self._bracket(graph, y, p)
+        return graph.call(Op.POW, base, graph.const(float(abs(p))))
 
     def _bracket(self, graph: Graph, t: Tree, power: int) -> Ref:
         """A sum in brackets; a difference that is squared somewhere begins with its first name wherever it stands."""
@@ -93,10 +112,7 @@ class NamedParts:
         if key[0] == "number":
             return graph.const(key[1])
         if key[0] == "root":
-            name = self._atoms.get(self.factoring.opened(x))
-            return graph.sqrt(
-                self._atom(graph, name) if name is not None else self.built(graph, self.factoring.opened(x))
-            )
+            return graph.sqrt(self.built(graph, self.factoring.opened(x)))
         if key[0] == "sign":
             return graph.call(Op.SIGN, self.built(graph, self.factoring.argument(dict(key[1]))))
         if key[0] in (Op.SIN, Op.COS):
@@ -114,7 +130,15 @@ class NamedParts:
         for t in self._every():
             for s in self._shared(t):
                 uses[s] = uses.get(s, 0) + 1
-        gain = {s: self._gain(s, n) for s, n in uses.items() if n > 1 and s not in refused}
+        roots = [(s, x) for s in uses if (x := self._root(s)) is not None]
+        squares = {s: _unsigned(self.factoring.opened(x)) for s, x in roots}
+        even = {s: uses.get(square, 0) for s, square in squares.items()}
+        for s, square in squares.items():
+            uses[square] = uses.get(square, 0) + uses[s]
+        gain = {s: self._gain(s, n) for s, n in uses.items() if n + even.get(s, 0) > 1 and s not in refused}
+        for s, n in even.items():
+            if s in gain:
+                gain[s] += n * (self._cost(squares[s]) + BRACKET - NAME - LOOKUP - POWER - EXPONENT)
         best = max(gain, key=lambda s: (gain[s], len(s), repr(sorted(s, key=repr))), default=None)
         return best if best is not None and gain[best] > 0 else None
 
@@ -132,22 +156,52 @@ class NamedParts:
         return negative(part) if used and used.count(part) < used.count(negative(part)) else part
 
     def _name(self, part: Tree, name: str) -> None:
-        x = self.factoring.ring.symbol(name, self.factoring.ring.fastest([tuple((y, 1) for y in letters(part))]))
-        self.trees = [replaced(t, part, x) for t in self.trees]
-        self.named = {n: replaced(t, part, x) for n, t in self.named.items()} | {name: part}
-        self._atoms[part] = x
+        ring, opened = self.factoring.ring, self.factoring.opened
+        x = ring.symbol(name, ring.fastest([tuple((y, 1) for y in letters(part))]))
+        root, roots = self._root(part), {y for y in self._used() if ring.keys[y][0] == "root"}
+        names = {root: x} if root is not None else {y: ring.root({((x, 1),): ONE}) for y in roots if opened(y) == part}
+        square, times = (opened(root), 2) if root is not None else (part, 1)
+
+        def with_name(t: Tree) -> Tree:
+            return relettered(replaced(t, square, x, times) if times == 1 or len(square) > 1 else t, names)
+
+        self.trees = list(map(with_name, self.trees))
+        self.named = {n: with_name(t) for n, t in self.named.items()} | {name: part}
+
+    def _turn(self, name: str) -> bool:
+        """Whether a name now stands for the negative of what it stood for, since that leaves fewer minuses."""
+        x = self.factoring.ring.symbol(name)
+        trees = [oriented(turned(t, x)) for t in self.trees]
+        named = {n: oriented(turned(t, x)) for n, t in self.named.items()} | {name: negative(self.named[name])}
+        under = any(
+            self.factoring.ring.keys[y][0] == "root" and x in self._deep(single(ONE, (y, 1))) for y in self._used()
+        )
+        if under or sum(map(self._cost, (*trees, *named.values()))) >= sum(map(self._cost, self._every())):
+            return False
+        self.trees, self.named = trees, named
+        return True
+
+    def _used(self) -> set[int]:
+        return {y for t in self._every() for y in letters(t)}
+
+    def _root(self, part: Tree) -> int | None:
+        """The atom of a part that is a root."""
+        ((f, factors), *more) = part
+        ((x, p), *others) = factors or ((0, 0),)
+        alone = f == p == 1 and not more and not others and isinstance(x, int)
+        return x if alone and self.factoring.ring.keys[x][0] == "root" else None
 
     def _shared(self, t: Tree) -> Iterator[Tree]:
-        """What within a tree may have a name, up to its sign: sums in brackets or below a root, and terms."""
+        """What within a tree may have a name, up to its sign: sums in brackets, roots, and terms."""
         for f, x in t:
             if len(x) > 1:
                 yield frozenset({(abs(f), x)})
             for y, _ in x:
                 if not isinstance(y, int):
-                    yield min(y, negative(y), key=lambda s: (sum(f < 0 for f, _ in s), repr(sorted(s, key=repr))))
+                    yield _unsigned(y)
                     yield from self._shared(y)
-                elif self.factoring.ring.keys[y][0] == "root" and self.factoring.opened(y) not in self._atoms:
-                    yield self.factoring.opened(y)
+                elif self.factoring.ring.keys[y][0] == "root":
+                    yield single(ONE, (y, 1))
 
     def _deep(self, t: Tree) -> Iterator[int]:
         """Atoms of a tree, of what stands under its roots, and of the arguments of its functions."""
@@ -155,8 +209,12 @@ class NamedParts:
             yield x
             kind, *inside = self.factoring.ring.keys[x]
             if kind == "root":
-                name = self._atoms.get(self.factoring.opened(x))
-                yield from (name,) if name is not None else self._deep(self.factoring.opened(x))
+                yield from self._deep(self.factoring.opened(x))
             elif kind not in ("symbol", "number"):
                 for a in inside[1] if kind == "call" else inside:
                     yield from self._deep(self.factoring.argument(dict(a)))
+
+
+def _unsigned(t: Tree) -> Tree:
+    """A tree or its negative, whichever has fewer minuses."""
+    return min(t, negative(t), key=lambda s: (sum(f < 0 for f, _ in s), repr(sorted(s, key=repr))))

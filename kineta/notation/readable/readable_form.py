@@ -7,12 +7,13 @@ from contextlib import suppress
 from itertools import count
 
 from kineta.expr.graph import Graph, Ref
+from kineta.expr.op import Op
 from kineta.notation.premises import NONE, Premises
 from kineta.notation.printed_numbers import NumberStyle, in_one_style
 from kineta.notation.readable.angles import with_numbers, with_sums_of_angles
 from kineta.notation.readable.brackets import with_short_brackets
 from kineta.notation.readable.common_denominators import apart, over_common_denominators
-from kineta.notation.readable.completed_squares import completed_squares
+from kineta.notation.readable.completed_squares import completed_squares, with_shifted_speeds
 from kineta.notation.readable.divisors import cancelled
 from kineta.notation.readable.entries import gathered
 from kineta.notation.readable.factoring import Factoring
@@ -25,6 +26,7 @@ from kineta.notation.readable.normal_form import (
     shared_sums_of_roots,
     squared_differences,
     with_squares,
+    with_squares_of_momenta,
 )
 from kineta.notation.readable.parts import NamedParts
 from kineta.notation.readable.polynomials import ONE, LongFormError, Sum
@@ -85,16 +87,18 @@ def readable_form(
     graph: Graph,
     refs: Sequence[Ref],
     kinds: Kinds,
-    taken: Collection[str],
+    labels: Sequence[str],
     *,
     parts: bool = True,
     premises: Premises = NONE,
 ) -> ReadableForm | None:
     """*refs* as they are shortest to read, with named *parts* or without; None where that is long. Names of parts are
-    none of *taken*. By the *premises* signs that last from the start on are left out.
+    none of the *labels*; a label may stand in the *refs*, as the name of what it stands for. By the *premises* signs that
+    last from the start on are left out.
     """
     found: list[NamedParts] = []
-    taken = {n.replace("_", "") for n in (*graph.names, *taken)}
+    roots = {n for n, ref in zip(labels, refs, strict=True) if graph.op[ref >> 1] == Op.SQRT}
+    taken = {n.replace("_", "") for n in (*graph.names, *labels)}
     letters = (n for k in count(1) if (n := f"d{k}") not in taken)
     distances = dict(zip(distance_components(graph, refs) if parts else (), letters, strict=False))
     others = (i for i in (squared_differences(graph, refs, kinds) if parts else ()) if i not in distances)
@@ -104,7 +108,9 @@ def readable_form(
     ways = (dict[int, str](), distances, differences, {**distances, **shared}, {**distances, **factors})
     for named in (way for k, way in enumerate(ways) if way not in ways[:k]):
         for keeps in (False, True):
-            ring = Ring({**kinds, PI: (FactorKind.NUMBER, 0)}, keeps=keeps, quaternions=premises.quaternions)
+            ring = Ring(
+                {**kinds, PI: (FactorKind.NUMBER, 0)}, keeps=keeps, quaternions=premises.quaternions, roots=roots
+            )
             with suppress(LongFormError):
                 found.append(_named_parts(ring, graph, refs, named, taken, parts=parts, premises=premises))
             if not ring.shifted:
@@ -142,6 +148,7 @@ def _named_parts(
     factoring = Factoring(ring)
     given, sums = normal_form(ring, graph, refs, distances)
     sums = [with_squares(ring, with_numbers(ring, cancelled(ring, a)), given) for a in sums]
+    sums = [with_squares_of_momenta(ring, a, given) for a in sums] if given else sums
     start = premises.start
     sums, signs = without_lasting_signs(ring, sums, start) if start is not None else (sums, {})
     if sum(map(len, sums)) > MOST or sum(len(with_sums_of_angles(ring, a)) for a in sums) > LONG:
@@ -154,7 +161,7 @@ def _named_parts(
 def _entry(factoring: Factoring, a: Sum) -> Tree:
     """The cheapest tree of one right-hand side."""
     ways = [gathered(factoring, a), *apart(factoring, a), *over_common_denominators(factoring, a)]
-    ways += completed_squares(factoring, a)
+    ways += [*completed_squares(factoring, a), *with_shifted_speeds(factoring, a)]
 
     def weight(t: Tree) -> tuple[float, int]:
         return factoring.reading.cost(t) + broken_habits(factoring.ring, a, t), -len(t)

@@ -29,6 +29,8 @@ HIDDEN = (0.0, 1.0, 3.0)
 #: A number alone below a bar within brackets: the half of a term of a sum that something is multiplied by; ``pi/6`` is a
 #: number.
 INNER = 1.5
+#: The power of a root below or above a bar, ``(...)^(3/2)``, without its sum.
+HALF_POWER = POWER + 2 * EXPONENT
 #: A sum above or below a bar, and a fraction there.
 BAR, NESTED = 1.25, 3.0
 #: A line that names a part, and each place where its name has to be looked up. What stands in it is as if within brackets.
@@ -38,7 +40,7 @@ GIVEN = 4.0
 
 #: A name with indices, which may be names themselves, and parts after dots.
 _NAME = r"[^\W\d]\w*(?:\[(?:[^\[\]]|\[\d+\])*\])*'*"
-_TOKEN = re.compile(rf"\d+\.?\d*(?:e[+-]?\d+)?|{_NAME}(?:\.{_NAME})*|[-+*/^(),]")
+_TOKEN = re.compile(rf"(?<=\^)\(\d+/2\)|\d+\.?\d*(?:e[+-]?\d+)?|{_NAME}(?:\.{_NAME})*|[-+*/^(),]")
 _MOMENTUM = re.compile(r"p\[\D")
 _OPERATIONS = {"+": PLUS, "-": MINUS, "*": TIMES, "/": OVER, "^": POWER, ",": PLUS}
 
@@ -109,6 +111,8 @@ def _line_cost(text: str, within: bool, quasi: Collection[str]) -> float:
         elif token in _OPERATIONS:
             halved = after[:1].isdigit() and depth > outer and before != PI and _is_one_letter(tokens, k)
             total += _OPERATIONS[token] + (NESTED * sum(bars) + INNER * halved) * (token == "/")
+        elif token[0] == "(":
+            total += 2 * EXPONENT
         elif token[0].isdigit():
             total += EXPONENT if before == "^" else NUMBER
         elif after == "(":
@@ -221,6 +225,8 @@ class TreeCost:
             return more + CALL + self.cost(angle) + ARGUMENT * (not plain)
         if key[0] == "root":
             inside = self.opened(x)
+            if power != 1:
+                return HALF_POWER + self._factor(inside, 1, depth, bars, numbers)
             return more + ROOT + self.cost(inside) + ARGUMENT * (len(inside) > 1)
         arguments = key[1:] if key[0] == "sign" else key[2]
         return more + CALL + sum(self.cost(self.argument(dict(a))) + ARGUMENT * (len(a) > 1) for a in arguments)

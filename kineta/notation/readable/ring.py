@@ -7,7 +7,7 @@ Atoms are symbols, sines and cosines of angles, roots, other functions, and divi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from kineta.expr.op import Op
@@ -30,6 +30,7 @@ class Ring:
     """Atoms by number, and products of sums.
 
     kinds : kinds of the names
+    roots : names of roots
     keys, kind : for every atom what it is, and its kind
     sums : what divisors are, and the squares of roots
     basis : the angles that all others are sums of
@@ -38,8 +39,11 @@ class Ring:
     keeps : whether angles of the basis keep the numbers that are added to them, ``q - pi/6``; shifted : whether some have these
     """
 
-    def __init__(self, kinds: Kinds, *, keeps: bool = False, quaternions: Iterable[str] = ()) -> None:
+    def __init__(
+        self, kinds: Kinds, *, keeps: bool = False, quaternions: Iterable[str] = (), roots: Collection[str] = ()
+    ) -> None:
         self.kinds = kinds
+        self.roots = roots
         self.keeps, self.shifted = keeps, False
         self.keys: list[Key] = []
         self.kind: list[FactorKind] = []
@@ -112,6 +116,11 @@ class Ring:
     def is_slow(self, x: int) -> bool:
         """Whether an atom is no speed, force or acceleration by itself."""
         return self.keys[x][0] != "symbol" or self.kind[x] < FactorKind.SPEED
+
+    def is_root(self, x: int) -> bool:
+        """Whether an atom is a root, or the name of one."""
+        kind, *inside = self.keys[x]
+        return kind == "root" or (kind == "symbol" and inside[0] in self.roots)
 
     def is_place(self, x: int) -> bool:
         """Whether an atom is a coordinate or a function of coordinates."""

@@ -4,7 +4,7 @@ atom of a ring, or a tree in brackets.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kineta.notation.rationals import Fraction
@@ -74,8 +74,8 @@ def brackets(t: Tree) -> Iterator[Tree]:
                 yield from brackets(y)
 
 
-def replaced(t: Tree, part: Tree, name: int) -> Tree:
-    """A tree with an atom in place of a *part*, or of its negative."""
+def replaced(t: Tree, part: Tree, name: int, times: int = 1) -> Tree:
+    """A tree with a power of an atom in place of a *part*, or of its negative."""
     alone = next(iter(part)) if len(part) == 1 else None
     rows = []
     for f, x in t:
@@ -86,11 +86,35 @@ def replaced(t: Tree, part: Tree, name: int) -> Tree:
         for y, p in x:
             if not isinstance(y, int):
                 if y == negative(part) and len(y) > 1:
-                    f, y = f * (-1) ** (p % 2), name
+                    f, y, p = f * (-1) ** (p % 2), name, p * times
                 else:
-                    y = name if y == part else replaced(y, part, name)
+                    y, p = (name, p * times) if y == part else (replaced(y, part, name, times), p)
             powers[y] = powers.get(y, 0) + p
         rows.append((f, frozenset(powers.items())))
+    return frozenset(rows)
+
+
+def relettered(t: Tree, names: Mapping[int, int | Tree]) -> Tree:
+    """A tree with other atoms, or brackets, by *names* of atoms."""
+    rows = []
+    for f, x in t:
+        powers: dict[Any, int] = {}
+        for y, p in x:
+            new = names.get(y, y) if isinstance(y, int) else relettered(y, names)
+            powers[new] = powers.get(new, 0) + p
+        rows.append((f, frozenset((y, p) for y, p in powers.items() if p)))
+    return frozenset(rows)
+
+
+def turned(t: Tree, name: int) -> Tree:
+    """A tree in terms of the negative of an atom."""
+    rows = []
+    for f, x in t:
+        powers: dict[Any, int] = {}
+        for y, p in x:
+            f, new = (-f if y == name and p % 2 else f, y) if isinstance(y, int) else (f, turned(y, name))
+            powers[new] = powers.get(new, 0) + p
+        rows.append((f, frozenset((y, p) for y, p in powers.items() if p)))
     return frozenset(rows)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from kineta import tolerances
 from kineta.equations.equations import Equations, given_equations
-from kineta.equations.formulas import aligned, kinds
+from kineta.equations.formulas import aligned, kinds, unit_quaternions
 from kineta.errors import ArgumentError, excerpt
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.walk import reachable
@@ -117,7 +117,8 @@ class OscillationFormulas:
                 for k, ref in enumerate(row):
                     if ref != ZERO and not (k < i and rows[k][i] == ref):
                         entries[f"{self.headings[letter]}[{self.coordinates[i]},{self.coordinates[k]}]"] = ref
-        form = printed_form(g, list(entries.values()), list(entries), kinds(self.system))
+        known, given = kinds(self.system), unit_quaternions(self.system)
+        form = printed_form(g, list(entries.values()), list(entries), known, premises=given)
         yield from (f"{name} = {value}" for name, value in form.lines(notation, [show(name) for name in entries]))
         if self.polynomial is not None and len(self._written(text.TEXT)) <= READ:
             yield f"{polynomial} = {self._written(notation)}"
@@ -128,7 +129,8 @@ class OscillationFormulas:
         for k, ref in reversed([*enumerate(self.polynomial or ())]):
             if ref == ZERO:
                 continue
-            form = printed_form(self.graph, [ref], [self.variable], kinds(self.system), parts=False)
+            known, given = kinds(self.system), unit_quaternions(self.system)
+            form = printed_form(self.graph, [ref], [self.variable], known, parts=False, premises=given)
             ((_, value),) = form.lines(notation, [self.variable])
             minus = value.startswith("-") and not _is_sum(value[1:])
             value = value[1:].lstrip() if minus else value

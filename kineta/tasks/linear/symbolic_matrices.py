@@ -7,7 +7,7 @@ from typing import Any
 
 from kineta.algebra.expression import Expr
 from kineta.equations.equations import Equations, given_equations
-from kineta.equations.formulas import aligned, kinds
+from kineta.equations.formulas import aligned, kinds, unit_quaternions
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.model.system import System
 from kineta.notation import latex, text
@@ -48,7 +48,8 @@ class LinearFormulas:
 
     def _lines(self, notation: Notation, show: Callable[[str], str]) -> Iterator[str]:
         entries = self._entries()
-        form = printed_form(self.graph, list(entries.values()), list(entries), kinds(self.system))
+        known, given = kinds(self.system), unit_quaternions(self.system)
+        form = printed_form(self.graph, list(entries.values()), list(entries), known, premises=given)
         return (f"{name} = {value}" for name, value in form.lines(notation, [show(name) for name in entries]))
 
     def text(self) -> str:

@@ -39,6 +39,7 @@ PAIRS = [
     ("m*(x'^2 + y'^2)/2 + J*phi'^2/2", "(m*x'^2 + m*y'^2 + J*phi'^2)/2"),
     ("(A*p^2 + B*q^2 + C*r^2)/2", "A*p^2/2 + B*q^2/2 + C*r^2/2"),
     ("k/r + h/r^3", "(k*r^2 + h)/r^3"),
+    ("k*x/(x^2 + y^2)^(3/2)", "k*x/((x^2 + y^2)*sqrt(x^2 + y^2))"),
     ("(2*M + m)*R^2*phi'^2/2", "(M + m/2)*R^2*phi'^2"),
     ("(J + m*b^2/4)*q''", "(4*J + m*b^2)*q''/4"),
     ("(4*J + m*b^2)*q'^2/8", "(J + m*b^2/4)*q'^2/2"),
@@ -131,6 +132,25 @@ def test_sines_of_their_inverses_are_roots() -> None:
     assert lines[:2] == ["R0 = k*x", "R1 = -k*x"]
     assert not any("asin" in line or "acos" in line for line in lines)
     assert [computed(line, dict(known)) for line in lines] == pytest.approx(evaluate(graph, refs, known), rel=1e-12)
+
+
+def test_angles_within_triangles_are_roots() -> None:
+    """Sines of sums with an inverse sine: a rod that a crank turns."""
+    graph = Graph()
+    angle = graph.add(graph.symbol("q"), graph.call(Op.ASIN, graph.symbol("x")))
+    refs = [graph.call(op, angle) for op in (Op.SIN, Op.COS)]
+    form = readable_form(graph, refs, {}, ["R0", "R1"], parts=False)
+    assert form is not None
+    lines, known = [f"{n} = {e}" for n, e in form.lines(TEXT, ["R0", "R1"])], {"x": 0.7, "q": 0.4}
+    assert not any("asin" in line for line in lines)
+    assert [computed(line, dict(known)) for line in lines] == pytest.approx(evaluate(graph, refs, known), rel=1e-12)
+
+
+def test_roots_with_names_are_on_no_common_denominator() -> None:
+    system = kn.loads("""parameters m, k, a; coordinates x, y; let r1 = sqrt((x + a)^2 + y^2), r2 = sqrt((x - a)^2 + y^2);
+    P | Sx(x), Sy(y) = m(m); potential pull = k/r1 - k/r2;""")
+    text = kn.derive(system).text()
+    assert "y*(k/r2^3 - k/r1^3)" in text
 
 
 def test_distances_are_roots_of_squares_of_differences() -> None:
