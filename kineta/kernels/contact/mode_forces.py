@@ -105,13 +105,8 @@ def apply_force(motion: ContactMotion, c: int, i: int, force: float, v: Reals) -
     """Add to v (speeds,) the change by a *force* along the row i of a contact, with the friction of a normal force that slips;
     its components along the rows are the local ones of the *solution*.
     """
-    problem, terms, solution, contacts, work = (
-        motion.problem,
-        motion.terms,
-        motion.solution,
-        motion.contacts,
-        motion.work,
-    )
+    problem, terms, solution = motion.problem, motion.terms, motion.solution
+    contacts, work = motion.contacts, motion.work
     x = solution.local
     x[0], x[1], x[2] = 0.0, 0.0, 0.0
     x[i] = force
@@ -135,13 +130,8 @@ def forces_of_island(
     """The forces of the *active* contacts of an island near a *reference*, and the accelerations a (speeds,) under them, whose
     rows are to be W a + *bias* = 0; likewise impulses, and speeds for a.
     """
-    problem, terms, solution, contacts, work = (
-        motion.problem,
-        motion.terms,
-        motion.solution,
-        motion.contacts,
-        motion.work,
-    )
+    problem, terms, solution = motion.problem, motion.terms, motion.solution
+    contacts, work = motion.contacts, motion.work
     x, rows, own, known = work.found, work.rows, 0, False
     n = independent_rows(contacts, solution, active, count, rows)
     if work.keeps:
@@ -519,13 +509,8 @@ def mode_accelerations(motion: ContactMotion, a: Reals) -> None:
     """The accelerations and multipliers a (speeds,) in a mode, and the forces of all contacts. The inertia is replaced by its
     factors.
     """
-    problem, terms, solution, contacts, work = (
-        motion.problem,
-        motion.terms,
-        motion.solution,
-        motion.contacts,
-        motion.work,
-    )
+    problem, terms, solution = motion.problem, motion.terms, motion.solution
+    contacts, work = motion.contacts, motion.work
     factor_blocks(problem, terms.inertia)
     accelerations(problem, terms.inertia, terms.force, work.speeds, a)
     for c in range(problem.contacts):

@@ -58,13 +58,8 @@ def start_forces(motion: ContactMotion, count: int, free: Reals, a: Reals) -> fl
     """No forces but the friction of joints that slip; the largest acceleration along a row of the *count* active contacts,
     without and with this friction, and at least one beside which rounding counts as zero.
     """
-    problem, terms, solution, contacts, work = (
-        motion.problem,
-        motion.terms,
-        motion.solution,
-        motion.contacts,
-        motion.work,
-    )
+    problem, terms, solution = motion.problem, motion.terms, motion.solution
+    contacts, work = motion.contacts, motion.work
     largest = 0.0
     for k in range(count):
         c = solution.active[k]
@@ -170,13 +165,8 @@ def align_slip(motion: ContactMotion, near: Integers, count: int, part: float, a
     """Turn directions of slip in space that begins to those of its accelerations, by a *part* of a step of the fixed-point
     iteration; the largest change of one.
     """
-    problem, terms, solution, contacts, work = (
-        motion.problem,
-        motion.terms,
-        motion.solution,
-        motion.contacts,
-        motion.work,
-    )
+    problem, terms, solution = motion.problem, motion.terms, motion.solution
+    contacts, work = motion.contacts, motion.work
     most = 0.0
     for k in range(count):
         c = near[k]

@@ -67,8 +67,8 @@ class Orbit:
 @dataclass(frozen=True)
 class Passage:
     """The motion over a period: its ``end`` (n,); the independent variations S (n, k) of the start; the map M (n, k + m) of these
-    and of the parameters that vary; the rates at start and end (n,); the period T and its derivatives T_by (k + m,); ``fixed``,
-    whether the section leaves one variation out: it does not depend on what may have moved on.
+    and of the parameters that vary; the rates at start and end (n,); the period T; ``fixed``, whether
+    the section leaves one variation out: it does not depend on what may have moved on.
     """
 
     end: FloatArray
@@ -77,7 +77,6 @@ class Passage:
     f_start: FloatArray
     f_end: FloatArray
     T: float
-    T_by: FloatArray
     motion: LinearisedMotion
     fixed: bool
 
@@ -190,7 +189,7 @@ class Shooting:
         elif self.law is not None:
             delays[-1] = T_by_parameter
         M = X[:n] + np.outer(last.f, delays)
-        return Passage(last.y, S, M, begin.f, last.f, last.t - self.t0, delays, motion, fixed)
+        return Passage(last.y, S, M, begin.f, last.f, last.t - self.t0, motion, fixed)
 
     def _check_moves(self, motion: LinearisedMotion, at: Orbit) -> None:
         """Raise :class:`SimulationError` for a rest, before it is varied: a guess of its period may be as long as one likes."""
@@ -220,7 +219,7 @@ class Shooting:
                     M = X[: len(S)] + np.outer(end.f, salt.delays)
                     cut = replace(motion, pieces=motion.pieces[:k])
                     fixed = not self._drifts_to(salt.guards, allowed)
-                    return Passage(end.y, S, M, f, end.f, end.t - self.t0, salt.delays, cut, fixed)
+                    return Passage(end.y, S, M, f, end.f, end.t - self.t0, cut, fixed)
         raise SimulationError(self._never(f"'{section}' does not come"))
 
     def _never(self, what: str) -> str:
