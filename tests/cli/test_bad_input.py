@@ -285,7 +285,7 @@ def test_a_folder_that_is_closed_stays_as_it_is(kineta: Command, folder: Path, m
 
 def test_a_state_without_finite_accelerations(kineta: Command, folder: Path) -> None:
     (folder / "pole.kin").write_text("parameters k = 0;\nA | Sx(q) = 1;\nforce f = 1/k on q;\n")
-    refused(kineta, folder, ["derive", "pole.kin", "--fix"], r"pole\.kin: Division by zero\.")
+    refused(kineta, folder, ["derive", "pole.kin", "--fix"], r"Force 'f' \(pole\.kin:3:7\): Division by zero\.")
     refused(kineta, folder, ["eval", "pole.kin"], r"Model 'pole': forward is not finite in this state")
     refused(kineta, folder, ["simulate", "pole.kin"], r"Model 'pole': q'' is not finite in the initial state")
     (folder / "ball.kin").write_text("A | Ball(b) = m(1), com = (0.3, 0.4, -0.7);\n")
