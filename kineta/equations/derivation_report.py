@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kineta.equations.formulas import aligned, kinds, simplified, unit_quaternions
-from kineta.equations.kept_names import kept_names
+from kineta.equations.kept_names import in_names, kept_names
 from kineta.errors import ArgumentError
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import LEAVES, Op
@@ -57,12 +57,16 @@ class ReportLine:
     latex: str
 
 
+#: The auxiliary definitions of a quantity, the quantity, and the definitions of its entries.
+_Row = tuple[tuple[ReportLine, ...], Shown, tuple[ReportLine, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class ReportStep:
     """A step with its lines: for each quantity its auxiliary definitions, the quantity, and the definitions of its entries."""
 
     step: Step
-    lines: tuple[tuple[tuple[ReportLine, ...], Shown, tuple[ReportLine, ...]], ...]
+    lines: tuple[_Row, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ class FinalStep:
 class DerivationReport:
     """The derivation of a system by a formalism, step by step. All formulas have the values of the computed expressions.
 
+    named : what names that the model gives to expressions stand for, each in terms of those before it; steps are in terms of them
     finals : of each step, the equations that are printed as everywhere, None where they are in terms of earlier names
     order : names that stand first among those of their kind; ``rising`` : whether sums begin with their lowest derivatives
     """
@@ -86,6 +91,7 @@ class DerivationReport:
     formalism: str
     source: str
     graph: Graph
+    named: Mapping[str, Ref]
     steps: tuple[Step, ...]
     finals: tuple[FinalStep | None, ...]
     order: tuple[str, ...] = ()
@@ -99,9 +105,11 @@ class DerivationReport:
     @once
     def told(self) -> tuple[ReportStep, ...]:
         """The steps with their formulas as text and LaTeX."""
-        known = kinds(self.system, self.order)
-        given = unit_quaternions(self.system)
-        return tuple(_report_steps(self.graph, self.steps, self.finals, known, given, rising=self.rising))
+        refs = tuple(r for step in self.steps for shown in step.shown for r in shown.refs)
+        notations = text.Text(rising=self.rising), latex.Latex(rising=self.rising)
+        defined, given = DefinedNames(self.graph, refs, dict(self.named)), unit_quaternions(self.system)
+        writer = _ReportWriter(defined, kinds(self.system, self.order), given, notations)
+        return tuple(map(writer.told, self.steps, self.finals))
 
     @property
     def entries(self) -> tuple[ReportLine, ...]:
@@ -203,12 +211,13 @@ def derivation_report(
 ) -> DerivationReport:
     """The report on *steps* in the graph of *derivation*; *system* is the one as it is described."""
     refs = [r for step in steps for shown in step.shown for r in shown.refs]
-    graph, plain = with_shown_points(*remove_guards(derivation.graph, refs))
-    left = iter(plain)
-    taken = set(derivation.graph.names)
+    found = in_names(derivation, system, refs)
+    graph, plain = with_shown_points(*remove_guards(found.graph, [*found.named.values(), *found.refs]))
+    named, left = dict(zip(found.named, plain, strict=False)), iter(plain[len(found.named) :])
+    taken = {n.replace("_", "") for n in derivation.graph.names}
     own = tuple(_replaced(step, left, taken) for step in steps)
     finals = tuple(_final_step(derivation, system, step) if step.whole else None for step in steps)
-    return DerivationReport(derivation.symbols.system, formalism, source, graph, own, finals)
+    return DerivationReport(derivation.symbols.system, formalism, source, graph, named, own, finals)
 
 
 def _final_step(derivation: Derivation, system: System, step: Step) -> FinalStep | None:
@@ -223,11 +232,14 @@ def _final_step(derivation: Derivation, system: System, step: Step) -> FinalStep
 
 
 def _replaced(step: Step, refs: Iterator[Ref], taken: set[str]) -> Step:
-    """*step* with other references *refs*, and with names that differ from the names *taken* by the model."""
+    """*step* with other references *refs*, and with names that differ from the names *taken* by the model, in LaTeX, too."""
     shown = []
     for x in step.shown:
         stem, bracket, rest = x.name.partition("[")
-        stem += "_" * (not bracket and stem in taken)
+        if not bracket:
+            stem = next(
+                n for n in (stem, *(f"{stem}_{k}" for k in range(len(taken) + 1))) if n.replace("_", "") not in taken
+            )
         shown.append(Shown(stem + bracket + rest, tuple(next(refs) for _ in x.refs), x.shape))
     return replace(step, shown=tuple(shown))
 
@@ -245,40 +257,22 @@ def _names(shown: Shown) -> list[str]:
 # -- what stands for what ----------------------------------------------------------------------------------------------
 
 
-def _report_steps(
-    graph: Graph,
-    steps: Sequence[Step],
-    finals: Sequence[FinalStep | None],
-    kinds: Kinds,
-    premises: Premises,
-    *,
-    rising: bool,
-) -> Iterator[ReportStep]:
-    """Every step, with short formulas written out, others in terms of earlier names; *finals* as they are printed."""
-    notations = text.Text(rising=rising), latex.Latex(rising=rising)
-    refs = [r for step in steps for shown in step.shown for r in shown.refs]
-    writer = _ReportWriter(graph, refs, kinds, premises, notations)
-    for step, final in zip(steps, finals, strict=True):
-        rows = (writer.shown(shown, whole=step.whole) for shown in step.shown)
-        yield ReportStep(step, tuple(rows if final is None else writer.printed(step, final)))
-
-
 class _ReportWriter:
     """Writer of expressions in sequence, with the names introduced so far."""
 
     def __init__(
-        self,
-        graph: Graph,
-        refs: Sequence[Ref],
-        kinds: Kinds,
-        premises: Premises,
-        notations: tuple[Notation, Notation],
+        self, defined: DefinedNames, kinds: Kinds, premises: Premises, notations: tuple[Notation, Notation]
     ) -> None:
-        self.graph, self.premises = graph, premises
+        self.defined, self.graph, self.premises = defined, defined.graph, premises
         self.text, self.latex = notations
-        self.given, self.kinds = kinds, dict(kinds)
-        self.known = factor_kinds(graph, refs, kinds)
-        self.explicit = _written_out(graph, refs, kinds, notations)
+        self.given, self.kinds = kinds, dict(defined.kinds(kinds))
+        graph, refs = defined.graph, [*defined.named.values(), *defined.refs]
+        self.known = factor_kinds(graph, refs, self.kinds)
+        self.explicit = _written_out(graph, refs, self.kinds, notations)
+        self.values: dict[str, Ref] = {}
+        for name, ref in defined.named.items():
+            (self.values[name],) = substitute(graph, [ref], self.values)
+        self.told_names = set[str]()
         self.names: dict[int, str] = {}
         self.parts = set[str]()
         self.latex_names: dict[int, str] = {}
@@ -290,9 +284,22 @@ class _ReportWriter:
             for r in operands(graph, i):
                 self.uses[r >> 1] = self.uses.get(r >> 1, 0) + 1
 
-    def shown(self, shown: Shown, *, whole: bool) -> tuple[tuple[ReportLine, ...], Shown, tuple[ReportLine, ...]]:
+    def told(self, step: Step, final: FinalStep | None) -> ReportStep:
+        """The *step*, with short formulas written out, others in terms of earlier names; a *final* one as it is printed."""
+        rows = (self.shown(shown, whole=step.whole) for shown in step.shown)
+        return ReportStep(step, tuple(map(self._in_values, rows if final is None else self.printed(step, final))))
+
+    def _in_values(self, row: _Row) -> _Row:
+        """A *row* whose lines have values in terms of the state alone."""
+        needed, shown, own = row
+        lines = (*needed, *own)
+        refs = substitute(self.graph, [line.ref for line in lines], self.values)
+        found = tuple(replace(line, ref=ref) for line, ref in zip(lines, refs, strict=True))
+        return found[: len(needed)], shown, found[len(needed) :]
+
+    def shown(self, shown: Shown, *, whole: bool) -> _Row:
         """The auxiliary definitions of a quantity, and the definitions of its entries."""
-        needed: list[ReportLine] = []
+        needed: list[ReportLine] = [*self._given_names(shown.refs)]
         own: list[ReportLine] = []
         for name, ref in zip(_names(shown), shown.refs, strict=True):
             explicit = ref in self.explicit and (whole or not self._named(ref))
@@ -302,9 +309,16 @@ class _ReportWriter:
             self._know(entry)
         return tuple(needed), shown, tuple(own)
 
-    def printed(
-        self, step: Step, final: FinalStep
-    ) -> Iterator[tuple[tuple[ReportLine, ...], Shown, tuple[ReportLine, ...]]]:
+    def _given_names(self, refs: Sequence[Ref]) -> Iterator[ReportLine]:
+        """Definitions of the names of the model that stand in *refs* and that no line has told yet."""
+        for name, ref in replace(self.defined, refs=tuple(refs)).needed().named.items():
+            if name not in self.told_names:
+                self.told_names.add(name)
+                explicit = ref in self.explicit
+                yield from () if explicit else self._parts(ref)
+                yield self._entry(name, ref, explicit=explicit)
+
+    def printed(self, step: Step, final: FinalStep) -> Iterator[_Row]:
         """The quantities of a step in the form in which they are printed, behind the first one's auxiliary definitions."""
         labels = [name for shown in step.shown for name in _names(shown)]
         defined, graphs = final.defined, [final.graph, *([] if final.defined is None else [final.defined.graph])]
@@ -322,6 +336,7 @@ class _ReportWriter:
             for ref, (name, plain), (tex_name, value) in zip(refs, lines, tex, strict=True)
         ]
         self.parts |= known.keys()
+        self.told_names |= known.keys()
         for entry in entries[first:]:
             self._know(entry)
         needed, rest = tuple(entries[:first]), iter(entries[first:])

@@ -19,22 +19,25 @@ from kineta.passes.substitute import substitute
 
 
 def kept_names(derivation: Derivation, system: System, refs: Sequence[Ref]) -> DefinedNames | None:
-    """*refs* of a *derivation* in terms of the named expressions of *system* that stand in them, and of their rates; None where
-    none does.
+    """*refs* of a *derivation* in terms of the named expressions of *system* that stand in them, and of their rates, simplified;
+    None where none does.
     """
-    if not system.lets:
+    found = in_names(derivation, system, refs)
+    if not found.named:
         return None
-    known = dict(_named_nodes(derivation, system))
-    g, stand = derivation.graph, _standing(derivation.graph, refs, known)
-    if not stand:
-        return None
-    symbols = {i: g.symbol(name) ^ sign for i, (name, sign) in known.items() if i in stand}
-    names = [known[i][0] for i in stand]
-    inside = [_written(g, i, symbols) ^ known[i][1] for i in stand]
-    roots = [*inside, *substitute(g, refs, {}, nodes=_squares(g, symbols) | symbols)]
     own = Graph()
-    found = simplify(g, roots, system.parameter_names, own)
-    return DefinedNames(own, tuple(found[len(names) :]), dict(zip(names, found, strict=False)))
+    short = simplify(found.graph, [*found.named.values(), *found.refs], system.parameter_names, own)
+    return DefinedNames(own, tuple(short[len(found.named) :]), dict(zip(found.named, short, strict=False)))
+
+
+def in_names(derivation: Derivation, system: System, refs: Sequence[Ref]) -> DefinedNames:
+    """*refs* of a *derivation*, in its graph, in terms of the named expressions of *system* that stand in them, and of rates."""
+    g = derivation.graph
+    known = dict(_named_nodes(derivation, system)) if system.lets else {}
+    stand = _standing(g, refs, known)
+    symbols = {i: g.symbol(known[i][0]) ^ known[i][1] for i in stand}
+    named = {known[i][0]: _written(g, i, symbols) ^ known[i][1] for i in stand}
+    return DefinedNames(g, tuple(substitute(g, refs, {}, nodes=_squares(g, symbols) | symbols)), named)
 
 
 def _squares(graph: Graph, symbols: Mapping[int, Ref]) -> dict[int, Ref]:

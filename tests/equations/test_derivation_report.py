@@ -22,6 +22,7 @@ from kineta.notation.mathml import mathml
 from kineta.passes.evaluate import evaluate
 from kineta.passes.magnitude import magnitude
 from tests.cli.latex_reader import value as latex_value
+from tests.equations.test_kept_names import ROPE
 from tests.mechanics.random_systems import random_state, random_system
 from tests.support import EXAMPLES, general, some
 
@@ -131,6 +132,21 @@ def test_eulers_equations_come_out_of_their_quasi_velocities() -> None:
     page = kn.derive(kn.load(EXAMPLES / "euler_top.kin"), "appell").account().markdown()
     assert "quasi[p] = sin(theta)*sin(phi)*psi' + cos(phi)*theta'" in page
     assert "dS/dp' = A*p' + (C - B)*q*r" in page
+
+
+def test_steps_keep_the_names_of_the_model() -> None:
+    equations = kn.derive(kn.loads(ROPE))
+    account = equations.account()
+    check(account, equations, printed=True)
+    told = account.markdown()
+    assert "tension = max(0, k*excess*(2*excess^2 + 1))\nF1 = (m*x'' + x*tension/reach, 0, " in told
+    assert "A[slope,x'] = x/reach - 0.1\n" in told
+
+
+def test_quantities_have_other_names_than_parameters_in_latex_too() -> None:
+    equations = kn.derive(kn.load(EXAMPLES / "boom.kin"), "lagrange")  # V is the volume of its oil
+    check(equations.account(), equations, printed=True)
+    assert "V_0 = 9.81*m*h + 4.905*m*l*sin(q)" in equations.account().markdown()
 
 
 @pytest.mark.slow
