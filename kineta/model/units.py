@@ -322,8 +322,7 @@ def quantity(text: str) -> tuple[float, Dimension | None]:
     if match is None:
         raise ModelError(f"Expected a number, perhaps with a unit, found '{_short(text)}'.")
     number, written = float(match[1]), match[2]
-    if not math.isfinite(number):
-        raise ModelError(f"Expected a finite number, found '{_short(text)}'.")
+    _check_range(number, match[1], text)
     if written is None:
         return number, None
     first = re.split(r"[\^*/·]", written.removeprefix("1/"))[0]
@@ -336,6 +335,13 @@ def quantity(text: str) -> tuple[float, Dimension | None]:
     whole = round(1 / known.factor) if known.factor < 1 else 0
     exact = whole and abs(whole * known.factor - 1) < 4 * tolerances.EPS
     value = number / whole if exact else number * known.factor
+    _check_range(value, match[1], text)
+    return value, None if written == "%" else known.dimension
+
+
+def _check_range(value: float, digits: str, text: str) -> None:
+    """Raise :class:`ModelError` where the *value* of a *text* with these *digits* is beyond what a number may be, or below it."""
     if not math.isfinite(value):
         raise ModelError(f"Expected a finite number, found '{_short(text)}'.")
-    return value, None if written == "%" else known.dimension
+    if value == 0 and re.search("[1-9]", re.split("[eE]", digits)[0]):
+        raise ModelError(f"Expected zero or a number that is not smaller than 5e-324, found '{_short(text)}'.")

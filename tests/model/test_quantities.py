@@ -177,6 +177,14 @@ QUANTITIES = [
         "m.kin:1:16: Expected a unit, found 'Gm^9*Gm^9*Gm^9*Gm^9', which is out of the range of numbers.",
     ),
     ("A | Rz(q1), Sx(1e400) = 1;", "m.kin:1:16: Expected a finite number, found '1e400'."),
+    (
+        "A | Rz(q1), Sx(1e-400) = 1;",
+        "m.kin:1:16: Expected zero or a number that is not smaller than 5e-324, found '1e-400'.",
+    ),
+    (
+        "A | Rz(q1), Sx(1e-320 nm) = 1;",
+        "m.kin:1:16: Expected zero or a number that is not smaller than 5e-324, found '1e-320 nm'.",
+    ),
     ("A | Rz(q1), Sx(1e305 km*Mm) = 1;", "m.kin:1:16: Expected a finite number, found '1e305 km*Mm'."),
     ("A | Rz(log(0)*q1) = 1;", "m.kin:1:8: log(0) is not a finite number."),
     ("A | Rz(q1/0) = 1;", "m.kin:1:8: Division by zero."),
