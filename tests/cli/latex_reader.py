@@ -31,7 +31,7 @@ def value(formula: str, names: Mapping[str, float]) -> float:
 
 
 _MARKS = {
-    r"\left(", r"\right)", r"\left|", r"\right|", r"\frac", r"\sqrt", r"\,", r"\cdot", *"{}^,+-&", r"\left\lfloor",
+    r"\left(", r"\right)", r"\left|", r"\right|", r"\frac", r"\sqrt", r"\,", r"\cdot", *"{}^,+-/&", r"\left\lfloor",
     r"\right\rfloor", r"\begin{cases}", r"\end{cases}", r"\\", r"\text{else}", *_RELATIONS,
 }  # fmt: skip
 _NUMBER = re.compile(r"\d+\.?\d*")
@@ -79,9 +79,9 @@ class _Reader:
 
     def product(self) -> float:
         total = self.power()
-        while self.at + 1 < len(self.tokens) and self.tokens[self.at] in (r"\,", r"\cdot"):
+        while self.at + 1 < len(self.tokens) and (sign := self.tokens[self.at]) in (r"\,", r"\cdot", "/"):
             self.at += 1
-            total *= self.power()
+            total = total / self.power() if sign == "/" else total * self.power()
         return total
 
     def power(self) -> float:
