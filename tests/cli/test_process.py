@@ -124,7 +124,7 @@ def test_a_model_is_read_from_standard_input() -> None:
     done = run("check", "-", input="A | Rz(q) = 1, 1, 1, 1;\nB ~ C | Rx(q2) = 1;")
     assert (done.returncode, done.stderr) == (1, "kineta: Body 'B' (<stdin>:2:1): base 'C' does not exist.\n")
     done = run("derive", "-", "--fix", input="parameters k = 0; A | Sx(q) = 1; force f = 1/k on q;")
-    assert (done.returncode, done.stderr) == (1, "kineta: <stdin>: Division by zero.\n")
+    assert (done.returncode, done.stderr) == (1, "kineta: Force 'f' (<stdin>:1:40): Division by zero.\n")
     done = run("check", "-", preexec_fn=lambda: os.close(0))
     message = "kineta: Standard input is closed; give the name of a model file.\n"
     assert (done.returncode, done.stderr) == (1, message)
