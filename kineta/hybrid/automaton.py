@@ -43,6 +43,9 @@ class HybridRun(SampledRun):
     and changes that pile up end the motion.
     """
 
+    #: Whether impacts are not among the transitions of a segment: each is then looked at.
+    strikes_apart = False
+
     def __init__(
         self,
         task: SimulationProblem,
@@ -114,7 +117,7 @@ class HybridRun(SampledRun):
                     segment = self._noted(segment, segment.changed, self.contacts)
                 if self.bounded and self._fault is None and self.contacts is not None:
                     self._check_pace(segment)
-                if segment.odd or (segment.zeros and len(segment.zeros[0])):
+                if self.strikes_apart or segment.odd or (segment.zeros and len(segment.zeros[0])):
                     segment, fired = self._cut(segment)
                 if made.closed or jumped or segment.later:
                     self.last_steps.add(segment)

@@ -48,6 +48,8 @@ class SwitchedStepping(HybridRun):
     contact forces are averages over a step. A switch that hears an impact acts at the end of its step.
     """
 
+    strikes_apart = True
+
     def __init__(
         self,
         task: SimulationProblem,
