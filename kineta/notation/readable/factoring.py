@@ -34,6 +34,8 @@ from kineta.notation.readable.trees import EMPTY, Tree, product, raised, single,
 TRIED, WAYS, FEW = 14, 4, 6
 #: Sums looked at, after which only the most shared factor is taken out, and after which sums stay as they are.
 WORK, ENOUGH = 400, 1500
+#: Sums within each other of which factors are taken out: a sum of a hundred powers has as many.
+DEEPEST = 40
 
 
 class Factoring:
@@ -48,6 +50,7 @@ class Factoring:
         self._best: dict[frozenset[tuple[Monomial, Fraction]], Tree] = {}
         self._factored: dict[frozenset[tuple[Monomial, Fraction]], Tree] = {}
         self._parted: dict[frozenset[tuple[Monomial, Fraction]], Tree] = {}
+        self._depth = 0
 
     def opened(self, x: int) -> Tree:
         """What a divisor, or the square of a root, is written as."""
@@ -94,8 +97,12 @@ class Factoring:
 
     def parted(self, a: Sum) -> Tree:
         """*a* as a sum of products, by each of the factors that most terms share."""
-        divided = len(a) > 1 and len(self._parted) < ENOUGH
-        return _once(self._parted, a, lambda: self._parted_anew(a) if divided else self.plain(a))
+        divided = len(a) > 1 and len(self._parted) < ENOUGH and self._depth < DEEPEST
+        self._depth += 1
+        try:
+            return _once(self._parted, a, lambda: self._parted_anew(a) if divided else self.plain(a))
+        finally:
+            self._depth -= 1
 
     def plain(self, a: Sum) -> Tree:
         """All terms as they are."""

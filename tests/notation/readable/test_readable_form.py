@@ -245,6 +245,18 @@ def test_no_square_begins_with_a_minus() -> None:
     assert "(-" not in kn.derive(system).text("energy")
 
 
+@pytest.mark.slow
+def test_squares_within_squares_are_found_or_named() -> None:
+    """Written out, eight of them are a sum of 129 powers, whose factors stand within each other."""
+    lets = "".join(f"let a{k} = a{k - 1}*a{k - 1} + 1;" for k in range(1, 9))
+    system = kn.loads(f"A | Sx(x) = 1; coordinates x; let a0 = x; {lets} force f = a8 on x;")
+    assert kn.derive(system).text().splitlines() == [
+        "a1 = x^2 + 1",
+        "a2 = a1^2 + 1",
+        "tau[x'] = x'' - (((((a2^2 + 1)^2 + 1)^2 + 1)^2 + 1)^2 + 1)^2 - 1",
+    ]
+
+
 def _labels(formulas: Formulas) -> list[str]:
     lines = [line.split(" = ")[0] for line in formulas.text() if " = " in line]
     return lines[len(lines) - len(formulas.array.refs) :]
