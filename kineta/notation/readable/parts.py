@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
@@ -52,6 +53,8 @@ class NamedParts:
         self.shown: dict[str, str] = {}
         self._cost = factoring.reading.cost
         self.turned: dict[int, bool | None] = {}
+        self._below: dict[int, Counter[int]] = {}
+        self._built: dict[tuple[int, int], Ref] = {}
         names = (n for k in count(1) if (n := f"z{k}") not in taken)
         refused: set[Tree] = set()
         while parts and (part := self._most_useful(refused)) is not None:
@@ -64,9 +67,13 @@ class NamedParts:
     def cost(self) -> float:
         """The reading cost of all lines."""
         atoms = {self.factoring.ring.symbol(n) for n in self.named}
-        uses = sum(x in atoms for t in (*self.named.values(), *self.trees) for x in self._deep(t))
+        uses = sum(n for t in (*self.named.values(), *self.trees) for x, n in self._deep(t).items() if x in atoms)
         within = sum(self._cost(t, 1) + PART for t in self.named.values())
         return sum(map(self._cost, self.trees)) + within + LOOKUP * uses
+
+    def size(self) -> int:
+        """The number of names in all lines."""
+        return sum(self._deep(t).total() for t in self._every())
 
     def ordered(self) -> Iterator[str]:
         """The names in the order in which the parts need each other."""
@@ -74,7 +81,7 @@ class NamedParts:
         left = list(self.named)
         while left:
             later = {atoms[n] for n in left}
-            free = next(n for n in left if later.isdisjoint(set(self._deep(self.named[n])) - {atoms[n]}))
+            free = next(n for n in left if later.isdisjoint(self._deep(self.named[n]).keys() - {atoms[n]}))
             left.remove(free)
             yield free
 
@@ -106,6 +113,13 @@ class NamedParts:
         return ref
 
     def _atom(self, graph: Graph, x: int) -> Ref:
+        """An atom in a graph, made once: those within each other would take twice the time for each more."""
+        key = id(graph), x
+        if key not in self._built:
+            self._built[key] = self._atom_anew(graph, x)
+        return self._built[key]
+
+    def _atom_anew(self, graph: Graph, x: int) -> Ref:
         key = self.factoring.ring.keys[x]
         if key[0] == "symbol":
             return graph.symbol(self.shown.get(str(key[1]), str(key[1])))
@@ -203,16 +217,22 @@ class NamedParts:
                 elif self.factoring.ring.keys[y][0] == "root":
                     yield single(ONE, (y, 1))
 
-    def _deep(self, t: Tree) -> Iterator[int]:
-        """Atoms of a tree, of what stands under its roots, and of the arguments of its functions."""
+    def _deep(self, t: Tree) -> Counter[int]:
+        """How often atoms stand in a tree, in what stands under its roots, and in the arguments of its functions."""
+        found = Counter[int]()
         for x in letters(t):
-            yield x
+            found.update(self._deep_of(x))
+        return found
+
+    def _deep_of(self, x: int) -> Counter[int]:
+        """As :meth:`_deep`, of an atom."""
+        if x not in self._below:
             kind, *inside = self.factoring.ring.keys[x]
-            if kind == "root":
-                yield from self._deep(self.factoring.opened(x))
-            elif kind not in ("symbol", "number"):
-                for a in inside[1] if kind == "call" else inside:
-                    yield from self._deep(self.factoring.argument(dict(a)))
+            within: list[Tree] = [self.factoring.opened(x)] if kind == "root" else []
+            if kind not in ("root", "symbol", "number"):
+                within = [self.factoring.argument(dict(a)) for a in (inside[1] if kind == "call" else inside)]
+            self._below[x] = sum(map(self._deep, within), Counter({x: 1}))
+        return self._below[x]
 
 
 def _unsigned(t: Tree) -> Tree:

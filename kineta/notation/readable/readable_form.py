@@ -37,6 +37,8 @@ from kineta.records import dataclass
 
 #: Terms of all entries, as they are and with sums of angles, above which equations are not written out.
 MOST, LONG = 1500, 150
+#: Names in all entries above which they are not written out: functions within functions have twice as many with each more.
+WIDEST = 20000
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,10 @@ def _named_parts(
         raise LongFormError
     trees = alike_oriented(_entry(factoring, a) for a in (*given.values(), *sums))
     named = dict(zip(given, trees, strict=False))
-    return NamedParts(factoring, trees[len(given) :], named, {*taken, *given}, signs, parts=parts)
+    found = NamedParts(factoring, trees[len(given) :], named, {*taken, *given}, signs, parts=parts)
+    if found.size() > WIDEST:
+        raise LongFormError
+    return found
 
 
 def _entry(factoring: Factoring, a: Sum) -> Tree:

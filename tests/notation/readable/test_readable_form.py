@@ -245,6 +245,15 @@ def test_no_square_begins_with_a_minus() -> None:
     assert "(-" not in kn.derive(system).text("energy")
 
 
+def test_functions_within_functions_take_a_time_that_grows_with_their_number() -> None:
+    """Written out, each of thirty has twice as many names as the one within it."""
+    lets = "".join(f"let a{k} = if(a{k - 1} < q, x, a{k - 1} + 1);" for k in range(1, 31))
+    system = kn.loads(f"A | Sx(x), Rz(q) = m(1), Jz(2); coordinates x, q; let a0 = x; {lets} force f = a30 on x;")
+    lines = kn.derive(system).text().splitlines()
+    assert len(lines) == 31
+    assert lines[1] == "a2 = if(a1 < q, x, a1 + 1)"
+
+
 @pytest.mark.slow
 def test_squares_within_squares_are_found_or_named() -> None:
     """Written out, eight of them are a sum of 129 powers, whose factors stand within each other."""
