@@ -23,6 +23,9 @@ RAISED = 64
 #: The powers whose roots are looked for; others are products of these.
 POWERS = (2, 3, 5, 7)
 
+#: A prime by which one less is divisible by all of these, and places at which a sum is looked at for a power modulo it.
+PRIME, TRIALS = 2**61 - 1, 6
+
 #: The number one, and the sum that it is.
 ONE = Fraction(1)
 UNITY: Sum = {(): ONE}
@@ -161,7 +164,7 @@ def power_root(a: Sum, n: int = 2) -> Sum | None:
 
     lead = max(a, key=order)
     r = _number_root(a[lead], n)
-    if r is None or any(p % n for _, p in lead):
+    if r is None or any(p % n for _, p in lead) or not _is_power_modulo(a, n):
         return None
     first = tuple((x, p // n) for x, p in lead)
     below = inverse(monomial({x: p * (n - 1) for x, p in first}))
@@ -179,6 +182,22 @@ def power_root(a: Sum, n: int = 2) -> Sum | None:
             root[m] = g
             rest = added(a, _raised(root, n), Fraction(-1))
     return None if rest else root
+
+
+def _is_power_modulo(a: Sum, n: int) -> bool:
+    """Whether the sum *a* has values modulo a prime that are powers *n*, as those of such a power are: others are soon told."""
+    exponent = (PRIME - 1) // math.gcd(n, PRIME - 1)
+    for k in range(1, TRIALS + 1):
+        total = 0
+        for m, f in a.items():
+            value = f.numerator * pow(f.denominator, -1, PRIME) if f.denominator != 1 else f.numerator
+            for x, p in m:
+                value = value * pow(k * 1_000_003 + (x + 1) * 7919, p, PRIME) % PRIME
+            total += value
+        total %= PRIME
+        if total and pow(total, exponent, PRIME) != 1:
+            return False
+    return True
 
 
 def _number_root(f: Fraction, n: int) -> Fraction | None:
