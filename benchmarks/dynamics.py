@@ -6,6 +6,7 @@ All loop over the same states in native code: one call from Python for all of th
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection, Mapping
 
@@ -69,8 +70,7 @@ def difference(robot: Robot, quantity: str, ours: FloatArray, theirs: FloatArray
 def measure(robot: Robot, quantity: str, repeats: int) -> tuple[str, ...]:
     """A row of the table."""
     nq, nv = robot.model.nq, robot.model.nv
-    results_of_one = 3 * nv**2 if quantity.endswith("derivatives") else nv**2 if quantity == "mass_matrix" else nv
-    n = max(64, BYTES // (8 * (nq + 2 * nv + results_of_one)))
+    n = max(64, BYTES // (8 * (nq + 2 * nv + math.prod(peer.shape(quantity, nv)))))
     states = robot.states(n)
     given = states["q"], states["v"], states["extra"]
     ours = kineta_calls(robot, quantity, states)

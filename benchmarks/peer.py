@@ -69,6 +69,11 @@ def _numbers(*parts: Sequence[float] | FloatArray) -> str:
     return " ".join(repr(float(x)) for part in parts for x in part)
 
 
+def shape(quantity: str, nv: int) -> tuple[int, ...]:
+    """The shape of a *quantity* of a robot with *nv* speeds."""
+    return (3, nv, nv) if quantity.endswith("derivatives") else (nv, nv) if quantity == "mass_matrix" else (nv,)
+
+
 class Peer:
     """Pinocchio's algorithms on rows of states, in one thread."""
 
@@ -97,11 +102,7 @@ class Peer:
         return found
 
     def _shape(self, quantity: str, n: int) -> tuple[int, ...]:
-        nv = self.model.nv
-        return (
-            n,
-            *((3, nv, nv) if quantity.endswith("derivatives") else (nv, nv) if quantity == "mass_matrix" else (nv,)),
-        )
+        return (n, *shape(quantity, self.model.nv))
 
     def _python(self, quantity: str, q: FloatArray, v: FloatArray, extra: FloatArray, out: FloatArray) -> None:
         model, data = self.model, self.data

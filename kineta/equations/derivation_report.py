@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape
-from itertools import count, product
+from itertools import chain, count, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -237,9 +237,8 @@ def _replaced(step: Step, refs: Iterator[Ref], taken: set[str]) -> Step:
     for x in step.shown:
         stem, bracket, rest = x.name.partition("[")
         if not bracket:
-            stem = next(
-                n for n in (stem, *(f"{stem}_{k}" for k in range(len(taken) + 1))) if n.replace("_", "") not in taken
-            )
+            names = chain((stem,), (f"{stem}_{k}" for k in count()))
+            stem = next(n for n in names if n.replace("_", "") not in taken)
         shown.append(Shown(stem + bracket + rest, tuple(next(refs) for _ in x.refs), x.shape))
     return replace(step, shown=tuple(shown))
 

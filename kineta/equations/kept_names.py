@@ -34,7 +34,9 @@ def in_names(derivation: Derivation, system: System, refs: Sequence[Ref]) -> Def
     """*refs* of a *derivation*, in its graph, in terms of the named expressions of *system* that stand in them, and of rates."""
     g = derivation.graph
     known = dict(_named_nodes(derivation, system)) if system.lets else {}
-    stand = _standing(g, refs, known)
+    stand = _standing(g, refs, known) if known else []
+    if not stand:
+        return DefinedNames(g, tuple(refs), {})
     symbols = {i: g.symbol(known[i][0]) ^ known[i][1] for i in stand}
     named = {known[i][0]: _written(g, i, symbols) ^ known[i][1] for i in stand}
     return DefinedNames(g, tuple(substitute(g, refs, {}, nodes=_squares(g, symbols) | symbols)), named)

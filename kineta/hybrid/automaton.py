@@ -113,10 +113,11 @@ class HybridRun(SampledRun):
             for piece in self._run:
                 made = self.control.made
                 segment = piece.within(made, jumped=jumped, held=held)
-                if segment.changed is not None and self.contacts is not None:
-                    segment = self._noted(segment, segment.changed, self.contacts)
-                if self.bounded and self._fault is None and self.contacts is not None:
-                    self._check_pace(segment)
+                if self.contacts is not None:
+                    if segment.changed is not None:
+                        segment = self._noted(segment, segment.changed, self.contacts)
+                    if self.bounded and self._fault is None:
+                        self._check_pace(segment, self.contacts)
                 if self.strikes_apart or segment.odd or (segment.zeros and len(segment.zeros[0])):
                     segment, fired = self._cut(segment)
                 if made.closed or jumped or segment.later:
@@ -325,11 +326,10 @@ class HybridRun(SampledRun):
             if self._piled > MOST_CHANGES:
                 raise self._endless(t)
 
-    def _check_pace(self, segment: Segment) -> None:
-        """Set the fault of a motion that needs too many tiny steps, up to the end of a *segment*, with a contact closed."""
-        contacts = self.contacts
+    def _check_pace(self, segment: Segment, contacts: ContactModes) -> None:
+        """Set the fault of a motion that needs too many tiny steps, to the end of a *segment*, with one of *contacts* closed."""
         self._steps += self._crowd.count(segment)
-        if contacts is not None and self._steps > MOST_STEPS:
+        if self._steps > MOST_STEPS:
             self._fault = ModeError(
                 f"at t = {segment.t[-1]:g} s {MOST_STEPS} steps with {contacts.closed(self.control.made.flags)} closed were "
                 f"shorter than {self._crowd.shortest:.0e} s: directions of slip that turn fast, and forces that hardly differ "

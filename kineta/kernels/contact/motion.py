@@ -193,14 +193,20 @@ def move_aside(motion: ContactMotion, time: Reals, y: Reals) -> None:
 
 
 @kernel
-def move_beside(motion: ContactMotion, time: Reals, y: Reals, shift: float) -> None:
-    """As :func:`move_anew`, in the place to which the motion of a state y leads in the time *shift*."""
-    place, beside = motion.aside, motion.aside[motion.n :]
+def go_along(motion: ContactMotion, time: Reals, y: Reals, shift: float, place: Reals) -> None:
+    """The *place* (n,) to which the speeds of a state y lead in the time *shift*, with these speeds; constraints aside."""
     copy(y, motion.extended, motion.n)
     for k in range(motion.speeds):
         motion.extended[motion.n + k] = shift * y[motion.coordinates + k]
     copy(y, place, motion.n)
     motion.retraction(time, motion.extended, motion.block, place)
+
+
+@kernel
+def move_beside(motion: ContactMotion, time: Reals, y: Reals, shift: float) -> None:
+    """As :func:`move_anew`, in the place to which the motion of a state y leads in the time *shift*."""
+    place, beside = motion.aside, motion.aside[motion.n :]
+    go_along(motion, time, y, shift, place)
     contact_position(time, place, motion, beside)
     contact_position(time, beside, motion, place)
     contact_velocity(time, place, motion, beside)
@@ -357,11 +363,7 @@ def note_beside(motion: ContactMotion, time: Reals, y: Reals, beside: Reals, ahe
     for side in range(2):
         shift = ahead if side == 0 else -ahead
         motion.moved = False
-        copy(y, motion.extended, motion.n)
-        for k in range(motion.speeds):
-            motion.extended[motion.n + k] = shift * y[motion.coordinates + k]
-        copy(y, beside, motion.n)
-        motion.retraction(time, motion.extended, motion.block, beside)
+        go_along(motion, time, y, shift, beside)
         time[0] = now + shift
         evaluate_terms(motion, time, beside)
         motion.residuals(time, beside, motion.block, motion.residual)

@@ -14,7 +14,7 @@ from kineta.kernels.contact.block_inertia import (
 )
 from kineta.kernels.contact.kept_equations import keep_equations
 from kineta.kernels.contact.mode_forces import OPEN, STICKING
-from kineta.kernels.contact.motion import evaluate_terms, note_beside, read_mode
+from kineta.kernels.contact.motion import FOLDED, STILL, evaluate_terms, note_beside, read_mode
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import largest, maximum
 from kineta.memory import Reals
@@ -23,9 +23,9 @@ from kineta.memory import Reals
 CHANGED, PENETRATES, NO_IMPULSES, NO_FORCES, INADMISSIBLE, NO_SLOPE, HELD, NEGATIVE, FULL = range(9)
 #: Part of the friction of a contact whose friction is exhausted that counts, so that what gives way is told from what does not.
 EXHAUSTED = 1.0 - 1e-6
-#: Pivot of a row of a loop, relative to the largest, below which an impact has it as it is beside; the largest change of a
-#: coordinate to there, that by which it is turned on, and speeds that say where.
-FOLDED, BESIDE, WEIGHT, STILL = 1e-7, 1e-4, 1e-2, 1e-6
+#: Largest change of a coordinate to the places beside a fold, as in which an impact has its rows, and that by which these are
+#: turned on.
+BESIDE, WEIGHT = 1e-4, 1e-2
 
 
 @kernel

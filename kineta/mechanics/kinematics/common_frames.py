@@ -109,3 +109,10 @@ def wrench_seen(seen: tuple[Matrix, Vector], F: Wrench) -> Wrench:
     R, r = seen
     f = R @ F.f
     return Wrench(f, R @ F.n + r.cross(f))
+
+
+def twist_seen(seen: tuple[Matrix, Vector], X: Twist) -> Twist:
+    """*X* as the motion of the origin of a link, in link axes, as that of the origin of the frame in which the link is *seen*."""
+    R, r = seen
+    w = R @ X.w
+    return Twist(w, R @ X.v + r.cross(w))

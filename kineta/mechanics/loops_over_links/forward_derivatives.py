@@ -33,7 +33,7 @@ from kineta.mechanics.algorithms.motion_changes import Change, displaced, displa
 from kineta.mechanics.algorithms.rounding_bounds import rate_bounds
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.kinematics import sweeps
-from kineta.mechanics.kinematics.common_frames import axes_beyond, wrench_seen
+from kineta.mechanics.kinematics.common_frames import axes_beyond, twist_seen, wrench_seen
 from kineta.mechanics.kinematics.tree import Link
 from kineta.mechanics.loops_over_links.dynamics import Moved, added, programs, swept
 from kineta.mechanics.loops_over_links.operands import (
@@ -320,7 +320,7 @@ def _seen(like: Link, blocks: Sequence[str]) -> Write:
             *listed(own),
             *axes.refs,
             *origin.refs,
-            *twist_refs(Twist(axes @ S.w, axes @ S.v + origin.cross(axes @ S.w))),
+            *twist_refs(twist_seen((axes, origin), S)),
         ]
         found += [*listed(wrench_seen((axes, origin), G)), *(axes @ beta).refs]
         for block in blocks:

@@ -13,7 +13,7 @@ from kineta.mechanics.algorithms.composite_bodies import component, momentum
 from kineta.mechanics.algorithms.motion_changes import Change, displaced, displaced_on_ground, gyration
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.kinematics import sweeps
-from kineta.mechanics.kinematics.common_frames import axes_beyond, wrench_seen
+from kineta.mechanics.kinematics.common_frames import axes_beyond, twist_seen, wrench_seen
 from kineta.mechanics.kinematics.tree import Link
 from kineta.mechanics.loops_over_links.dynamics import Moved, programs, summed, swept
 from kineta.mechanics.loops_over_links.operands import LinkLoops, Loops, Programs, kind_of, like_link, listed, upper
@@ -158,7 +158,7 @@ def _seen(like: Link, blocks: Sequence[str]) -> Write:
         axes, origin = seen
         G, own = gyration(T), momentum(K, S)
         turned = G.T @ S.w + p.cross(S.v)
-        found = [*axes.refs, *origin.refs, *twist_refs(_twist_seen(seen, S))]
+        found = [*axes.refs, *origin.refs, *twist_refs(twist_seen(seen, S))]
         asked = [*listed(wrench_seen(seen, own)), *(axes @ turned).refs]
         entries = [component(own, rate)]
         for block in blocks:
@@ -172,12 +172,6 @@ def _seen(like: Link, blocks: Sequence[str]) -> Write:
         return [*found, *asked, *entries]
 
     return write
-
-
-def _twist_seen(seen: tuple[Matrix, Vector], X: Twist) -> Twist:
-    axes, origin = seen
-    w = axes @ X.w
-    return Twist(w, axes @ X.v + origin.cross(w))
 
 
 def _pair(graph: Graph, refs: list[Ref]) -> list[Ref]:

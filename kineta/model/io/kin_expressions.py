@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from lark import Token, Tree
 
 from kineta.algebra.expression import Expr, apply, expr, symbol
+from kineta.algebra.tables import refuse_many
 from kineta.errors import ExpressionError, Location, ModelError
 from kineta.expr.op import FUNCTIONS, Op
 from kineta.model import units, vectors
@@ -428,7 +429,7 @@ class Reader:
     def _numbers(self, node: Tree[Token], children: list[Any]) -> list[tuple[DimensionedExpr, ...]]:
         """The rows of points of a table that are numbers."""
         text = str(children[0])
-        kin_tables.refuse_many(text.count("("))
+        refuse_many(text.count("("))
         return [tuple(self._entry(node, *own) for own in row) for row in kin_tables.rows_of_numbers(text)]
 
     def _entry(self, node: Tree[Token], start: int, text: str) -> DimensionedExpr:

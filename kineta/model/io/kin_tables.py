@@ -10,7 +10,6 @@ from typing import Any
 from lark import Token, Tree
 
 from kineta.algebra.tables import OUTSIDE, slope, table
-from kineta.algebra.tables import refuse_many as refuse_many
 from kineta.errors import ModelError, suggestion
 from kineta.expr.tables import KINDS
 from kineta.model import units

@@ -54,7 +54,7 @@ class NamedParts:
         self._cost = factoring.reading.cost
         self.turned: dict[int, bool | None] = {}
         self._below: dict[int, Counter[int]] = {}
-        self._built: dict[tuple[int, int], Ref] = {}
+        self._built: dict[tuple[Graph, int], Ref] = {}
         names = (n for k in count(1) if (n := f"z{k}") not in taken)
         refused: set[Tree] = set()
         while parts and (part := self._most_useful(refused)) is not None:
@@ -114,7 +114,7 @@ class NamedParts:
 
     def _atom(self, graph: Graph, x: int) -> Ref:
         """An atom in a graph, made once: those within each other would take twice the time for each more."""
-        key = id(graph), x
+        key = graph, x
         if key not in self._built:
             self._built[key] = self._atom_anew(graph, x)
         return self._built[key]
@@ -187,9 +187,7 @@ class NamedParts:
         x = self.factoring.ring.symbol(name)
         trees = [oriented(turned(t, x)) for t in self.trees]
         named = {n: oriented(turned(t, x)) for n, t in self.named.items()} | {name: negative(self.named[name])}
-        under = any(
-            self.factoring.ring.keys[y][0] == "root" and x in self._deep(single(ONE, (y, 1))) for y in self._used()
-        )
+        under = any(self.factoring.ring.keys[y][0] == "root" and x in self._deep_of(y) for y in self._used())
         if under or sum(map(self._cost, (*trees, *named.values()))) >= sum(map(self._cost, self._every())):
             return False
         self.trees, self.named = trees, named

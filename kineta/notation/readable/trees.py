@@ -4,7 +4,7 @@ atom of a ring, or a tree in brackets.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from kineta.notation.rationals import Fraction
@@ -96,24 +96,23 @@ def replaced(t: Tree, part: Tree, name: int, times: int = 1) -> Tree:
 
 def relettered(t: Tree, names: Mapping[int, int | Tree]) -> Tree:
     """A tree with other atoms, or brackets, by *names* of atoms."""
-    rows = []
-    for f, x in t:
-        powers: dict[Any, int] = {}
-        for y, p in x:
-            new = names.get(y, y) if isinstance(y, int) else relettered(y, names)
-            powers[new] = powers.get(new, 0) + p
-        rows.append((f, frozenset((y, p) for y, p in powers.items() if p)))
-    return frozenset(rows)
+    return _remade(t, lambda y, _: (False, names.get(y, y) if isinstance(y, int) else relettered(y, names)))
 
 
 def turned(t: Tree, name: int) -> Tree:
     """A tree in terms of the negative of an atom."""
+    return _remade(t, lambda y, p: (y == name and p % 2 == 1, y if isinstance(y, int) else turned(y, name)))
+
+
+def _remade(t: Tree, new: Callable[[Any, int], tuple[bool, Any]]) -> Tree:
+    """A tree with *new* factors, by old ones and their powers, with whether they take a minus out."""
     rows = []
     for f, x in t:
         powers: dict[Any, int] = {}
         for y, p in x:
-            f, new = (-f if y == name and p % 2 else f, y) if isinstance(y, int) else (f, turned(y, name))
-            powers[new] = powers.get(new, 0) + p
+            opposite, to = new(y, p)
+            f = -f if opposite else f
+            powers[to] = powers.get(to, 0) + p
         rows.append((f, frozenset((y, p) for y, p in powers.items() if p)))
     return frozenset(rows)
 

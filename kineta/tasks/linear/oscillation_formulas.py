@@ -126,10 +126,10 @@ class OscillationFormulas:
     def _written(self, notation: Notation) -> str:
         """The characteristic polynomial, by falling powers."""
         terms, name = [], notation.name(self.variable)
+        known, given = kinds(self.system), unit_quaternions(self.system)
         for k, ref in reversed([*enumerate(self.polynomial or ())]):
             if ref == ZERO:
                 continue
-            known, given = kinds(self.system), unit_quaternions(self.system)
             form = printed_form(self.graph, [ref], [self.variable], known, parts=False, premises=given)
             ((_, value),) = form.lines(notation, [self.variable])
             minus = value.startswith("-") and not _is_sum(value[1:])
