@@ -29,8 +29,8 @@ from kineta.numerics.tableaux import Tableau
 CHUNK, CHUNK_BYTES = 4096, 2**26
 #: Target duration between two pauses [s].
 PAUSE = 0.1
-#: Smallest number of steps between two pauses.
-_FEW = 16
+#: Smallest number of steps between two pauses, and with contacts the number, times the square of that of states.
+_FEW, STEADY = 16, 2**17
 #: Reasons for a failure, by the return value of the loop.
 FAILURES = {loop_abi.STEP_TOO_SMALL: STEP_UNDERFLOW, loop_abi.NOT_FINITE: NOT_FINITE}
 
@@ -179,8 +179,9 @@ class NativeRun:
 
     @property
     def _pace(self) -> int:
-        """Number of steps up to the next pause."""
-        return int(min(max(_FEW, PAUSE / self._memory.seconds), self.chunk, self.left))
+        """Number of steps up to the next pause: no clock decides it where steps behind a place may be taken back, with contacts."""
+        many = PAUSE / self._memory.seconds if self.problem.contacts is None else STEADY // self.n**2
+        return int(min(max(_FEW, many), self.chunk, self.left))
 
     def __iter__(self) -> Iterator[Segment]:
         """Segments up to the end, a failure, the last wanted event zero, or the last allowed step."""

@@ -152,7 +152,7 @@ class SteppingRun:
         first, made = data.made, self._march(data)
         self._pace = max(16, int(PAUSE * steps / max(time.perf_counter() - began, 1e-9)))
         k, own = made if made >= 0 else -1 - made, data.motion.n
-        self.evaluations += steps
+        self.evaluations += k + (made < 0)
         self.left -= k
         self.made += k
         t, y = data.array("times")[:k].copy(), data.array("states")[: k * n].reshape(k, n).copy()

@@ -1,4 +1,4 @@
-"""Pauses of the loop, whose places depend on the load of the machine, leave no trace in a result."""
+"""Pauses of the loop, whose places depend on the load of the machine or on the number of states, leave no trace in a result."""
 
 from __future__ import annotations
 
@@ -39,12 +39,14 @@ def test_the_result_does_not_depend_on_the_pauses(name: str, times: str, monkeyp
     found = []
     for pause in (1e9, 0.0):
         monkeypatch.setattr(native, "PAUSE", pause)
+        monkeypatch.setattr(native, "STEADY", pause)
         found.append(kn.simulate(system, span, **given))
     whole, paused = found
     assert whole.t.tolist() == paused.t.tolist()
     assert np.array_equal(whole.y, paused.y)
     assert whole.changes == paused.changes
     assert whole.message == paused.message
+    assert whole.nfev == paused.nfev
 
 
 @pytest.mark.parametrize("end", [20.0, -20.0])

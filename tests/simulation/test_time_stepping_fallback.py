@@ -294,14 +294,26 @@ def test_talos_goes_on_where_his_joints_stop_at_their_limits() -> None:
     assert len(run.changes) > 500
 
 
+@pytest.mark.usefixtures("hurried")
+def test_no_clock_decides_how_far_events_go_beyond_the_place_where_they_hand_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts = set()
+    for pause in (0.0, 1e9):
+        monkeypatch.setattr(native, "PAUSE", pause)
+        run = bar()
+        counts.add((run.nfev, run.rejected, run.steps))
+    assert spells(run)
+    assert len(counts) == 1
+
+
 @pytest.mark.slow
-def test_a_motion_that_is_taken_over_does_not_depend_on_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which sets how far the loop by events goes beyond the place where it hands over."""
+def test_a_motion_that_is_taken_over_does_not_depend_on_the_steps_beyond(monkeypatch: pytest.MonkeyPatch) -> None:
     rng, ends = np.random.default_rng(4), set[bytes]()
     p = body_and_springs(rng) | {"mu": rounded(rng, 0.2, 1), "f": rounded(rng, -600, 600)}
     v = {"x'": float(rng.choice([0.0, rounded(rng, -1, 1)]))}
-    for pause in (0.001, 1.0):
-        monkeypatch.setattr(native, "PAUSE", pause)
+    for steady in (2**12, 2**20):
+        monkeypatch.setattr(native, "STEADY", steady)
         run = kn.simulate(TABLE.equations(), 1.0, p=p, v=v, samples=3)
         ends.add(run.y.tobytes())
     assert spells(run)
