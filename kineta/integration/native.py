@@ -179,7 +179,7 @@ class NativeRun:
 
     @property
     def _pace(self) -> int:
-        """Number of steps up to the next pause: no clock decides it where steps behind a place may be taken back, with contacts."""
+        """Number of steps up to the next pause: with contacts, where steps may be taken back, no clock decides it."""
         many = PAUSE / self._memory.seconds if self.problem.contacts is None else STEADY // self.n**2
         return int(min(max(_FEW, many), self.chunk, self.left))
 

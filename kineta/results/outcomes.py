@@ -34,11 +34,13 @@ def stopped(t: float, event: str) -> str:
 
 
 def failed(t: float, why: str, edge: str) -> str:
-    """Return the message of a failed run; *edge* names the expression beyond its domain, or the singularity, if known."""
-    edge = edge or (
-        "the mass matrix may be singular there, an expression outside its domain, or the motion without bound"
-    )
-    return f"failed at t = {t:.9g} s: {why}; {edge}. {KEPT}"
+    """Return the message of a failed run; *edge* names the expression beyond its domain, or the singularity, if known.
+
+    Where *why* names what is at fault, no others are guessed.
+    """
+    if not edge and "'" not in why:
+        edge = "the mass matrix may be singular there, an expression outside its domain, or the motion without bound"
+    return refused(t, "; ".join(filter(None, (why, edge))))
 
 
 def unguided(t: float, why: str) -> str:
@@ -50,7 +52,7 @@ def unguided(t: float, why: str) -> str:
 
 
 def refused(t: float, why: str) -> str:
-    """Return the message of a run whose sampled control has failed."""
+    """Return the message of a failed run whose cause is known."""
     return f"failed at t = {t:.9g} s: {why}. {KEPT}"
 
 

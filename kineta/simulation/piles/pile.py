@@ -251,11 +251,12 @@ def _step(
                     record.segment(part, None)
                 bar.at(records[0].reached, records[0].steps, records[0].last_step)
             if segment.end:
-                why = memory.crowded or segment.end
+                if memory.crowded:
+                    return FAILED, outcomes.refused(records[0].reached, memory.crowded)
                 edge = next((e for domain in domains if (e := domain.edge(last=True))), "") or _torn(
                     segment, memory, tasks
                 )
-                return FAILED, outcomes.failed(records[0].reached, why, edge)
+                return FAILED, outcomes.failed(records[0].reached, segment.end, edge)
     except KeyboardInterrupt:
         return INTERRUPTED, outcomes.interrupted(records[0].reached)
     if records[0].reached != run.problem.t1:
