@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PEERS := $(VENV)/.peers
+# Versions hold for what builds kineta, too: it compiles kernels, which are found again by that of llvmlite.
+PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Commands that tests start do not compile all sources anew.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -39,14 +41,14 @@ playground: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kineta needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Call make PYTHON=python3.11.")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.[dev]'
+	$(PIP) --no-compile -e '.[dev]'
 	@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true  # on all cores; some packages have files for other Pythons
 	@touch $@
 
 # What the benchmarks compile and call: headers of Eigen and Boost for Pinocchio's, and MuJoCo.
 $(PEERS): $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(PIP) -e '.[bench]'
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist demo playground *.egg-info
+	rm -rf $(VENV) kineta/prepared build dist demo playground *.egg-info

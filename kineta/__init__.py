@@ -14,7 +14,7 @@ it imports: ``vocabulary``, ``records``, ``errors``; ``arrays``, ``tolerances``;
 ``calls``, ``drawing``, ``entry_points``, ``library``, ``memory``; ``expr``; ``passes``, ``numerics``; ``algebra``; ``spatial``,
 ``notation``, ``interop``, ``codegen``, ``integration``; ``model``, ``kernels``; ``mechanics``; ``consistency``; ``equations``;
 ``results``, ``scene``; ``runtime``; ``hybrid``, ``programs``; ``simulation``; ``tasks``; ``page``, ``views``, ``editors``;
-``playground``; ``cli``.
+``playground``; ``cli``; and ``preparation``, what is compiled when kineta is installed.
 ``docs/architecture.md`` shows the way of a model through them.
 """
 

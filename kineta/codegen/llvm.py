@@ -100,8 +100,8 @@ def load_object(code: bytes, names: Sequence[str]) -> Any:
     """
     if SINES.encode() not in code:
         return _linked(code, names, {})
-    sines = computed_once(_LOADED_SINES, host(), _sines)
-    return _linked(code, names, {name: sines[name] for name in _SINES})
+    shared = computed_once(_LOADED_SINES, host(), sines)
+    return _linked(code, names, {name: shared[name] for name in _SINES})
 
 
 def _linked(code: bytes, names: Sequence[str], known: Mapping[str, int]) -> Any:
@@ -119,7 +119,8 @@ _SINES = [f"{SINES}{width}" for width in WIDTHS]
 _LOADED_SINES: dict[Target, Any] = {}
 
 
-def _sines() -> Any:
+def sines() -> Any:
+    """The sines and cosines that all modules call."""
     key = sha256(" ".join([SINES, generator(), host().signature]).encode()).hexdigest()
     return _linked(stored(key, lambda: object_code(sines_module(host()))), _SINES, {})
 
@@ -127,7 +128,8 @@ def _sines() -> Any:
 _LOADED_LOOPS: dict[int, Any] = {}
 
 
-def _loop_over_rows(inputs: int) -> Any:
+def loop_over_rows(inputs: int) -> Any:
+    """The loop over rows of states for so many *inputs*."""
     key = sha256(" ".join(["rows", str(inputs), generator(), host().signature]).encode()).hexdigest()
     return load_object(stored(key, lambda: object_code(rows_module(inputs))), ["rows"])
 
@@ -181,7 +183,7 @@ class NativeFunction:
         kinds = [ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * (len(self._sizes) + 1)]
         if self.batch_address:
             return ctypes.CFUNCTYPE(None, *kinds)(self.batch_address)
-        loop = computed_once(_LOADED_LOOPS, len(self._sizes), lambda: _loop_over_rows(len(self._sizes)))
+        loop = computed_once(_LOADED_LOOPS, len(self._sizes), lambda: loop_over_rows(len(self._sizes)))
         return partial(ctypes.CFUNCTYPE(None, ctypes.c_void_p, *kinds)(loop["rows"]), self.address)
 
     @property

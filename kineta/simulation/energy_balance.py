@@ -67,7 +67,7 @@ class Energies:
         found, worked = np.empty((2, *lead)), self.done is not None
         own, work = np.ascontiguousarray(self.values), _NONE if self.done is None else np.ascontiguousarray(self.done)
         # These arrays need no check, which would take as long as the measures of a short run.
-        _measuring()(address(own), width, address(work), int(worked), math.prod(lead), n, address(found))
+        measuring()(address(own), width, address(work), int(worked), math.prod(lead), n, address(found))
         return found[0], found[1]
 
     def case(self, i: int) -> Energies:
@@ -76,7 +76,7 @@ class Energies:
 
 
 @cache
-def _measuring() -> Callable[..., None]:
+def measuring() -> Callable[..., None]:
     """The compiled measures of energies, a function of addresses."""
     code = machine_code(measure_energies)
     function: Callable[..., None] = code.function

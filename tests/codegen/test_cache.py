@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from kineta import cache
+from kineta import cache, preparation
 from kineta.codegen import llvm
 from kineta.codegen import numpy as reference
 from kineta.errors import KinetaWarning
@@ -294,3 +294,23 @@ def test_a_loop_in_the_store_is_not_written_again(
     entry.unlink()
     with pytest.raises(AssertionError):
         loop()
+
+
+def test_what_was_made_at_installation_is_used_where_it_is_whole(
+    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "PREPARED", tmp_path / "prepared")
+    monkeypatch.setattr(preparation, "PARTS", (llvm.sines, partial(llvm.loop_over_rows, 2)))
+    preparation.prepare()
+    entries = [*cache.PREPARED.iterdir()]
+    assert {entry.stat().st_mode & 0o777 for entry in entries} == {0o644}
+    monkeypatch.setenv("KINETA_CACHE_DIR", str(here.parent))
+    monkeypatch.setattr(llvm, "object_code", lambda ir: pytest.fail("it was compiled anew"))
+    for part in preparation.PARTS:
+        part()
+    assert not here.exists()
+    make = Maker()
+    for entry in entries:
+        entry.write_bytes(entry.read_bytes()[:-1])
+        assert cache.stored(entry.name, make) == b"some code"
+    assert make.calls == len(entries) == 2
