@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kineta.codegen.loops import loop_batch, loop_core, pointers
 from kineta.codegen.scalar_ir import LIBRARY, Needs, core
-from kineta.codegen.simd import batch_entry, distinct, lanes_entry
+from kineta.codegen.simd import batch_entries, distinct
 from kineta.codegen.sincos import SINES, WIDTHS, lanes, real, sincos, suffix
 from kineta.codegen.spilling import spill_plan
 from kineta.codegen.target import Target
@@ -36,8 +36,7 @@ def module(programs: Sequence[StraightLineProgram], target: Target, *, batch: bo
             parts += [
                 _each(program),
                 core(steps, distinct(program), width, 1, needs, fused=target.fuses),
-                batch_entry(program, width),
-                lanes_entry(program, width),
+                batch_entries(program, width),
             ]
     parts += [f"declare {{{real(w)}, {real(w)}}} @{SINES}{w}({real(w)}) nounwind\n" for w in sorted(needs.sincos)]
     parts += [lanes(name, w, n) for name, w, n in sorted(needs.lanes)]

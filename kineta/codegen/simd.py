@@ -8,8 +8,8 @@ from kineta.codegen.sincos import constant, real
 from kineta.expr.graph import Ref
 from kineta.expr.program import StraightLineProgram
 
-#: Square blocks of results transposed by one function at most: LLVM's compile time is quadratic in the stores of a function.
-SQUARES = 32
+#: Square blocks of results that are transposed together, so that each row gets several vectors one behind the other.
+TILE = 4
 
 
 def distinct(program: StraightLineProgram) -> list[Ref]:
@@ -17,36 +17,42 @@ def distinct(program: StraightLineProgram) -> list[Ref]:
     return [r for r in dict.fromkeys(program.results) if not _is_number(program, r)]
 
 
-def batch_entry(program: StraightLineProgram, width: int) -> str:
-    """``name.batch``: one row per lane. The last rows are computed twice if *width* does not divide their number; fewer rows
-    than lanes use the scalar core.
+def batch_entries(program: StraightLineProgram, width: int) -> str:
+    """``name.batch``: one row per lane; the last rows are computed twice if *width* does not divide their number, and fewer rows
+    than lanes use the scalar core. ``name.lanes(ptr in_0, ..., ptr out, iW mask)``: interleaved states, whose results are
+    stored for the lanes with their bits set.
     """
-    T, blocks = real(width), range(len(program.inputs))
+    T, blocks, name = real(width), range(len(program.inputs)), program.name
     rows = ", ".join(["i64 %n", *(f"ptr %in{i}, i64 %stride{i}" for i in blocks), "ptr %out", "i64 %stride"])
-    columns, most = range(program.n_outputs), SQUARES * width
-    pieces = [columns[start : start + most] for start in columns[::most]]
+    given = "".join(f"ptr %in{i}, " for i in blocks)
     offsets = [sum(b.size for b in program.inputs[:i]) for i in blocks]
-    inputs = "".join(f"  %x{i} = getelementptr {T}, ptr %x, i64 {k}\n" for i, k in enumerate(offsets))
-    starts = ", ".join(f"ptr %x{i}" for i in blocks)
-    parts = [_results(program, width, piece, f"{program.name}.rows.{i}") for i, piece in enumerate(pieces)]
-    calls = [f"  call void @{program.name}.rows.{i}(ptr %y, ptr %row, i64 %stride)\n" for i in range(len(parts))]
-    return f"""{"".join(parts)}
-define void @{program.name}.batch({rows}) nounwind {{
+    states = "".join(f"  %x{i} = getelementptr {T}, ptr %x, i64 {k}\n" for i, k in enumerate(offsets))
+    starts = "".join(f"ptr %x{i}, " for i in blocks)
+    numbers = [r for r in dict.fromkeys(program.results) if _is_number(program, r)]
+    columns = {r: k for k, r in enumerate([*distinct(program), *numbers])}
+    zero = next((columns[r] for r in numbers if _number(program, r).hex() == (0.0).hex()), None)
+    places = [columns[r] for r in program.results]
+    constants = _Transposition(width, "n")
+    for r in numbers:
+        constants.store(constant(_number(program, r), width), "%y", columns[r])
+    room = f"  %y = alloca [{max(len(columns), 1)} x {T}], align 64\n{''.join(constants.lines)}"
+    return f"""{_columns(name, places, zero, width)}{_rows(name, places, width)}
+define void @{name}.batch({rows}) nounwind {{
 entry:
   %x = alloca [{max(program.n_inputs, 1)} x {T}], align 64
-  %y = alloca [{max(len(distinct(program)), 1)} x {T}], align 64
-{inputs}  %few = icmp slt i64 %n, {width}
+{room}{states}  %few = icmp slt i64 %n, {width}
   %last = sub i64 %n, {width}
   br i1 %few, label %scalar, label %loop
 scalar:
-  call void @{program.name}.each({rows})
+  call void @{name}.each({rows})
   ret void
 loop:
   %i = phi i64 [0, %entry], [%start, %loop]
-{_states(program, width)}  call void @{program.name}.core.{width}({starts}, ptr %y)
+{_states(program, width)}  call void @{name}.core.{width}({starts}ptr %y)
   %at = mul i64 %i, %stride
   %row = getelementptr double, ptr %out, i64 %at
-{"".join(calls)}  %next = add i64 %i, {width}
+  call void @{name}.rows(ptr %y, ptr %row, i64 %stride)
+  %next = add i64 %i, {width}
   %beyond = icmp sgt i64 %next, %last
   %start = select i1 %beyond, i64 %last, i64 %next
   %done = icmp sge i64 %next, %n
@@ -54,22 +60,29 @@ loop:
 end:
   ret void
 }}
+define void @{name}.lanes({given}ptr %out, i{width} %mask) nounwind {{
+entry:
+{room}  call void @{name}.core.{width}({given}ptr %y)
+  %set = bitcast i{width} %mask to <{width} x i1>
+  br label %loop
+loop:
+  %k = phi i64 [0, %entry], [%next, %loop]
+  %at = getelementptr i32, ptr @{name}.columns, i64 %k
+  %column = load i32, ptr %at
+  %place = and i32 %column, -2
+  %from = getelementptr i8, ptr %y, i32 %place
+  %to = getelementptr {T}, ptr %out, i64 %k
+  %found = load {T}, ptr %from, align {8 * width}
+  %before = load {T}, ptr %to, align {8 * width}
+  %chosen = select <{width} x i1> %set, {T} %found, {T} %before
+  store {T} %chosen, ptr %to, align {8 * width}
+  %next = add i64 %k, 1
+  %more = icmp slt i64 %next, {program.n_outputs}
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}}
 """
-
-
-def lanes_entry(program: StraightLineProgram, width: int) -> str:
-    """``name.lanes(ptr in_0, ..., ptr out, iW mask)``: interleaved states; the results of a lane are stored if its bit is set."""
-    to, inputs = _Transposition(width), [f"ptr %in{i}" for i in range(len(program.inputs))]
-    place = {r: i for i, r in enumerate(distinct(program))}
-    to.put(f"%y = alloca [{max(len(place), 1)} x {to.T}], align 64")
-    to.put(f"call void @{program.name}.core.{width}({', '.join([*inputs, 'ptr %y'])})")
-    to.put(f"%lanes = bitcast i{width} %mask to <{width} x i1>")
-    for i, r in enumerate(program.results):
-        found = to.load("%y", place[r]) if r in place else constant(_number(program, r), width)
-        before = to.load("%out", i)
-        to.store(to.new(f"select <{width} x i1> %lanes, {to.T} {found}, {to.T} {before}"), "%out", i)
-    head = f"define void @{program.name}.lanes({', '.join([*inputs, 'ptr %out', f'i{width} %mask'])}) nounwind"
-    return f"{head} {{\n{''.join(to.lines)}  ret void\n}}\n"
 
 
 def _states(program: StraightLineProgram, width: int) -> str:
@@ -87,19 +100,77 @@ def _states(program: StraightLineProgram, width: int) -> str:
     return "".join(to.lines)
 
 
-def _results(program: StraightLineProgram, width: int, positions: range, name: str) -> str:
-    """A function that stores the results at *positions* from the vectors %y into rows from %out on."""
-    to = _Transposition(width)
-    rows = to.rows("%out", "%stride")
-    place = {r: i for i, r in enumerate(distinct(program))}
-    for e in positions[::width]:
-        results = program.results[e : min(e + width, positions.stop)]
-        columns = [to.load("%y", place[r]) if r in place else constant(_number(program, r), width) for r in results]
-        columns += ["zeroinitializer"] * (width - len(columns))
-        for row, vector in zip(rows, to.transposed(columns), strict=True):
-            to.store_row(vector, row, e, len(results))
-    head = f"define internal void @{name}(ptr noalias %y, ptr noalias %out, i64 %stride) nounwind noinline"
-    return f"{head} {{\n{''.join(to.lines)}  ret void\n}}\n"
+def _columns(name: str, places: Sequence[int], zero: int | None, width: int) -> str:
+    """The table ``name.columns``: where in y, in bytes, each result is. A square of zeros, at the place *zero*, is odd."""
+    empty = [k % width == 0 and {*places[k : k + width]} == {zero} for k in range(len(places))]
+    table = ", ".join(f"i32 {8 * width * place + mark}" for place, mark in zip(places, empty, strict=True))
+    return f"@{name}.columns = internal constant [{len(places)} x i32] [{table}]\n"
+
+
+def _rows(name: str, places: Sequence[int], width: int) -> str:
+    """``name.rows(ptr y, ptr out, i64 stride)``: the vectors at *places* of y, one row per lane, as rows from out on.
+
+    Whole tiles are a loop over the table ``name.columns``. What a row gets at a time is a tile wide: single vectors, which lie
+    across two lines of the cache, would bring each line twice.
+    """
+    squares = len(places) // (TILE * width) * TILE
+    head = f"define internal void @{name}.rows(ptr noalias %y, ptr noalias %out, i64 %stride) nounwind noinline"
+    rows, rest = _Transposition(width, "a"), _Transposition(width, "b")
+    row = rows.rows("%out", "%stride")
+    for e in range(squares * width, len(places), width):
+        given = [rest.load("%y", place) for place in places[e : e + width]]
+        square = rest.transposed([*given, *["zeroinitializer"] * (width - len(given))])
+        for r, vector in zip(row, square, strict=True):
+            rest.store_row(vector, r, e, len(given))
+    if not squares:
+        return f"{head} {{\n{''.join([*rows.lines, *rest.lines])}  ret void\n}}\n"
+    turn, empty, put = (_Transposition(width, tag) for tag in "tep")
+    square = []
+    for j in range(width):
+        place = turn.new(f"load i32, ptr {turn.new(f'getelementptr i32, ptr %places, i64 {j}')}")
+        vector = turn.new(f"getelementptr i8, ptr %y, i32 {place}")
+        square.append(turn.new(f"load {turn.T}, ptr {vector}, align {8 * width}"))
+    for r, vector in enumerate(turn.transposed(square)):
+        turn.store(vector, "%square", TILE * r)
+        empty.store("zeroinitializer", "%square", TILE * r)
+        for b in range(TILE):
+            put.store_row(
+                put.load("%tile", TILE * r + b),
+                put.new(f"getelementptr double, ptr {row[r]}, i64 %first"),
+                b * width,
+                width,
+            )
+    return f"""{head} {{
+entry:
+  %tile = alloca [{TILE * width} x {turn.T}], align 64
+{"".join(rows.lines)}  br label %loop
+loop:
+  %k = phi i64 [0, %entry], [%next, %done]
+  %places = getelementptr [{width} x i32], ptr @{name}.columns, i64 %k
+  %b = and i64 %k, {TILE - 1}
+  %square = getelementptr {turn.T}, ptr %tile, i64 %b
+  %next = add i64 %k, 1
+  %place = load i32, ptr %places
+  %odd = trunc i32 %place to i1
+  br i1 %odd, label %empty, label %turn
+turn:
+{"".join(turn.lines)}  br label %known
+empty:
+{"".join(empty.lines)}  br label %known
+known:
+  %whole = icmp eq i64 %b, {TILE - 1}
+  br i1 %whole, label %put, label %done
+put:
+  %before = sub i64 %k, {TILE - 1}
+  %first = mul i64 %before, {width}
+{"".join(put.lines)}  br label %done
+done:
+  %more = icmp slt i64 %next, {squares}
+  br i1 %more, label %loop, label %rest
+rest:
+{"".join(rest.lines)}  ret void
+}}
+"""
 
 
 def _is_number(program: StraightLineProgram, result: Ref) -> bool:
@@ -114,8 +185,8 @@ def _number(program: StraightLineProgram, result: Ref) -> float:
 class _Transposition:
     """Writer of instructions that transpose rows into vectors with one row per lane, and back."""
 
-    def __init__(self, width: int) -> None:
-        self.width = width
+    def __init__(self, width: int, tag: str = "u") -> None:
+        self.width, self._tag = width, tag
         self.T = real(width)
         self.lines: list[str] = []
 
@@ -123,7 +194,7 @@ class _Transposition:
         self.lines.append(f"  {text}\n")
 
     def new(self, text: str) -> str:
-        name = f"%u{len(self.lines)}"
+        name = f"%{self._tag}{len(self.lines)}"
         self.put(f"{name} = {text}")
         return name
 
