@@ -10,14 +10,15 @@ that the schedule has put together with a sum is fused with it where the process
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import field
 from itertools import groupby
 
 from kineta.codegen.lookup import SEARCH, Arrays
 from kineta.codegen.schedule import TRIG
 from kineta.codegen.sincos import SINES, constant, real, suffix
-from kineta.codegen.spilling import AT_HAND, Bundle, SpillPlan
+from kineta.codegen.spilling import Bundle, SpillPlan
 from kineta.expr.graph import Ref
 from kineta.expr.op import LIBM, UNARY, Op
 from kineta.expr.program import StraightLineProgram
@@ -35,6 +36,13 @@ LIBRARY = {op: name for op, name in LIBM.items() if op not in (Op.SQRT, Op.SIN, 
 #: Number of results that are zero one after the other, from which on they are set at once.
 LONG = 8
 _ZERO = (0.0).hex()
+
+#: Results at most that are kept in registers to the end of a chunk.
+KEPT = 18
+#: Distances that one byte of an x86 instruction tells: in bytes, or in vectors of 64 bytes.
+REACH = 256
+#: Windows of scratch memory in registers at most.
+WINDOWS = 9
 
 #: Appends one instruction and returns its value.
 Put = Callable[[str], None]
@@ -107,13 +115,14 @@ class ScalarWriter:
         self.shared = shared
         self.fused = fused
         self.T = real(width)
+        self.reach = REACH if width == 8 else REACH // (8 * width)
         self.sources = [(b, offset) for b, block in enumerate(program.inputs) for offset in range(block.size)]
         self.results: dict[int, list[tuple[int, Ref]]] = {}
         for position, r in enumerate(results):
             self.results.setdefault(r >> 1, []).append((position, r))
         # A few stores wait for the end of a chunk: stores between operations constrain their order at a higher cost than keeping
         # the results.
-        self.wait = len(self.results) <= AT_HAND
+        self.wait = len(self.results) <= KEPT
         self.given = [v for v in self.results if v < program.first_operation]
 
     def body(self, chunk: Sequence[Bundle]) -> str:
@@ -121,20 +130,40 @@ class ScalarWriter:
         chunk.
         """
         self.lines: list[str] = []
+        self.windows = Counter[int]()
         self.names: dict[int, str] = {}
         self.found: dict[tuple[Ref, tuple[float, ...]], list[str]] = {}
         first = self.program.first_operation
         self._results(self.given)
         for step in chunk:
             for k, slot in step.loads:
-                self.names[first + k] = self._load("%w", slot)
+                self.names[first + k] = self._load(*self._scratch(slot))
             self._step(step.operations)
             for k, slot in step.stores:
-                self._store(self.names[first + k], "%w", slot)
+                self._store(self.names[first + k], *self._scratch(slot))
             if not self.wait:
                 self._results(first + k for k in step.operations)
         self._results(first + k for step in chunk for k in step.operations)
-        return "".join(self.lines)
+        return "".join([*self._windows(), *self.lines])
+
+    def _scratch(self, slot: int) -> tuple[str, int]:
+        """The place of a *slot* of scratch memory, from the middle of its window on."""
+        window, place = divmod(slot, self.reach)
+        self.windows[window] += 1
+        return f"%w{window}", place - self.reach // 2
+
+    def _windows(self) -> Iterator[str]:
+        """Instructions with the middles of the windows. Those that are used most are in registers: LLVM would look at all of
+        scratch memory from one address, with four bytes for the distance in place of one.
+        """
+        held = [window for window, uses in self.windows.most_common(WINDOWS) if uses >= 3]
+        for window in self.windows:
+            middle = f"getelementptr {self.T}, ptr %w, i64 {window * self.reach + self.reach // 2}"
+            if window in held:
+                yield f"  %w{window}.found = {middle}\n"
+                yield f'  %w{window} = call ptr asm "", "=r,0"(ptr %w{window}.found)\n'
+            else:
+                yield f"  %w{window} = {middle}\n"
 
     def _results(self, values: Iterable[int]) -> None:
         """Stores of the results among *values* that are not yet stored."""

@@ -19,8 +19,8 @@ from kineta.records import dataclass
 WHOLE = {16: 2500, 32: 5000}
 #: Bundles in one chunk of a longer program.
 CHUNK = 250
-#: Resident values at a time. Results vary little between 12 and 24, with 16 registers as with 32.
-AT_HAND = 18
+#: Resident values at a time, by number of registers.
+AT_HAND = {16: 18, 32: 24}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def spill_plan(program: StraightLineProgram, registers: int) -> SpillPlan:
     items = schedule(program, needs)
     if len(program.op) <= WHOLE[registers]:
         return SpillPlan(program, [[Bundle(item) for item in items]], 0)
-    reloads = _reloads(items, [_needed(needs, item) for item in items])
+    reloads = _reloads(items, [_needed(needs, item) for item in items], AT_HAND[registers])
     slot, n = _slots(items, reloads)
     steps = [
         Bundle(item, [(k, slot[k]) for k in away], [(k, slot[k]) for k in item if k in slot])
@@ -65,8 +65,8 @@ def _needed(needs: Sequence[Sequence[int]], item: Sequence[int]) -> set[int]:
     return {i for k in item for i in needs[k]}.difference(item)
 
 
-def _reloads(items: Sequence[Sequence[int]], needed: Sequence[set[int]]) -> list[list[int]]:
-    """For every item the operands that are not resident."""
+def _reloads(items: Sequence[Sequence[int]], needed: Sequence[set[int]], resident: int) -> list[list[int]]:
+    """For every item the operands that are not among the *resident* values, in number, of before."""
     uses: dict[int, list[int]] = {}  # uses of each value, the next one last
     for i in reversed(range(len(items))):
         for k in needed[i]:
@@ -86,7 +86,7 @@ def _reloads(items: Sequence[Sequence[int]], needed: Sequence[set[int]]) -> list
                 heappush(farthest, (-uses[k][-1], k))
             else:
                 at_hand.discard(k)
-        while len(at_hand) > AT_HAND:
+        while len(at_hand) > resident:
             use, k = heappop(farthest)
             if uses[k] and uses[k][-1] == -use:
                 at_hand.discard(k)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from kineta.codegen import spilling as module
+from kineta.codegen.scalar_ir import WINDOWS, Needs, core
 from kineta.codegen.schedule import dependencies
 from kineta.codegen.spilling import SpillPlan, spill_plan
 from kineta.expr.program import StraightLineProgram
@@ -15,7 +18,7 @@ from tests.codegen.random_programs import random_program
 def planned(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> tuple[StraightLineProgram, SpillPlan]:
     """A program of some hundred operations, cut into pieces of forty steps."""
     seed, at_hand = request.param
-    for name, value in (("WHOLE", {16: 100}), ("CHUNK", 40), ("AT_HAND", at_hand)):
+    for name, value in (("WHOLE", {16: 100}), ("CHUNK", 40), ("AT_HAND", {16: at_hand})):
         monkeypatch.setattr(module, name, value)
     p = random_program(seed, 300)
     return p, spill_plan(p, 16)
@@ -47,7 +50,7 @@ def test_few_values_are_kept_between_steps(planned: tuple[StraightLineProgram, S
     for chunk in made.chunks:
         wanted: set[int] = set()  # after a step, by the rest of its chunk, and not read again
         for step in reversed(chunk):
-            assert len(wanted) <= module.AT_HAND
+            assert len(wanted) <= module.AT_HAND[16]
             wanted.update(i for k in step.operations for i in needs[k])
             wanted.difference_update(step.operations, (k for k, _ in step.loads))
         assert not wanted
@@ -57,3 +60,15 @@ def test_a_short_program_is_left_as_it_is() -> None:
     made = spill_plan(random_program(0, 100), 16)
     assert (len(made.chunks), made.slots) == (1, 0)
     assert not any(step.loads or step.stores for step in made.chunks[0])
+
+
+@pytest.mark.parametrize(("width", "distance"), [(1, 16), (2, 8), (4, 4), (8, 128)])
+def test_distances_within_a_window_take_one_byte(
+    planned: tuple[StraightLineProgram, SpillPlan], width: int, distance: int
+) -> None:
+    p, made = planned
+    text = core(made, p.results, width, 1, Needs(), fused=False)
+    found = [int(d) for d in re.findall(r"ptr %w\d+, i64 (-?\d+)", text)]
+    assert found
+    assert all(-distance <= d < distance for d in found)
+    assert 0 < text.count("asm") <= WINDOWS * len(made.chunks)
