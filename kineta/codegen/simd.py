@@ -130,16 +130,12 @@ def _rows(name: str, places: Sequence[int], width: int) -> str:
         place = turn.new(f"load i32, ptr {turn.new(f'getelementptr i32, ptr %places, i64 {j}')}")
         vector = turn.new(f"getelementptr i8, ptr %y, i32 {place}")
         square.append(turn.new(f"load {turn.T}, ptr {vector}, align {8 * width}"))
-    for r, vector in enumerate(turn.transposed(square)):
-        turn.store(vector, "%square", TILE * r)
-        empty.store("zeroinitializer", "%square", TILE * r)
+    for k, (to, vector) in enumerate(zip(row, turn.transposed(square), strict=True)):
+        turn.store(vector, "%square", TILE * k)
+        empty.store("zeroinitializer", "%square", TILE * k)
+        first = put.new(f"getelementptr double, ptr {to}, i64 %first")
         for b in range(TILE):
-            put.store_row(
-                put.load("%tile", TILE * r + b),
-                put.new(f"getelementptr double, ptr {row[r]}, i64 %first"),
-                b * width,
-                width,
-            )
+            put.store_row(put.load("%tile", TILE * k + b), first, b * width, width)
     return f"""{head} {{
 entry:
   %tile = alloca [{TILE * width} x {turn.T}], align 64
