@@ -136,14 +136,16 @@ class ModeWork(Record):
     right, found, centre, proximity, missed : (3 contacts,), the fourth the diagonal of R; order : (6 contacts,)
     place : (speeds,) numbers of the speeds that rows have
     ease : (contacts,) R of the tangents without its factor, where forces are undetermined; else 0
-    weight : (contacts,) its multiple where the load of friction is levelled; else 1
-    levels : whether forces that are found level undetermined loads; load : the largest of an island after that; overloaded :
-        whether it bears more than its static friction, however loads are shared
+    weight : (3 contacts,) its multiple where the load of friction is levelled, else 1; behind it what the last turn gave, and
+        its change
+    levels : whether forces that are found level undetermined loads; load : the largest of an island after that, in static
+        friction; least : what it is at least, however loads are shared
     squares : (n_squares,) squares of rows: lower halves of matrices of the speeds, for the normals and for each contact; behind
         them one for their sum
-    crowded : whether rows are so many that forces are found by the speeds that these hold
+    crowded : whether rows are so many that forces are found by the speeds that these hold; shares : whether they are by their
+        resultant
     keeps : whether equations are kept, all of one state, with a note of what they are made of; held : whether their matrix has
-        factors that make rows exact; asked, noted : (16 contacts + 2,) that note, and the last one; kept : (4 contacts,)
+        factors that make rows exact; squared : whether ``squares`` are those of its rows; asked, noted : (16 contacts + 2,) that note, and the last one; kept : (4 contacts,)
         forces, and their ``ease``
     """
 
@@ -163,12 +165,14 @@ class ModeWork(Record):
     weight: Reals
     levels: bool
     load: float
-    overloaded: bool
+    least: float
     n_squares: int
     squares: Reals
     crowded: bool
+    shares: bool
     keeps: bool
     held: bool
+    squared: bool
     asked: Reals
     noted: Reals
     kept: Reals

@@ -357,7 +357,7 @@ def _mode_work(p: ContactProblem, m: int) -> ModeWork:
     sizes["squares"] = squares + min(half, squares)
     memory = {name: np.zeros(size) for name, size in sizes.items()}
     numbers = {"rows": _zeros(6 * m), "order": _zeros(6 * m), "place": _zeros(p.speeds)}
-    return ModeWork(**memory, **numbers, weight=np.ones(m), n_squares=squares)
+    return ModeWork(**memory, **numbers, weight=np.ones(3 * m), n_squares=squares)
 
 
 def _island_work(p: ContactProblem, m: int, inertia: int, largest: int) -> IslandWork:

@@ -316,7 +316,7 @@ def level_mode(motion: ContactMotion, near: Integers, count: int, free: Reals, a
     contacts, work = motion.contacts, motion.work
     largest = begin_candidates(motion, near, count, free, a)
     forget(contacts, near, count)
-    work.levels, work.overloaded = True, False
+    work.levels, work.least = True, 0.0
     agreed = agrees(motion, near, count, largest, free, a)
     work.levels = False
     for k in range(count):
@@ -380,7 +380,7 @@ def mode_of_island(motion: ContactMotion, near: Integers, count: int, free: Real
     over = not found and is_overloaded(motion, near, count)
     if not found and not over:
         found = level_mode(motion, near, count, free, a)
-        over = motion.work.overloaded
+        over = motion.work.least > 1.0
     if not found:
         found = shared_mode(motion, near, count, over, free, a)
     if not found:

@@ -30,7 +30,6 @@ from kineta.kernels.contact.friction_cone import kinetic_friction, static_fricti
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.kept_equations import is_noted, keep_forces, note_loads, note_rows, recall_forces
 from kineta.kernels.contact.proximal_iteration import (
-    begin_near,
     is_undetermined,
     number_sharing,
     share_resultant,
@@ -54,9 +53,9 @@ WEAK = 1e-3
 LEAST_SHARE = 1e-4
 #: Number of times that undetermined friction is shared anew by the normal forces found.
 EASINGS = 4
-#: Largest number of turns in which loads of friction are levelled, and the part of the room left that a turn has to win.
-LEVELLINGS, WON = 100, 1e-2
-#: Least part of its weight that a contact keeps in a turn.
+#: Largest number of turns in which loads of friction are levelled, and the part of the room left that they may miss of the least.
+LEVELLINGS, MISSED = 100, 1e-2
+#: Least part of its weight that a contact keeps in a turn, and the reciprocal of the most.
 LEAST_LOAD = 0.1
 #: R of the friction of joints with undetermined forces, relative to that of contacts.
 JOINT_EASE = 1e3
@@ -139,7 +138,7 @@ def forces_of_island(
         known = is_noted(work, 0, own)
     if not known:
         assemble_matrix(motion, n)
-        work.held = False
+        work.held, work.squared = False, False
     right_hand_side(motion, n, bias, a)
     speeds = place_speeds(problem, work, n)
     if work.keeps:
@@ -174,16 +173,14 @@ def share_forces(motion: ContactMotion, active: Integers, count: int, n: int, sp
     """The forces *found* (n,) of an island, whose equations are assembled, near a *reference*; undetermined friction is shared
     by what friction the contacts can bear.
     """
-    solution, work = motion.solution, motion.work
+    work = motion.work
     for k in range(count):
         work.ease[active[k]] = 0.0
     work.crowded = n * n >= 2 * n * speeds + speeds * speeds
-    if work.crowded:
-        gather_rows(motion, n, speeds)
-        work.crowded = solve_by_speeds(solution, work, n, speeds, reference)
-    if not work.crowded:
-        solve_rows(solution, work, n, reference)
+    solve_by_rows(motion, n, speeds, reference)
     eased = work.crowded or is_undetermined(work, n)
+    if eased:
+        gather_resultant(motion, active, count, n, speeds)
     for _ in range(EASINGS):
         if eased:
             eased = ease_tangents(motion, active, count, n)
@@ -320,13 +317,24 @@ def gather_rows(motion: ContactMotion, n: int, speeds: int) -> None:
 
 
 @kernel
-def solve_anew(motion: ContactMotion, n: int, speeds: int, reference: Reals) -> None:
-    """The forces *found* (n,) of an island whose R has changed, by its speeds where it is crowded, and they hold."""
+def solve_by_rows(motion: ContactMotion, n: int, speeds: int, reference: Reals) -> None:
+    """The forces *found* (n,) of an island, by its speeds where it is crowded, and they hold."""
     work = motion.work
     if work.crowded:
+        gather_rows(motion, n, speeds)
         work.crowded = solve_by_speeds(motion.solution, work, n, speeds, reference)
     if not work.crowded:
         solve_rows(motion.solution, work, n, reference)
+
+
+@kernel
+def solve_anew(motion: ContactMotion, n: int, speeds: int, reference: Reals) -> None:
+    """The forces *found* (n,) of an island whose R has changed: of the resultant that they had, where its rows are gathered."""
+    work = motion.work
+    if work.shares:
+        work.shares = share_resultant(motion.solution, work, n, speeds, reference)
+    if not work.shares:
+        solve_by_rows(motion, n, speeds, reference)
 
 
 @kernel
@@ -334,32 +342,29 @@ def level_loads(motion: ContactMotion, active: Integers, count: int, n: int, spe
     """Level the loads of an island of undetermined forces *found* (n,), whose *reference* is zero: in each turn the resultant of
     all forces stays as it is.
     """
-    work = motion.work
-    turn, last, shares = 0, 2.0, gather_resultant(motion, n, speeds)
-    weigh_loads(motion, active, count, n)
-    while turn < LEVELLINGS and not work.overloaded and last - work.load > WON * fabs(1.0 - work.load):
-        last = work.load
+    work, turn = motion.work, 0
+    gather_resultant(motion, active, count, n, speeds)
+    weigh_loads(motion, active, count, n, False)
+    while turn < LEVELLINGS and work.least <= 1.0 and work.load - work.least > MISSED * fabs(1.0 - work.load):
         turn += 1
         ease_tangents(motion, active, count, n)
-        if shares:
-            begin_near(motion.solution, work, n, reference)
-            shares = share_resultant(work, n, speeds)
-        if not shares:
-            solve_by_rows(motion, n, speeds, reference)
-        weigh_loads(motion, active, count, n)
-    if turn > 0 and shares:
-        solve_by_rows(motion, n, speeds, reference)
+        solve_anew(motion, n, speeds, reference)
+        weigh_loads(motion, active, count, n, True)
 
 
 @kernel
-def gather_resultant(motion: ContactMotion, n: int, speeds: int) -> bool:
+def gather_resultant(motion: ContactMotion, active: Integers, count: int, n: int, speeds: int) -> None:
     """The rows W (n, speeds) of an island, their ``squares``, and W' x (speeds,) of its forces *found*, for
-    :func:`share_resultant`; whether there is room for them.
+    :func:`share_resultant`, where there is room for them, and nothing slips with friction of its normal force.
     """
     problem, terms, work = motion.problem, motion.terms, motion.work
     room = (1 + number_sharing(work, n)) * (speeds * (speeds + 1) // 2) <= work.n_squares
-    if n * speeds + speeds * (speeds + 2) > n * n or not room:
-        return False
+    work.shares = room and n * speeds + speeds * (speeds + 2) <= n * n
+    for k in range(count):
+        slips = motion.contacts.mode[active[k]] == SLIPPING and problem.has_normal[active[k]] != 0
+        work.shares = work.shares and not slips
+    if not work.shares:
+        return
     W = work.matrix[n * n :]
     resultant = W[(n + speeds) * speeds :]
     for k in range(n * speeds):
@@ -374,48 +379,62 @@ def gather_resultant(motion: ContactMotion, n: int, speeds: int) -> bool:
             p = work.place[problem.row_speeds[start + k]]
             W[j * speeds + p] = terms.jacobian[3 * start + i * size + k]
             resultant[p] += W[j * speeds + p] * work.found[j]
-    square_rows(motion.solution, work, n, speeds)
-    return True
+    if not work.squared:
+        square_rows(motion.solution, work, n, speeds)
 
 
 @kernel
-def solve_by_rows(motion: ContactMotion, n: int, speeds: int, reference: Reals) -> None:
-    """The forces *found* (n,) of an island, as :func:`solve_anew`, where its memory was used for their resultant."""
-    if motion.work.crowded:
-        gather_rows(motion, n, speeds)
-    solve_anew(motion, n, speeds, reference)
-
-
-@kernel
-def weigh_loads(motion: ContactMotion, active: Integers, count: int, n: int) -> None:
-    """Multiply weights of contacts at rest by their part of the largest ``load`` (Lawson's iteration); and whether they are
-    ``overloaded``: least squares are below those of all loads, so that their mean bounds the largest of all from below.
+def weigh_loads(motion: ContactMotion, active: Integers, count: int, n: int, again: bool) -> None:
+    """The largest ``load`` of contacts at rest, and the ``least`` that the largest has, however loads are shared: least squares
+    are below those of all loads, so that their mean bounds it from below. Weights for the next turn, which may come *again*.
     """
     problem, terms, contacts, work = motion.problem, motion.terms, motion.contacts, motion.work
-    pressed, square, loads, bounds = work.centre, work.missed, 0.0, 0.0
+    pressed, load, loads, bounds = work.centre, work.missed, 0.0, 0.0
     work.load = 0.0
     for k in range(count):
         c = active[k]
-        pressed[c], square[c] = 1.0 if problem.has_normal[c] == 0 else 0.0, 0.0
+        pressed[c], load[c] = 1.0 if problem.has_normal[c] == 0 else 0.0, 0.0
     for j in range(n):
         c, x = work.rows[2 * j], work.found[j]
         if work.rows[2 * j + 1] == 0:
             pressed[c] = max(x, 0.0)
         else:
-            square[c] += x * x
+            load[c] += x * x
     for k in range(count):
         c = active[k]
         if contacts.mode[c] == STICKING:
             bound = static_friction(terms, c) * pressed[c]
-            loads += work.ease[c] * square[c]
+            loads += work.ease[c] * load[c]
             bounds += work.ease[c] * bound * bound
-            square[c] = sqrt(square[c]) / max(bound, tolerances.LEAST_DIVISOR)
-            work.load = max(work.load, square[c])
+            load[c] = sqrt(load[c]) / max(bound, tolerances.LEAST_DIVISOR)
+            work.load = max(work.load, load[c])
+    work.least = sqrt(loads / max(bounds, tolerances.LEAST_DIVISOR))
+    if work.load > 0.0:
+        turn_weights(motion, active, count, load, again)
+
+
+@kernel
+def turn_weights(motion: ContactMotion, active: Integers, count: int, load: Reals, again: bool) -> None:
+    """Multiply weights of contacts at rest by their part of the largest *load* (Lawson's iteration), and where that comes
+    *again*, go on from there along what two turns changed, so that the change becomes least (Anderson's acceleration).
+    """
+    contacts, work, m = motion.contacts, motion.work, motion.problem.contacts
+    weight, last, change = work.weight, work.weight[m:], work.weight[2 * m :]
+    along, square = 0.0, 0.0
     for k in range(count):
         c = active[k]
-        if contacts.mode[c] == STICKING and work.load > 0.0:
-            work.weight[c] *= max(square[c] / work.load, LEAST_LOAD)
-    work.overloaded = loads > bounds
+        if contacts.mode[c] == STICKING:
+            now = weight[c] * (max(load[c] / work.load, LEAST_LOAD) - 1.0)
+            along += (now - change[c]) * now
+            square += (now - change[c]) * (now - change[c])
+    part = along / square if again and square > 0.0 else 0.0
+    for k in range(count):
+        c = active[k]
+        if contacts.mode[c] == STICKING:
+            now, own = weight[c], weight[c] * max(load[c] / work.load, LEAST_LOAD)
+            beyond = own - part * (own - last[c])
+            weight[c] = min(max(beyond, LEAST_LOAD * now), now / LEAST_LOAD)
+            last[c], change[c] = own, own - now
 
 
 @kernel

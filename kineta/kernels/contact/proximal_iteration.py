@@ -134,16 +134,17 @@ def is_undetermined(work: ModeWork, n: int) -> bool:
 
 
 @kernel
-def follow_normals(work: ModeWork, n: int, reference: Reals) -> None:
-    """Friction *found* becomes that of the *reference*, as many times as large as the normal force beside it."""
-    x, pressed, grown = work.found, -1, 1.0
+def follow_normals(work: ModeWork, n: int, reference: Reals) -> bool:
+    """Friction *found* becomes that of the *reference*, as many times as large as the normal force beside it; whether any does."""
+    x, pressed, grown, follows = work.found, -1, 1.0, False
     for j in range(n):
         c, i = work.rows[2 * j], work.rows[2 * j + 1]
         normal = reference[3 * c]
         if i == 0 and normal > 0.0:
             pressed, grown = c, x[j] / normal if x[j] > 0.0 else 1.0
         elif pressed == c:
-            x[j] = grown * reference[3 * c + i]
+            x[j], follows = grown * reference[3 * c + i], True
+    return follows
 
 
 @kernel
@@ -186,6 +187,7 @@ def square_rows(solution: ContactSolution, work: ModeWork, n: int, speeds: int) 
     tangents of each contact, whose R is one number: ``squares``.
     """
     W, size, at, last = work.matrix[n * n :], speeds * (speeds + 1) // 2, 0, -1
+    work.squared = True
     for k in range(size):
         work.squares[k] = 0.0
     for j in range(n):
@@ -207,21 +209,30 @@ def square_rows(solution: ContactSolution, work: ModeWork, n: int, speeds: int) 
 
 
 @kernel
-def share_resultant(work: ModeWork, n: int, speeds: int) -> bool:
-    """The forces x *found* (n,) of least x' R x for a resultant W' x (speeds,), which lies behind the rows W and the matrix:
-    x = R^-1 W m with (W' R^-1 W) m = W' x, the limit of the proximal iteration about zero. The ``squares`` of the rows are
-    known. Whether rows hold all speeds; else there are none.
+def share_resultant(solution: ContactSolution, work: ModeWork, n: int, speeds: int, reference: Reals) -> bool:
+    """The forces x *found* (n,) near a *reference* c with the resultant W' x (speeds,) that lies behind the rows W and the matrix:
+    x = c + R^-1 W m with (W' R^-1 W) m = W' x - W' c, the limit of the proximal iteration about c, whose friction grows with
+    its normal forces as there. The ``squares`` of the rows are known. Whether rows hold all speeds; else there are none.
     """
-    W, x = work.matrix[n * n :], work.found
-    G = W[n * speeds :]
-    resultant, m = G[speeds * speeds :], G[(speeds + 1) * speeds :]
+    begin_near(solution, work, n, reference)
+    definite = factor_squares(work, n, speeds)
+    if definite:
+        reach_resultant(work, n, speeds)
+        follows = follow_normals(work, n, reference)
+        if follows:
+            reach_resultant(work, n, speeds)
+    return definite
+
+
+@kernel
+def factor_squares(work: ModeWork, n: int, speeds: int) -> bool:
+    """Factors of W' R^-1 W, behind the rows W, from their ``squares``; whether it is definite."""
+    G = work.matrix[n * n + n * speeds :]
     size, last, k, total, own = speeds * (speeds + 1) // 2, -1, 0, work.squares[work.n_squares :], work.squares
     copy(own, total, size)
     for j in range(n):
-        weight = 1.0 / work.proximity[j]
-        x[j] = weight
         if work.rows[2 * j + 1] > 0 and work.rows[2 * j] != last:
-            last = work.rows[2 * j]
+            last, weight = work.rows[2 * j], 1.0 / work.proximity[j]
             own = own[size:]
             for i in range(size):
                 total[i] += weight * own[i]
@@ -229,17 +240,26 @@ def share_resultant(work: ModeWork, n: int, speeds: int) -> bool:
         for q in range(p + 1):
             G[p * speeds + q] = total[k]
             k += 1
-    definite = factor_symmetric(G, speeds, m)
-    if not definite:
-        return False
-    copy(resultant, m, speeds)
+    return factor_symmetric(G, speeds, G[(speeds + 1) * speeds :])
+
+
+@kernel
+def reach_resultant(work: ModeWork, n: int, speeds: int) -> None:
+    """Change the forces x *found* (n,) by R^-1 W m, with factors of W' R^-1 W, so that their resultant becomes that asked for."""
+    W, x = work.matrix[n * n :], work.found
+    G = W[n * speeds :]
+    m = G[(speeds + 1) * speeds :]
+    copy(G[speeds * speeds :], m, speeds)
+    for j in range(n):
+        if x[j] != 0.0:
+            for p in range(speeds):
+                m[p] -= W[j * speeds + p] * x[j]
     substitute_symmetric(G, speeds, m)
     for j in range(n):
         s = 0.0
         for p in range(speeds):
             s += W[j * speeds + p] * m[p]
-        x[j] *= s
-    return True
+        x[j] += s / work.proximity[j]
 
 
 @kernel

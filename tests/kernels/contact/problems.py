@@ -181,7 +181,7 @@ def mode_memory(
         order=np.zeros(6 * m, dtype=np.int64),
         place=np.zeros(speeds, dtype=np.int64),
         ease=np.zeros(m),
-        weight=np.ones(m),
+        weight=np.ones(3 * m),
         n_squares=(m + 1) * (speeds * (speeds + 1) // 2),
         squares=np.zeros((m + 2) * (speeds * (speeds + 1) // 2)),
         asked=np.zeros(16 * m + 2),

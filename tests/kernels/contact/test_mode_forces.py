@@ -122,14 +122,15 @@ def test_forces_with_a_given_resultant_are_those_that_rows_come_to(seed: int, wa
     way(mode_forces.assemble_rows)(motion, n, p.W @ rng.normal(size=len(p.K)), np.zeros(len(p.K)))
     speeds, none = way(mode_forces.place_speeds)(p.problem, work, n), np.zeros(3 * m)
     way(proximal_iteration.solve_rows)(p.solution, work, n, none)
-    assert way(mode_forces.gather_resultant)(motion, n, speeds)
+    way(mode_forces.gather_resultant)(motion, np.arange(m), m, n, speeds)
+    assert work.shares
     W = work.matrix[n * n :][: n * speeds].reshape(n, speeds)
     resultant = W.T @ work.found[:n]
     assert work.matrix[n * n + (n + speeds) * speeds :][:speeds] == pytest.approx(resultant, rel=1e-12)
     work.ease[:] = rng.choice([1.0, 30.0], m)
     way(proximal_iteration.begin_near)(p.solution, work, n, none)
     R = work.proximity[:n].copy()
-    assert way(proximal_iteration.share_resultant)(work, n, speeds)
+    assert way(proximal_iteration.share_resultant)(p.solution, work, n, speeds, none)
     shared, scale = work.found[:n].copy(), np.abs(work.found[:n]).max()
     expected = np.linalg.solve(W.T @ (W / R[:, None]), resultant)
     assert shared == pytest.approx(W @ expected / R, abs=1e-9 * scale)
@@ -140,11 +141,12 @@ def test_forces_with_a_given_resultant_are_those_that_rows_come_to(seed: int, wa
 def test_a_resultant_of_speeds_that_rows_do_not_hold_is_not_shared(way: Callable[[Any], Any]) -> None:
     """Two speeds that all rows move in one ratio."""
     _, work = mode_memory(2, 2)
-    n, W = 4, np.outer([1.0, 2.0, -1.0, 3.0], [1.0, 2.0])
-    work.matrix[n * n :][: W.size], work.proximity[:n] = W.ravel(), 1.0
+    p = random_problem(0, blocks=1, contacts=2, tied=False)
+    n, W, none = 4, np.outer([1.0, 2.0, -1.0, 3.0], [1.0, 2.0]), np.zeros(6)
+    work.matrix[n * n :][: W.size], work.ease[:] = W.ravel(), 1.0
     work.rows[: 2 * n] = [0, 1, 0, 2, 1, 1, 1, 2]
-    way(proximal_iteration.square_rows)(random_problem(0, blocks=1, contacts=2, tied=False).solution, work, n, 2)
-    assert not way(proximal_iteration.share_resultant)(work, n, 2)
+    way(proximal_iteration.square_rows)(p.solution, work, n, 2)
+    assert not way(proximal_iteration.share_resultant)(p.solution, work, n, 2, none)
 
 
 def test_forces_over_dependent_rows_are_those_near_the_reference() -> None:
