@@ -178,12 +178,13 @@ def share_forces(motion: ContactMotion, active: Integers, count: int, n: int, sp
         work.ease[active[k]] = 0.0
     work.crowded = n * n >= 2 * n * speeds + speeds * speeds
     solve_by_rows(motion, n, speeds, reference)
-    eased = work.crowded or is_undetermined(work, n)
-    if eased:
+    eased, shared = work.crowded or is_undetermined(work, n), number_sharing(work, n) > 0
+    if eased and shared:
         gather_resultant(motion, active, count, n, speeds)
     for _ in range(EASINGS):
         if eased:
-            eased = ease_tangents(motion, active, count, n)
+            changed = ease_tangents(motion, active, count, n)
+            eased = changed and shared
         if eased:
             solve_anew(motion, n, speeds, reference)
 

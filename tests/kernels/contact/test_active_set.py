@@ -176,3 +176,32 @@ def test_loads_beyond_all_friction_are_told_however_they_are_shared() -> None:
         motion = motion_of_problem(p, contacts, work)
         mode_forces.mode_accelerations(motion, np.zeros(6))
         assert active_set.is_overloaded(motion, np.arange(4), 4) == over
+
+
+@pytest.mark.parametrize(("turn", "holds"), [(0.06546, True), (0.06546606, True), (0.06546608, False), (0.0655, False)])
+def test_loads_are_levelled_in_few_turns_however_little_room_is_left(
+    turn: float, holds: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A moment of 0.065466067 beside a push turns the body. At a part of 1e-7 before that the largest load and its bound from
+    below differ by a hundredth of the room left; Lawson's iteration alone takes fifty turns.
+    """
+    turns, weigh = [0], mode_forces.weigh_loads
+
+    def counted(*given: Any) -> None:
+        turns[0] += 1
+        weigh(*given)
+
+    monkeypatch.setattr(mode_forces, "weigh_loads", counted)
+    contacts, work = mode_memory(4, 6, [STICKING] * 4)
+    p, four = four_feet(0.2, turn), np.arange(4)
+    motion = motion_of_problem(p, contacts, work)
+    mode_forces.mode_accelerations(motion, np.zeros(6))
+    n = mode_forces.independent_rows(contacts, p.solution, four, 4, work.rows)
+    speeds = mode_forces.place_speeds(p.problem, work, n)
+    mode_forces.level_loads(motion, four, 4, n, speeds, np.zeros(12))
+    assert turns[0] <= 12
+    if holds:
+        assert work.load < 1.0
+        assert work.load - work.least <= 0.01 * (1.0 - work.load)
+    else:
+        assert work.least > 1.0
