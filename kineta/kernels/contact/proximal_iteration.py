@@ -210,7 +210,7 @@ def square_rows(solution: ContactSolution, work: ModeWork, n: int, speeds: int) 
 
 @kernel
 def share_resultant(solution: ContactSolution, work: ModeWork, n: int, speeds: int, reference: Reals) -> bool:
-    """The forces x *found* (n,) near a *reference* c with the resultant W' x (speeds,) that lies behind the rows W and the matrix:
+    """The forces x *found* (n,) near a *reference* c with the resultant W' x (speeds,) that lies behind the rows W:
     x = c + R^-1 W m with (W' R^-1 W) m = W' x - W' c, the limit of the proximal iteration about c, whose friction grows with
     its normal forces as there. The ``squares`` of the rows are known. Whether rows hold all speeds; else there are none.
     """
