@@ -135,7 +135,7 @@ def is_undetermined(work: ModeWork, n: int) -> bool:
 
 @kernel
 def follow_normals(work: ModeWork, n: int, reference: Reals) -> bool:
-    """Friction *found* becomes that of the *reference*, as many times as large as the normal force beside it; whether any does."""
+    """Friction *found* becomes that of a *reference*, as many times as large as the normal force beside it; whether any is."""
     x, pressed, grown, follows = work.found, -1, 1.0, False
     for j in range(n):
         c, i = work.rows[2 * j], work.rows[2 * j + 1]
