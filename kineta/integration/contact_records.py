@@ -145,8 +145,8 @@ class ModeWork(Record):
     crowded : whether rows are so many that forces are found by the speeds that these hold; shares : whether they are by their
         resultant
     keeps : whether equations are kept, all of one state, with a note of what they are made of; held : whether their matrix has
-        factors that make rows exact; squared : whether ``squares`` are those of its rows; asked, noted : (16 contacts + 2,) that note, and the last one; kept : (4 contacts,)
-        forces, and their ``ease``
+        factors that make rows exact; squared : whether ``squares`` are those of its rows; asked, noted : (16 contacts + 2,) that
+        note, and the last one; kept : (4 contacts,) forces, and their ``ease``
     """
 
     force: Reals
