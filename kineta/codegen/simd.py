@@ -64,7 +64,7 @@ define void @{name}.lanes({given}ptr %out, i{width} %mask) nounwind {{
 entry:
 {room}  call void @{name}.core.{width}({given}ptr %y)
   %set = bitcast i{width} %mask to <{width} x i1>
-  br label %loop
+  br i1 {str(bool(places)).lower()}, label %loop, label %end
 loop:
   %k = phi i64 [0, %entry], [%next, %loop]
   %at = getelementptr i32, ptr @{name}.columns, i64 %k

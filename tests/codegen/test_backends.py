@@ -118,6 +118,16 @@ def test_one_state_in_every_lane(p: StraightLineProgram, width: int) -> None:
     assert not found.T[1::2].any()
 
 
+def test_lanes_without_results_store_nothing() -> None:
+    g = Graph()
+    f = native(program(g, {"x": [g.symbol("x")]}, {"out": ((0,), [])}, "f"), 8)
+    given, found = np.ones(8), np.full(8, 7.0)
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint8)(f.lanes_address)(
+        given.ctypes.data, found.ctypes.data, 0xFF
+    )
+    assert (found == 7.0).all()
+
+
 def differences() -> StraightLineProgram:
     """Sums and differences of products, and of products and choices, with all signs."""
     g = Graph()
