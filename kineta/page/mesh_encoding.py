@@ -14,8 +14,8 @@ from kineta.scene.scene import Scene
 
 
 def encoded_meshes(scene: Scene) -> tuple[dict[int, dict[str, Any]], str]:
-    """The meshes of a *scene* by the number of their solid: lowest corner, size, and how many vertices and triangles; and these
-    of all meshes, one after the other. A warning for each that cannot be read.
+    """The meshes of a *scene* by the number of their solid: lowest corner, size, how many vertices and triangles, and whether it
+    is closed; and the vertices and triangles of all meshes, one after the other. A warning for each that cannot be read.
     """
     solids = {k: s for k, s in enumerate(scene.solids) if s.kind == "mesh"}
     most = max(meshes.LEAST, meshes.TRIANGLES // max(1, len(solids)))
@@ -30,6 +30,7 @@ def encoded_meshes(scene: Scene) -> tuple[dict[int, dict[str, Any]], str]:
         low = vertices.min(axis=0)
         size = float(np.ptp(vertices, axis=0).max()) or 1.0
         found[k] = {"low": low.tolist(), "size": size, "vertices": len(vertices), "triangles": len(faces)}
+        found[k]["closed"] = surface.closed
         surfaces += [_differences(np.rint((vertices - low) / size * 65535)), _differences(faces)]
     return found, compressed(b"".join(surfaces))
 

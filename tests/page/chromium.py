@@ -15,10 +15,10 @@ import pytest
 import kineta as kn
 from tests.support import EXAMPLES
 
-#: The browser, and how it draws without a screen: WebGL by a program in place of a graphics card, all else without one.
+#: The browser. Where it finds no graphics card it draws WebGL by a program in place of one, which it has to be allowed, and all
+#: else without one.
 CHROMIUM = shutil.which("chromium")
-ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
-ARGUMENTS += ["--disable-gpu-rasterization", "--disable-accelerated-2d-canvas"]
+ARGUMENTS = ["--no-sandbox", "--enable-unsafe-swiftshader"]
 
 #: Marks of tests in Chromium.
 IN_CHROMIUM = [

@@ -1,7 +1,7 @@
 // What Python has put into the page.
 
 /**
- * @typedef {{low: number[], size: number, vertices: Uint16Array | number, triangles: Uint16Array | number}} Skin numbers of them in the page, then they
+ * @typedef {{low: number[], size: number, closed: boolean, vertices: Uint16Array | number, triangles: Uint16Array | number}} Skin numbers of them in the page, then they
  *   themselves
  * @typedef {{kind: string, frame: number, to: number, owner: string, part: string, name: string, colour: string,
  *   numbers: Record<string, number[]>, skin: Skin | null}} Solid

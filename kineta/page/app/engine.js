@@ -1,4 +1,5 @@
 // The equations of the model at work: poses, runs, and the hand.
+import { kept, restored } from "./blocks.js";
 import { Model, STATUS } from "../../tasks/export/templates/run.mjs";
 import { data, live, unpacked } from "./data.js";
 import { refused } from "./limits.js";
@@ -116,14 +117,14 @@ export class Engine {
     return most - left;
   }
 
-  /** All that the run is, to come back to it. */
+  /** All that the run is, to come back to it. @returns {import("./blocks.js").Blocks} */
   snapshot() {
-    return new Uint8Array(this.memory.buffer, 0, this.arena.t).slice();
+    return (this.last = kept(this.halves.subarray(0, this.arena.t / 4), this.last ?? []));
   }
 
-  /** @param {Uint8Array} kept */
-  restore(kept) {
-    new Uint8Array(this.memory.buffer).set(kept);
+  /** @param {import("./blocks.js").Blocks} blocks */
+  restore(blocks) {
+    restored(this.halves.subarray(0, this.arena.t / 4), blocks);
   }
 
   /** Let the run go on beyond its end. @param {number} t */

@@ -12,6 +12,7 @@ export class Hand {
   /** @param {any} page */
   constructor(page) {
     Object.assign(this, { page, ray: new THREE.Raycaster(), plane: new THREE.Plane(), target: new THREE.Vector3(), held: null });
+    this.ray.layers.enableAll(); // solids that are drawn as one are met each by itself
     const material = new THREE.MeshBasicMaterial({ color: "#e4572e" });
     this.cord = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 12).translate(0, 0.5, 0), material);
     this.knob = new THREE.Mesh(new THREE.SphereGeometry(1, 20, 14), material);
@@ -99,7 +100,11 @@ export class Hand {
       }
     }
     page.t = run.track.last;
-    this.pulls.textContent = `pulls with ${digits(held.force ?? 0, 3)} N`;
+  }
+
+  /** What is read of it. */
+  read() {
+    if (this.held) this.pulls.textContent = `pulls with ${digits(this.held.force ?? 0, 3)} N`;
   }
 
   drop() {

@@ -3,6 +3,7 @@ import * as THREE from "three";
 import { mergeGeometries } from "three/examples/jsm/utils/BufferGeometryUtils.js";
 import { crowds } from "./crowd.js";
 import { data } from "./data.js";
+import { software } from "./graphics.js";
 import { along, principal } from "./linear.js";
 import { LEVELS } from "./governor.js";
 import { rails, track } from "./rails.js";
@@ -12,7 +13,7 @@ const scene = data.scene;
 const Y = new THREE.Vector3(0, 1, 0), PLACE = new THREE.Vector3(), A = new THREE.Vector3(), D = new THREE.Vector3();
 /** Bodies beyond which a machine has many. */
 const MANY = 20;
-/** Cells whose vertices are one in coarse meshes, in sizes of the machine. */
+/** Cells whose vertices are one in coarse meshes, in sizes of the machine, where the picture has a point for each of the window. */
 const CELL = 0.014;
 /** Straight parts of a rope that is slack. */
 const LINKS = 16;
@@ -24,6 +25,8 @@ const LEVEL = 1.35, LOW = 0.42;
 const BLOCK = [4, 4, 6.4];
 /** Largest length that is drawn [m]. */
 const LARGEST = 1e15;
+/** The layer of solids that are met by a ray and not drawn. */
+const UNSEEN = 1;
 
 /** @typedef {import("./data.js").Solid} Solid */
 
@@ -77,8 +80,9 @@ export class Machine {
   /** @param {Solid} s */
   colour(s) {
     const k = this.bodies.get(s.owner) ?? -1;
-    if (s.colour) return this.material(s.colour, s.skin ? "skin" : "body");
-    if (s.part === "body" && k >= 0) return this.material(scene.palette[k % scene.palette.length], s.skin ? "skin" : "body");
+    const finish = s.skin && !s.skin.closed ? "skin" : "body";
+    if (s.colour) return this.material(s.colour, finish);
+    if (s.part === "body" && k >= 0) return this.material(scene.palette[k % scene.palette.length], finish);
     return this.material(scene.colours[s.part] ?? scene.colours.ground, s.part);
   }
 
@@ -128,22 +132,32 @@ export class Machine {
     this.detail(this.level);
   }
 
-  /** Draw solids with this detail. @param {{whole: boolean, gloss: boolean}} level */
+  /** Draw solids with this detail. Without gloss a processor draws those of few bodies as one, too. @param {{whole: boolean, gloss: boolean, points: number}} level */
   detail(level) {
     this.level = level;
-    for (const x of this.crowds) x.detail(level);
-    this.root.traverse((x) => {
-      if (!x.isMesh || x.renderOrder || x.userData.crowd) return;
+    if (shapes.crowded) {
+      for (const x of this.crowds) x.detail(level);
+      return;
+    }
+    const together = software() && !level.gloss, solids = [];
+    this.root.traverse((x) => { if (x.isMesh && !x.renderOrder && !x.userData.crowd) solids.push(x); });
+    for (const x of solids) {
       const { geometry, material } = (x.userData.whole ??= { geometry: x.geometry, material: x.material });
-      x.geometry = level.whole ? geometry : this.coarse(geometry);
+      x.geometry = level.whole ? geometry : this.coarse(geometry, (CELL * this.size) / level.points);
       x.material = level.gloss ? material : this.dull(material);
-    });
+      x.layers.set(together ? UNSEEN : 0);
+    }
+    if (together && !this.crowds.length) this.crowd();
+    for (const x of this.crowds) {
+      x.mesh.visible = together;
+      x.detail(level);
+    }
   }
 
-  /** A geometry with fewer vertices, made when it is first wanted. @param {THREE.BufferGeometry} geometry */
-  coarse(geometry) {
+  /** A geometry with one vertex in each cell, made when it is first wanted. @param {THREE.BufferGeometry} geometry @param {number} cell */
+  coarse(geometry, cell) {
     const { userData } = geometry;
-    return (userData.coarse ??= (userData.skin ? shapes.clustered(geometry, CELL * this.size) : geometry));
+    return userData.skin ? ((userData.coarse ??= {})[cell] ??= shapes.clustered(geometry, cell)) : geometry;
   }
 
   /** A material without gloss. @param {THREE.Material} material */
@@ -229,7 +243,7 @@ export class Machine {
     const { ends } = this.rails.get(track(s));
     if (!ends) return;
     this.bar({ ...s, owner: "" }, ...ends, 0.4 * this.radius, this.material(scene.colours.element, "element"));
-    Object.assign(this.frames[s.frame].children.at(-1).userData, { rail: true, trifle: true });
+    Object.assign(this.frames[s.frame].children.at(-1).userData, { rail: true, trifle: shapes.crowded });
   }
 
   _hull(s) {
@@ -415,7 +429,7 @@ export class Machine {
     if (s.kind.endsWith("_on_rail")) {
       const axis = this.value(s, "axis").normalize();
       start.addScaledVector(axis, -this.rails.get(track(s)).wall);
-      this.add(s, shapes.box(5 * r, 5 * r, 0.8 * r), this.material(scene.colours.ground, "ground"), start.clone().addScaledVector(axis, -0.4 * r), along(axis)).userData.trifle = true;
+      this.add(s, shapes.box(5 * r, 5 * r, 0.8 * r), this.material(scene.colours.ground, "ground"), start.clone().addScaledVector(axis, -0.4 * r), along(axis)).userData.trifle = shapes.crowded;
     }
     const steel = this.material(scene.colours.element, "element");
     const place = (geometry, part) => {
@@ -488,22 +502,23 @@ export class Machine {
 
   // -- crowds -------------------------------------------------------------------------------------------------------------
 
-  /** Few objects of the renderer for all solids. */
+  /** Few objects of the renderer for all solids; beyond a hundred bodies they are all that there is. */
   crowd() {
     const members = [];
     this.frames.forEach((frame, k) => {
-      for (const child of [...frame.children]) {
+      for (const child of frame.children) {
+        if (!child.isMesh || child.renderOrder) continue;
         child.updateMatrix();
         members.push({ mesh: child, frame: k, own: child.matrix });
-        frame.remove(child);
       }
+      if (shapes.crowded) frame.clear();
     });
     for (const x of this.between) {
       members.push({ mesh: x.mesh, between: x });
-      this.root.remove(x.mesh);
+      if (shapes.crowded) this.root.remove(x.mesh);
     }
     this.crowds = crowds(members);
-    this.pickable = this.crowds.map((x) => x.mesh);
+    if (shapes.crowded) this.pickable = this.crowds.map((x) => x.mesh);
     for (const x of this.crowds) this.root.add(x.mesh);
   }
 
@@ -576,12 +591,12 @@ export class Machine {
       if (crowded) mesh.updateMatrix();
     }
     const lights = this.root.parent?.children.filter((x) => x.isLight) ?? [];
-    for (const x of this.crowds) x.pose(this.frames, lights);
+    for (const x of this.crowds) if (x.mesh.visible) x.pose(this.frames, lights);
   }
 
   /** Leave out what an eye does not see. @param {THREE.Vector3} eye */
   face(eye) {
-    for (const x of this.crowds) x.face(eye);
+    for (const x of this.crowds) if (x.mesh.visible) x.face(eye);
   }
 
   /** The number of the body that a ray has met. @param {THREE.Intersection} hit */
@@ -595,7 +610,7 @@ export class Machine {
     this.root.updateMatrixWorld(true);
     const found = new THREE.Box3();
     this.root.traverse((x) => {
-      if (x.isMesh && !x.userData.rail && !x.renderOrder && Boolean(x.userData.scenery) === scenery) found.expandByObject(x);
+      if (x.isMesh && !x.userData.rail && !x.renderOrder && (shapes.crowded || !x.userData.crowd) && Boolean(x.userData.scenery) === scenery) found.expandByObject(x);
     });
     if (scenery) return found;
     return found.isEmpty() ? new THREE.Box3(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1)) : found;

@@ -307,6 +307,7 @@ class Page {
       time.style.setProperty("--part", part(this.t));
       time.style.setProperty("--known", part(this.track.last));
       $("clock").textContent = this.t.toFixed(2);
+      this.hand?.read();
     }
     if (whole || now - (this.numbered ?? 0) > rarer * NUMBERS) {
       this.numbered = now;

@@ -102,7 +102,7 @@ export function mesh(skin, scale) {
 
 /** A mesh of fewer vertices: those in a cell of this size are one, with a normal for each side of it. @param {THREE.BufferGeometry} geometry @param {number} cell */
 export function clustered(geometry, cell) {
-  const at = geometry.getAttribute("position"), normal = geometry.getAttribute("normal"), index = geometry.getIndex(), { min } = new THREE.Box3().setFromBufferAttribute(at);
+  const at = geometry.getAttribute("position"), normal = geometry.getAttribute("normal"), index = geometry.getIndex(), room = new THREE.Box3().setFromBufferAttribute(at), { min } = room;
   const cells = new Map(), corners = new Map(), corner = new Uint32Array(at.count), of = [], place = [], upright = [];
   const whole = (x, low) => Math.floor((x - low) / cell);
   for (let k = 0; k < at.count; k++) {
@@ -124,12 +124,20 @@ export function clustered(geometry, cell) {
     corner[k] = corners.get(side);
     for (let i = 0; i < 3; i++) upright[corner[k]][i] += n[i];
   }
-  const faces = [];
+  const faces = [], known = new Set(); // of faces that have become one, the first
   for (let k = 0; k < index.count; k += 3) {
-    const [a, b, c] = [0, 1, 2].map((i) => corner[index.getX(k + i)]);
-    if (of[a] !== of[b] && of[b] !== of[c] && of[c] !== of[a]) faces.push(a, b, c);
+    const [a, b, c] = [0, 1, 2].map((i) => corner[index.getX(k + i)]), at = [of[a], of[b], of[c]];
+    if (new Set(at).size < 3) continue;
+    const first = at.indexOf(Math.min(...at)), key = [0, 1, 2].map((i) => at[(first + i) % 3]).join(" ");
+    if (known.has(key)) continue;
+    known.add(key);
+    faces.push(a, b, c);
   }
-  if (of.length > 0.7 * at.count || !faces.length) return geometry;
+  if (!faces.length) {
+    const { x, y, z } = room.getSize(new THREE.Vector3());
+    return new THREE.BoxGeometry(x, y, z).translate(...room.getCenter(new THREE.Vector3()).toArray());
+  }
+  if (of.length > 0.7 * at.count) return geometry;
   const made = new THREE.BufferGeometry().setIndex(faces);
   made.setAttribute("position", new THREE.Float32BufferAttribute(of.flatMap((c) => place[c].slice(0, 3).map((x) => x / place[c][3])), 3));
   made.setAttribute("normal", new THREE.Float32BufferAttribute(upright.flatMap((n) => n.map((x) => x / (Math.hypot(...n) || 1))), 3));
