@@ -58,8 +58,9 @@ HELD = (
 )
 #: The note of a page whose machine moves by time stepping.
 STEPPED = f"Here all of the motion is found by time stepping, in steps of {STEP:g} s."
-#: Steps in which the motion of a page is tried for a failure, that is told where the page is made.
-TRIED = 3000
+#: Steps, times its speeds, in which the motion of a page is tried for a failure, that is told where the page is made: steps of
+#: many speeds are dear, and the page itself tells of what comes later.
+TRIED = 12_000
 #: Samples in a second of a run that is replayed.
 RATE = 120
 #: What a page may do: show itself, and run its own scripts and its module of WebAssembly. It loads nothing.
@@ -85,8 +86,8 @@ def posture_page(found: Posture) -> str:
             run = simulate(equations, span, q=found.q, v=found.v, p=found.p, samples=samples)
             tell_failure(run, "page")
             return _page(equations, found, span, recorded_run(run), why)
-        page = _page(equations, found, span, None, "")
-        tell_failure(simulate(equations, span, q=found.q, v=found.v, p=found.p, samples=2, max_steps=TRIED), "page")
+        page, tried = _page(equations, found, span, None, ""), TRIED // max(4, system.nv)
+        tell_failure(simulate(equations, span, q=found.q, v=found.v, p=found.p, samples=2, max_steps=tried), "page")
         return page
     except KinetaError as error:
         if held := _held(equations, found, span, samples):

@@ -29,6 +29,8 @@ IN_CHROMIUM = [
 ]
 #: Marks of tests that open pages.
 OPENS_PAGES = [pytest.mark.slow, *IN_CHROMIUM]
+#: What Chromium says by itself where it shows a picture of WebGL without a graphics card.
+OWN = "GPU stall due to ReadPixels"
 #: The last state, by name.
 LAST = "() => Object.fromEntries(kineta.track.names.map((n) => [n, kineta.track.column(n).at(-1)]))"
 
@@ -74,7 +76,7 @@ def opened(browser: Any, path: Path, width: int = 900, height: int = 560) -> Ite
     """A page from a file, at rest at its start."""
     own = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
     tab = Tab(own)
-    own.on("console", lambda m: tab.said.append(f"{m.type}: {m.text}"))
+    own.on("console", lambda m: None if OWN in m.text else tab.said.append(f"{m.type}: {m.text}"))
     own.on("pageerror", lambda e: tab.said.append(f"error: {e}"))
     own.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else tab.said.append(r.url))
     own.goto(path.as_uri())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import kineta as kn
@@ -146,6 +148,44 @@ def test_events_are_stepped_to_by_keys_and_told(chromium: Any, tmp_path: Path) -
         tab.page.keyboard.press("Escape")
         tab.page.keyboard.press(".")
         assert tab.do("() => kineta.t") == changes[1][0]
+        assert tab.said == []
+
+
+#: What a video of the film of a page is at times in it: how long it takes, and the pictures at these.
+FILMED = """async ([bytes, times]) => {
+    const video = document.createElement("video"), canvas = document.createElement("canvas"), made = canvas.getContext("2d");
+    video.src = URL.createObjectURL(new Blob([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], { type: "video/webm" }));
+    await new Promise((go, fail) => { video.onloadeddata = go; video.onerror = () => fail(video.error.message); });
+    const pictures = [];
+    for (const t of times) {
+        await new Promise((go) => { video.onseeked = go; video.currentTime = t; });
+        [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
+        made.drawImage(video, 0, 0);
+        pictures.push(canvas.toDataURL());
+    }
+    return [video.duration, video.videoWidth, video.videoHeight, pictures];
+}"""
+
+
+def test_a_film_has_each_frame_at_its_own_time(chromium: Any, tmp_path: Path) -> None:
+    with opened(chromium, shown(tmp_path, "double_pendulum", 1.0)) as tab:
+        tab.computed()
+        tab.do("""() => {
+            const own = kineta.show;
+            window.drawn = [];
+            kineta.show = function (now) { own.call(this, now); drawn.push(this.t); };
+        }""")
+        with tab.page.expect_download(timeout=300000) as found:
+            tab.page.click("#webm")
+        drawn = tab.do("() => drawn")
+        np.testing.assert_allclose(drawn[:31], np.arange(31) / 30, atol=1e-12)
+        content = base64.b64encode(found.value.path().read_bytes()).decode()
+        seconds, width, height, pictures = tab.do(FILMED, [content, [0.01, 0.51, 0.91]])
+        assert (seconds, len(set(pictures))) == (pytest.approx(31 / 30, abs=0.04), 3)
+        assert (width, height) == (
+            tab.do("() => kineta.stage.canvas.width") // 2 * 2,
+            tab.do("() => kineta.stage.canvas.height") // 2 * 2,
+        )
         assert tab.said == []
 
 

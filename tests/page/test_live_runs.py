@@ -196,10 +196,11 @@ PIVOT = """() => {
     ],
 )
 def test_a_body_that_is_pulled_follows(chromium: Any, tmp_path: Path, name: str, body: int, method: str) -> None:
-    pull = """async (body) => {
+    pull = """async ([body, taken]) => {
         kineta.play(false);
         const { machine, hand } = kineta, at = machine.box().getCenter(hand.target.clone());
         hand.grasp(body, at);
+        kineta.run.lately = { taken, gone: 0 };
         const near = hand.held.local.clone(), target = at.clone();
         target.setComponent(0, at.x + 0.3);
         hand.target.copy(target);
@@ -218,8 +219,7 @@ def test_a_body_that_is_pulled_follows(chromium: Any, tmp_path: Path, name: str,
     hurried, stepped = method == "in a hurry", method != "dop853"
     with opened(chromium, path) as tab:
         # Whether steps by events are slower than the clock allows, whatever else this machine has to do.
-        tab.do("(taken) => { kineta.run.lately = { taken, gone: 0 }; }", 1e9 if hurried else -1e9)
-        found = tab.do(pull, body)
+        found = tab.do(pull, [body, 1e9 if hurried else -1e9])
         assert tab.do("() => [kineta.run.hurried, kineta.engine.model.stepped.spells > 0]") == [hurried, hurried]
         if name == "fourbar":  # which goes only where its bars let it
             assert found["off"] < 1e-10

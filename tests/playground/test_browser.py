@@ -13,7 +13,7 @@ from kineta.errors import ArgumentError
 from kineta.playground.link import fragment
 from kineta.playground.server import Server
 from kineta.playground.site import site
-from tests.page.chromium import CHROMIUM, browser
+from tests.page.chromium import CHROMIUM, OWN, browser
 
 pytestmark = [
     pytest.mark.slow,
@@ -34,7 +34,7 @@ def playground() -> Iterator[Any]:
     with Server(files) as server, browser() as found:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         page, said = found.new_page(viewport={"width": 1400, "height": 800}), list[str]()
-        page.on("console", lambda m: said.append(f"{m.type}: {m.text}"))
+        page.on("console", lambda m: None if OWN in m.text else said.append(f"{m.type}: {m.text}"))
         page.on("pageerror", lambda e: said.append(f"error: {e}"))
         page.on(
             "request", lambda r: None if r.url.startswith((server.address, "data:", "blob:")) else said.append(r.url)

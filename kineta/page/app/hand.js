@@ -40,7 +40,7 @@ export class Hand {
   }
 
   take(e) {
-    const { page } = this, hit = e.button === 0 && this.under(e);
+    const { page } = this, hit = e.button === 0 && !page.filming && this.under(e);
     if (!hit) return;
     e.stopImmediatePropagation();
     page.stage.orbit.enabled = false;

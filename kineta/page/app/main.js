@@ -88,6 +88,7 @@ class Page {
   /** The motion anew from the present values. */
   again(shapes = false) {
     if (!live) return;
+    if (this.filming) this.filming.stopped = true;
     this.hand?.drop();
     this.recorded = null;
     const { p, q, v } = this.values;
@@ -245,6 +246,7 @@ class Page {
 
   tick(now) {
     requestAnimationFrame((next) => this.tick(next));
+    if (this.filming) return; // which draws each frame by itself
     this.govern(now);
     const seconds = Math.min(0.1, (now - this.clock) / 1000), began = performance.now();
     const late = Math.min(Math.max(SHARE * (now - this.clock), SLICE), LONG_SLICE);

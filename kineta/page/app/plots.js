@@ -144,14 +144,14 @@ export class Pane {
       this.values, this.body,
     ));
     // What moves with the time lies over the plot, which is then not drawn again.
-    const over = (kind, colour) => {
-      const made = el("div", kind);
+    this.line = el("div", phase ? "" : "now");
+    this.plot.over.append(this.line);
+    this.spots = (phase ? [COLOURS[0]] : this.lines.map((l) => l.colour)).map((colour) => {
+      const made = el("div", "spot");
       made.style.background = colour;
-      this.plot.over.append(made);
+      this.line.append(made);
       return made;
-    };
-    this.line = phase ? null : over("now", "var(--ink)");
-    this.spots = (phase ? [COLOURS[0]] : this.lines.map((l) => l.colour)).map((colour) => over("spot", colour));
+    });
     this.seek();
     this.point();
     this.numbers();
@@ -172,7 +172,7 @@ export class Pane {
     this.lines.forEach((l, i) => {
       const y = value(l);
       this.spots[i].hidden = !plot.series[i + 1].show || !Number.isFinite(y);
-      if (!this.spots[i].hidden) put(x, this.spots[i], up(y));
+      if (!this.spots[i].hidden) put(0, this.spots[i], up(y));
     });
   }
 

@@ -1,5 +1,6 @@
 // What can be taken from a page: the state as text, the series as a table, a film.
 import { data } from "./data.js";
+import { webm } from "./webm.js";
 import { $, save } from "./words.js";
 
 /** The state at the present time as a statement of a model, behind a comment with the time and the parameters that are not those of the model. @param {any} page */
@@ -17,34 +18,63 @@ export function csv(track) {
   return `${lines.join("\n")}\n`;
 }
 
-/** A film of the motion from its start, as it is played. @param {any} page @param {string} name */
-export function film(page, name) {
-  const button = $("webm"), type = ["video/webm;codecs=vp9", "video/webm"].find((x) => window.MediaRecorder?.isTypeSupported(x));
-  if (!type) {
+/** Frames of a second of a film, frames from one that stands by itself to the next, and bits of a second. */
+const RATE = 30, ALONE = 60, BITS = 8e6;
+/** Codecs, and their names in a file; frames that one may have before it at once. */
+const CODECS = [["vp09.00.51.08", "V_VP9"], ["vp8", "V_VP8"]], WAITING = 4;
+
+/** A film of the motion from its start to its end, or until it is stopped: each frame is drawn for its own time, as long as that takes. @param {any} page @param {string} name */
+export async function film(page, name) {
+  if (page.filming) {
+    page.filming.stopped = true;
+    return;
+  }
+  const { canvas } = page.stage, button = $("webm"), { loop, detail } = page, filming = (page.filming = { stopped: false });
+  page.detailed(0);
+  const size = [canvas.width, canvas.height], width = canvas.width - (canvas.width % 2), height = canvas.height - (canvas.height % 2), shape = { width, height, bitrate: BITS, framerate: RATE };
+  const found = await Promise.all(CODECS.map(async ([codec]) => Boolean((await window.VideoEncoder?.isConfigSupported({ codec, ...shape }).catch(() => null))?.supported)));
+  const [codec, label] = CODECS[found.indexOf(true)] ?? [];
+  if (!codec) {
+    page.filming = null;
     $("told").textContent = "This browser records no films; kineta writes them, too: result.animate().";
     return;
   }
-  if (page.filming) {
-    page.filming.stop();
-    return;
-  }
-  const recorder = new MediaRecorder(page.stage.canvas.captureStream(60), { mimeType: type, videoBitsPerSecond: 8e6 }), parts = [];
-  recorder.ondataavailable = (e) => parts.push(e.data);
-  const { loop } = page;
-  recorder.onstop = () => {
-    clearInterval(watch);
-    page.filming = null;
-    page.loop = loop;
-    button.classList.remove("on");
-    save(new Blob(parts, { type }), `${name}.webm`);
-  };
-  page.filming = recorder;
-  page.loop = false;
   button.classList.add("on");
-  page.seek(page.span[0]);
+  page.loop = false;
   page.play(true);
-  recorder.start();
-  const watch = setInterval(() => {
-    if (!page.playing && recorder.state === "recording") recorder.stop();
-  }, 100);
+  const frames = [], turn = () => new Promise((go) => { setTimeout(go); });
+  const encoder = new VideoEncoder({
+    output: (x) => {
+      const content = new Uint8Array(x.byteLength);
+      x.copyTo(content);
+      frames.push({ ms: x.timestamp / 1000, key: x.type === "key", content });
+    },
+    error: (e) => {
+      filming.stopped = true;
+      page.announce(`The film ends early: ${e.message}`);
+    },
+  });
+  encoder.configure({ codec, ...shape });
+  const [from] = page.span, each = 1000 / RATE, at = (k) => from + (page.speed * k) / RATE;
+  for (let k = 0; !filming.stopped; k++) {
+    while (!page.recorded && !page.run.done && page.track.last < at(k)) {
+      page.run.more(40);
+      await turn();
+    }
+    if (at(k) > page.track.last + 1e-9 || canvas.width !== size[0] || canvas.height !== size[1]) break;
+    page.t = at(k);
+    page.show(performance.now());
+    const frame = new VideoFrame(canvas, { timestamp: 1000 * k * each, duration: 1000 * each, visibleRect: { x: 0, y: 0, width, height } });
+    encoder.encode(frame, { keyFrame: k % ALONE === 0 });
+    frame.close();
+    do await turn(); while (encoder.state === "configured" && encoder.encodeQueueSize > WAITING);
+  }
+  if (encoder.state === "configured") await encoder.flush();
+  page.filming = null;
+  Object.assign(page, { loop });
+  page.play(false);
+  page.detailed(detail);
+  page.fresh();
+  button.classList.remove("on");
+  if (frames.length) save(webm({ codec: label, width, height, each }, frames), `${name}.webm`);
 }
