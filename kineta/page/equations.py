@@ -85,12 +85,13 @@ def terms(line: str) -> list[str]:
 
 
 def labels(names: Iterable[str]) -> dict[str, str]:
-    """The formulas by which *names* are known in equations, as MathML; none for words, and none at all of more than
-    :data:`LABELLED` names.
+    """The formulas by which *names* are known in equations, as MathML; none for words and their rates, and none at
+    all of more than :data:`LABELLED` names.
     """
     known = [*dict.fromkeys(names)]
-    typeset = {n: latex.name(n) for n in known} if len(known) <= LABELLED else {}
-    return {n: mathml(text) for n, text in typeset.items() if not text.startswith(_UPRIGHT)}
+    if len(known) > LABELLED:
+        return {}
+    return {n: mathml(latex.name(n)) for n in known if not latex.name(n.rstrip("'")).startswith(_UPRIGHT)}
 
 
 def model_html(system: System) -> str:
