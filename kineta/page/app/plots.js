@@ -8,8 +8,10 @@ import { digits, el, pretty, printed, ticks } from "./words.js";
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const COLOURS = [...data.scene.palette, "#6b8f3a", "#c9699c", "#557a95", "#a0673c"];
-/** Series of a group that are shown at first, and parts of a point of the screen in each of which a line has two points. */
-const SHOWN = 8, PARTS = 2;
+/** Series of a group that are shown at first, and parts of a point of the screen in each of which a line has two points: of four and more uPlot makes steps. */
+const SHOWN = 8, PARTS = 1.9;
+/** Widths of the axis beside a plot, and of the room on its other side [px]. */
+const AXIS = 54, ROOM = 18;
 /** Series that are listed at once; of more, those that are looked for. */
 const LISTED = 40;
 const QUATERNION = /\.q[wxyz]$/;
@@ -95,7 +97,7 @@ export class Pane {
 
   /** Columns of the series that are shown, with four points for each pixel at most but in portraits; behind them those of the motion that is kept beside. */
   data() {
-    const { track, beside } = this.page, { phase } = this.group, parts = phase ? Infinity : Math.ceil(PARTS * (this.plot ?? this.size()).width * devicePixelRatio), t = track.t.subarray(0, track.rows);
+    const { track, beside } = this.page, { phase } = this.group, parts = phase ? Infinity : Math.ceil(PARTS * ((this.plot ?? this.size()).width - AXIS - ROOM) * devicePixelRatio), t = track.t.subarray(0, track.rows);
     const seen = (l) => phase || !this.hidden.has(l.name), times = instants(t, parts);
     const kept = beside && !phase ? this.lines.map((l) => (seen(l) ? Array.from(times, (at) => beside.value(l.name, at)) : [])) : [];
     return [times, ...this.lines.map((l) => (seen(l) ? extremes(track.column(l.name), parts) : [])), ...kept];
@@ -132,9 +134,9 @@ export class Pane {
     this.plot = plainly(() => new uPlot(
       {
         ...this.size(),
-        legend: { show: false }, padding: [10, 18, 0, 0], scales,
+        legend: { show: false }, padding: [10, ROOM, 0, 0], scales,
         cursor: { points: { show: false }, x: false, y: false, drag: { x: false, y: false } },
-        axes: [{ ...axis, size: 22, values: (_, v, axis, space, step) => ticks(v, step).map((x, k) => x + (!phase && k === v.length - 1 ? " s" : "")) }, { ...axis, size: 54, values: (_, v, axis, space, step) => ticks(v, step) }],
+        axes: [{ ...axis, size: 22, values: (_, v, axis, space, step) => ticks(v, step).map((x, k) => x + (!phase && k === v.length - 1 ? " s" : "")) }, { ...axis, size: AXIS, values: (_, v, axis, space, step) => ticks(v, step) }],
         series: [{}, ...this.lines.map((l) => ({ stroke: l.colour, width: 1.6, pxAlign: 0, show: shown(l), points: { show: false } })), ...kept.map((l) => ({ stroke: l.colour, width: 1.2, alpha: 0.7, dash: [4, 3], pxAlign: 0, show: shown(l), points: { show: false } }))],
         hooks: { draw: [(u) => {
           if (phase) this.portrait(u);
