@@ -92,7 +92,16 @@ class HybridRun(SampledRun):
 
     def jam(self) -> str:
         """As :meth:`SampledRun.jam`."""
-        return self.last_steps.jam(self.task.system)
+        return self.last_steps.jam(self.task.system) or self._lost_ahead()
+
+    def _lost_ahead(self) -> str:
+        """Sentence on a contact whose gap has no value a little ahead of where the loop stands; ``''`` for none."""
+        if self.contacts is None:
+            return ""
+        t, y = self.loop.ahead()
+        values = self.problem.event_values(t, y)[self.contacts.data.first :]
+        lost = np.flatnonzero(np.isnan(values) & (self.contacts.compiled.guard_rows == NORMAL))
+        return self.contacts.lost(lost[0]) if len(lost) else ""
 
     def _before(self, segment: Segment, row: int) -> Segment:
         """*segment* before this *row*; zeros of events behind it may come again."""
@@ -254,7 +263,7 @@ class HybridRun(SampledRun):
             return segment
         segment = self._before(segment, len(segment.t) - 1)
         t = float(segment.t[-1]) if len(segment.t) else segment.t0
-        self._fault = self.contacts.without_value(t, int(self.contacts.compiled.guard_contacts[lost[0]]))
+        self._fault = ModeError(f"at t = {t:g} s {self.contacts.lost(lost[0])}")
         return segment
 
     # -- a change -------------------------------------------------------------------------------------------------------

@@ -122,9 +122,9 @@ class ContactModes:
         """Sentences on a projected start, and on contacts at rest after an accumulation of impacts."""
         return (*[self.brought] * bool(self.brought), *self.log.rests(self.flags))
 
-    def without_value(self, t: float, i: int) -> ModeError:
-        """A motion in which the gap of the contact number *i* has no value from about *t* on."""
-        return ModeError(f"at t = {t:g} s '{self.touches[i].name}' has {law_fault(np.nan, 0.0, 0.0, 0.0)}")
+    def lost(self, guard: int) -> str:
+        """Words on the contact of a *guard*, a gap without a value."""
+        return f"'{self.touches[self.compiled.guard_contacts[guard]].name}' has {law_fault(np.nan, 0.0, 0.0, 0.0)}"
 
     def refusal(self, t: float) -> SimulationError:
         """Why there is no next mode."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
-from math import isfinite
+from math import expm1, isfinite, log, log1p
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,6 +56,11 @@ if TYPE_CHECKING:
 
 #: Steps between two stall checks, and the largest number of steps that the rest of a run may need at its present pace.
 CHECK_INTERVAL, MAX_STEPS_LEFT = 100_000, 1e11
+#: Exponent of a pace that grows, the largest number of steps that the rest may need if it goes on growing, and the logarithm of
+#: the largest number.
+GROWING, MAX_STEPS_GROWING, LARGEST_LOG = 1.0, 1e9, 700.0
+#: Growth of the largest speed in a run backwards in time of which the sentence on its end tells.
+DRIVEN = 1e4
 #: Advice for time stepping that ran out of steps.
 ALLOWED = "max_steps allows more steps, and a larger max_step needs fewer"
 
@@ -319,7 +324,22 @@ def obstacle(task: SimulationProblem, t: float, y: FloatArray) -> str:
     if depend := singular_configuration(task.equations, task.made.p, t, (y[:nq], y[nq : nq + nv]), task.regular):
         return f"{depend}: it may be that they cannot be met beyond"
     found = (kink(task.equations, task.made.p, t, y) for kink in (contact_kink, constraint_jump, placement_kink))
-    return next(filter(None, found), "")
+    return next(filter(None, found), "") or _driven(task, y[nq : nq + nv])
+
+
+def _driven(task: SimulationProblem, v: FloatArray) -> str:
+    """Sentence on speeds *v* that what brakes has made large in a run backwards in time; ``''`` where it has not."""
+    fastest = int(np.abs(v).argmax()) if len(v) else 0
+    if (
+        task.t1 > task.t0
+        or not len(v)
+        or abs(v[fastest]) < DRIVEN * (1.0 + np.abs(task.y0[task.system.nq :][: len(v)]).max())
+    ):
+        return ""
+    return (
+        "backwards in time, dampers, friction and contacts that yield drive what they brake forwards in time: "
+        f"'{task.system.v_names[fastest]}' is {v[fastest]:.1e} here; begin earlier, and run forwards"
+    )
 
 
 def start_refusal(task: SimulationProblem, rate: FloatArray) -> str:
@@ -502,16 +522,25 @@ class WorkQuadrature:
 
 
 class StallWatch:
-    """Stall detection: a run whose steps shrink without bound never reaches its end."""
+    """Stall detection: a run whose steps shrink without bound never reaches its end.
+
+    The number of steps in a time is taken for a power of the time since the start, with the lesser of its last two exponents.
+    """
 
     def __init__(self, t0: float, t1: float) -> None:
-        self._t, self._t1, self._steps = t0, t1, 0
+        self._t0, self._t, self._t1, self._steps = t0, t0, t1, 0
+        self._pace, self._exponents = 0.0, [0.0, 0.0]
 
     def steps_left(self, t: float, steps: int) -> float:
-        """Number of steps to the end at the present pace, where more than a run can make; else 0."""
-        made = steps - self._steps
+        """Number of steps to the end, where more than a run can make; else 0."""
+        made, before = steps - self._steps, abs(self._t - self._t0)
         if made < CHECK_INTERVAL:
             return 0.0
-        left = made * abs(self._t1 - t) / max(abs(t - self._t), tolerances.LEAST_DIVISOR)
-        self._t, self._steps = t, steps
-        return left if left > MAX_STEPS_LEFT else 0.0
+        gone, rest, last = (max(abs(x), tolerances.LEAST_DIVISOR) for x in (t - self._t0, self._t1 - t, t - self._t))
+        pace = made / last
+        grows = self._pace > 0.0 and before < gone
+        self._exponents = [self._exponents[1], log(pace / self._pace) / log(gone / before) if grows else 0.0]
+        self._t, self._steps, self._pace = t, steps, pace
+        exponent = lesser if (lesser := min(self._exponents)) >= GROWING else 0.0
+        left = pace * gone / (1.0 + exponent) * expm1(min(LARGEST_LOG, (1.0 + exponent) * log1p(rest / gone)))
+        return left if left > (MAX_STEPS_LEFT if exponent == 0.0 else MAX_STEPS_GROWING) else 0.0

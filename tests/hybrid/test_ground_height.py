@@ -170,6 +170,19 @@ def test_a_disk_that_spins_along_a_steep_dome_does_not_sink_by_steps() -> None:
     assert (found.energy - np.minimum.accumulate(found.energy)).max() < 1e-5 * np.ptp(found.energy)
 
 
+@pytest.mark.slow
+def test_an_upright_wheel_stands_on_its_own_rim_in_a_groove_that_is_narrower_than_its_radius() -> None:
+    """It had a dome as wide as itself, and stood on that, or did not fit."""
+    model = kn.loads(
+        "gravity 9.81; Wheel | Sx(x), Sy(0.05*pi), Sz(z), Ry(roll) = 1, 0.01, 0.02, 0.01; coordinates x, z, roll;"
+        "contact tyre : wheel = 0.3 between Wheel axis (0, 1, 0) and ground axis (0, 0, 1) height 0.03*cos(20*Wheel.y);"
+        "initial z = 0.28, x' = 1;"
+    )
+    run = kn.simulate(model, 0.1, method="events")
+    assert run.success
+    assert run["z"][-1] == pytest.approx(0.3 - 0.03, abs=1e-9)
+
+
 #: Hollows that are narrower than the disk.
 NARROW = "0.1*sin(8*B.x)*cos(9*B.y)"
 

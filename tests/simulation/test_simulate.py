@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import signal
 import sys
@@ -22,6 +23,7 @@ from kineta.runtime.constraint_treatment import FREE
 from kineta.runtime.implicit_methods import jacobian
 from kineta.runtime.parameter_checks import parameters
 from kineta.simulation.progress import Progress
+from kineta.simulation.run import StallWatch
 from tests.models import OSCILLATOR, PENDULUM, block
 from tests.support import EXAMPLES, slow
 
@@ -286,6 +288,32 @@ def test_the_memory_of_a_run_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 # -- ends before the end -----------------------------------------------------------------------------------------------
+
+
+def test_a_run_backwards_whose_steps_shrink_without_end_says_what_drives_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kineta.simulation.run.CHECK_INTERVAL", 1000)
+    arm = kn.loads(
+        "A | Rz(a), Sx(1) = 1; B ~ A | Rz(b), Sx(1) = 1; coordinates a, b; damper shoulder = 40 on a'; damper elbow = 40 on b';"
+    )
+    run = kn.simulate(arm, -1.0, v={"a'": 1.0}, samples=3)
+    assert run.status == 4
+    assert run.steps < 100_000
+    assert (
+        "backwards in time, dampers, friction and contacts that yield drive what they brake forwards in time: '"
+        in run.message
+    )
+
+
+def test_a_pace_that_grows_as_a_power_of_the_time_is_no_stall() -> None:
+    watch = StallWatch(0.0, 20.0)
+    assert [watch.steps_left(1e-3 * n**0.5, n) for n in range(100_000, 1_000_000, 100_000)] == [0.0] * 9
+    growing = StallWatch(0.0, 1.0)
+    assert [growing.steps_left(math.log(n) / 100, n) > 0 for n in range(100_000, 500_000, 100_000)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
 
 
 @pytest.mark.parametrize("method", ["dop853", "dopri5", "RK45", "LSODA", *slow(["CVODE", "BDF"])])

@@ -25,8 +25,9 @@ from kineta.spatial.vector import Vector
 STEPS = 6
 #: Least determinant in a step, which keeps it finite, and part of the size of a shape up to which a place is found.
 LEAST, FOUND = 1e-3, 1e-4
-#: Sine of the lean below which a rim over a plane has a dome, and how much faster than over the ground its normal turns on it.
-SHALLOW, CURVED = 0.02, 2.0
+#: Sine of the lean below which a rim over a plane has a dome, how much faster than over the ground its normal turns on it, and a
+#: sine that none exceeds, so that what stands upright has its own rim.
+SHALLOW, CURVED, STEEP = 0.02, 2.0, 0.9
 #: Names of the components of P, unlike any name of a model.
 PLACE = tuple(f"ground under a shape {c}" for c in "xyz")
 
@@ -68,7 +69,8 @@ def touched(
 def dome(centre: Vector, axes: Sequence[Vector], radius: Ref, slope: Callable[[Vector], Vector]) -> Ref:
     """The sine of the lean below which a rim of this *radius* over ground of the *slope* grad f(P) has a dome, on whose way its
     normal turns CURVED times as fast as that of the ground. How fast that turns is the eighth root of the sum of eighth powers
-    at the *centre* and at four places round it along two *axes* of the plane: smooth, and hardly more than the largest.
+    at the *centre* and at four places round it along two *axes* of the plane: smooth, and hardly more than the largest. So is the
+    sine, which is bounded by STEEP.
     """
     g, place = centre.graph, Vector(centre.graph, *map(centre.graph.symbol, PLACE))
     bends = [x for f in slope(place).refs for x in gradient(g, f, set(place.refs)).values()]
@@ -76,7 +78,9 @@ def dome(centre: Vector, axes: Sequence[Vector], radius: Ref, slope: Callable[[V
     places = [centre, *(centre + e * x for e in axes for x in (radius, neg(radius)))]
     squares = [substitute(g, [square], dict(zip(PLACE, at.refs, strict=True)))[0] for at in places]
     scaled = [g.const(SHALLOW**2), *(g.mul(g.mul(scale, scale), x) for x in squares)]
-    return g.sqrt(g.sqrt(g.sqrt(g.sum(g.mul(g.mul(x, x), g.mul(x, x)) for x in scaled))))
+    eighth = g.sum(g.mul(g.mul(x, x), g.mul(x, x)) for x in scaled)
+    bounded = g.div(eighth, g.add(ONE, g.mul(eighth, g.const(STEEP**-8))))
+    return g.sqrt(g.sqrt(g.sqrt(bounded)))
 
 
 def unit(N: Vector) -> Vector:
