@@ -40,7 +40,8 @@ class EventData(Record, partial=True):
     tried : (n,) at an interpolated state; errors : (n,) evaluation errors at the start; within : (states,) at an inner part
     signs : (DIRECTIONS, states) perturbation directions
     room : number of stored zeros at which a step must not start; which, times, states : those found
-    kept_left, kept_noise : (n,) left and noise at the start of the step; crowded : it has too many zeros
+    kept_left, kept_noise : (n,) left and noise at the start of the step; searches : pieces looked at
+        in the step, and searches for zeros and extrema; crowded : it has too many of either
     ended : the last wanted zero is found; undefined : an event is undefined in a part of the step; pole : the last sign
         change was one
     points, x, f : sampling points of an event in the piece; a, fa, b, fb : the bracket of a search
@@ -70,6 +71,7 @@ class EventData(Record, partial=True):
     states: Reals
     kept_left: Integers
     kept_noise: Reals
+    searches: int
     crowded: bool
     ended: bool
     undefined: bool

@@ -32,7 +32,7 @@ CHUNK, CHUNK_BYTES = 4096, 2**26
 #: Target duration between two pauses [s].
 PAUSE = 0.1
 #: Smallest number of steps between two pauses, and with contacts the number, times the square of that of states.
-_FEW, STEADY = 16, 2**17
+_FEW, STEADY = 16, 2**15
 #: Reasons for a failure, by the return value of the loop.
 FAILURES = {loop_abi.STEP_TOO_SMALL: STEP_UNDERFLOW, loop_abi.NOT_FINITE: NOT_FINITE}
 

@@ -10,7 +10,7 @@ from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.kernels.vectors import copy, largest
 from kineta.kernels.zero_search import event_value, put_extremum, put_point, zero
 from kineta.memory import Reals
-from kineta.numerics.roots import AWAY, BETWEEN, CROWDED, DIP, LEAST, MANY, OFF, PARTS
+from kineta.numerics.roots import AWAY, BETWEEN, CROWDED, DIP, LEAST, MANY, OFF, PARTS, SEARCHES
 
 
 @kernel
@@ -226,6 +226,7 @@ def locate_one(method: LoopMethod, run: RunData, dense: Reals, i: int) -> None:
 def evaluate_parts(method: LoopMethod, run: RunData, dense: Reals) -> None:
     """Evaluate all events at the parts of the piece behind its start."""
     e, behind = run.events, run.events.start + run.events.width
+    e.searches += 1
     if behind == 1.0:
         evaluate_events(run, e.end, run.new, e.values[(len(PARTS) - 1) * e.n :])
     else:
@@ -314,14 +315,21 @@ def forget(run: RunData, t: float, before: int) -> None:
 
 
 @kernel
+def has_many(run: RunData, before: int, most: int) -> bool:
+    """Whether the step has too many zeros, behind those found *before* it, or more than *most* pieces and searches."""
+    return run.events.found - before > MANY or run.events.searches > most
+
+
+@kernel
 def locate(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, end: float) -> None:
     """Locate the event zeros of the step from t to *end*, up to the piece in which it ends, or report that some are undefined
-    in a part of it. Pieces are as long as the parts of each show what events do between them. A step with too many zeros is
-    ``crowded``: none of them counts, and it is to be made shorter.
+    in a part of it. Pieces are as long as the parts of each show what events do between them. A step with too many zeros, or
+    pieces and searches, as where an event is noise, is ``crowded``: none of them counts, and it is to be made shorter.
     """
     e = run.events
-    e.t, e.h, e.end, e.start, e.width, e.crowded = t, h, end, 0.0, 1.0, False
+    e.t, e.h, e.end, e.start, e.width, e.crowded, e.searches = t, h, end, 0.0, 1.0, False, 0
     before, shorter = e.found, fabs(h) > CROWDED * fabs(run.t_end - t)
+    most = SEARCHES if shorter else MANY
     for i in range(e.n):
         e.kept_left[i], e.kept_noise[i] = e.left[i], e.noise[i]
     evaluate_parts(method, run, dense)
@@ -330,7 +338,7 @@ def locate(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, e
     going = not e.undefined
     while going:
         halved = is_to_halve(run)
-        if halved and e.found - before <= MANY:
+        if halved and not has_many(run, before, most):
             e.width = 0.5 * e.width
         else:
             for i in range(e.n):
@@ -338,10 +346,11 @@ def locate(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, e
             copy(e.values[(len(PARTS) - 1) * e.n :], e.values, e.n)
             e.start = e.start + e.width
             going = e.start < 1.0 and not e.ended
-            if going and shorter and e.found - before > MANY:
+            many = has_many(run, before, most)
+            if going and shorter and many:
                 forget(run, t, before)
                 going = False
-            e.width = min(2.0 * e.width, 1.0 - e.start) if e.found - before <= MANY else 1.0 - e.start
+            e.width = min(2.0 * e.width, 1.0 - e.start) if not many else 1.0 - e.start
         if going:
             evaluate_parts(method, run, dense)
     if e.undefined:

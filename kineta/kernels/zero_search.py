@@ -101,6 +101,7 @@ def zero(
     is left in ``between``, and ``pole`` says whether it is a pole.
     """
     e = run.events
+    e.searches += 1
     open_bracket(run, a, fa, b, fb)
     tol = max(tolerances.EPS, max(fabs(e.t), fabs(e.t + e.h)) * (4 * tolerances.EPS) / fabs(e.h))
     if fb == 0.0:
@@ -134,6 +135,7 @@ def put_extremum(
     behind = event_value(method, run, dense, i, low, 0.0)
     left, right = ahead - fa, fb - behind
     if fa * left < 0.0 and fb * right > 0.0:
+        run.events.searches += 1
         open_bracket(run, a, left, low, right)
         narrow(method, event_slope, run, dense, i, span, ACCURACY)
         x = run.events.a + 0.5 * span

@@ -481,6 +481,21 @@ def test_friction_where_constraints_hold_already_is_refused_with_both_names(text
         kn.simulate(kn.loads(text), 1.0)
 
 
+def test_a_light_rocker_with_friction_that_a_heavy_crank_drives_passes_its_dead_centres() -> None:
+    """Beside them it responds to a couple by 1e-10 of what it would alone, which was taken for what constraints hold."""
+    run = kn.simulate(
+        kn.loads(
+            "parameters crank = 0.3, coupler = 0.9, rocker = 0.7, base = 0.8; coordinates a, b, c;"
+            "Crank | Rz(a) = Jz(4); Coupler ~ Crank | Sx(crank), Rz(b) = Jz(1e-4); Rocker | Sx(base), Rz(c) = Jz(1e-5);"
+            "loop pin : ball between Coupler at (coupler, 0, 0) and Rocker at (rocker, 0, 0);"
+            "force motor = 60 on a; friction bearing = 0.01 on c; initial b = acos(19/30), c = pi - acos(-0.1);"
+        ),
+        1.0,
+    )
+    assert run.success
+    assert [what for _, what in run.changes] == 3 * ["bearing reverses"]
+
+
 def test_a_contact_without_friction_that_a_constraint_closes_leaves_the_force_to_it() -> None:
     run = kn.simulate(kn.loads(PLANE + "contact c : point between B and ground axis (0, 0, 1);"), 1.0)
     assert run["lambda.k"] == pytest.approx(9.81)

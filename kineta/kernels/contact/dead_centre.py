@@ -42,8 +42,7 @@ def find_slopes(motion: ContactMotion, work: TransitionWork, time: Reals, y: Rea
         copy(work.after[motion.coordinates :], work.a, motion.speeds)
         step_aside(motion, work, time, y, work.a)
         for c in range(problem.contacts):
-            row = 0 if problem.has_normal[c] != 0 else 1
-            if work.leaving[c] != 0 and motion.solution.delassus[9 * c + 4 * row] <= 0.0:
+            if work.leaving[c] != 0 and stays(motion, c, work.after[motion.coordinates :]):
                 status, work.culprit = HELD, c
         step_aside(motion, work, time, y, work.free)
         for c in range(problem.contacts):
@@ -57,6 +56,18 @@ def find_slopes(motion: ContactMotion, work: TransitionWork, time: Reals, y: Rea
             if work.leaving[c] != 0 and problem.has_normal[c] == 0 and still and work.gaps[c] != 0.0:
                 slip[0] = 2.0 * copysign(work.still, work.gaps[c])
     return status
+
+
+@kernel
+def stays(motion: ContactMotion, c: int, v: Reals) -> bool:
+    """Whether speeds v, which constraints allow, do not move the contact c along its first row. Masses have no part in it: beside
+    a dead centre a light rocker responds to a couple by the square of the way, over the inertia of all that it drives.
+    """
+    problem, terms = motion.problem, motion.terms
+    row, start = 0 if problem.has_normal[c] != 0 else 1, problem.row_start[c]
+    n = problem.row_start[c + 1] - start
+    size = largest(terms.jacobian[3 * start + row * n :], n) * largest(v, motion.speeds)
+    return fabs(rate_along(problem, terms, c, row, v)) <= tolerances.DEPENDENCE_TOLERANCE * size
 
 
 @kernel

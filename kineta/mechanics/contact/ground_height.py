@@ -26,8 +26,8 @@ STEPS = 6
 #: Least determinant in a step, which keeps it finite, and part of the size of a shape up to which a place is found.
 LEAST, FOUND = 1e-3, 1e-4
 #: Sine of the lean below which a rim over a plane has a dome, how much faster than over the ground its normal turns on it, and a
-#: sine that none exceeds, so that what stands upright has its own rim.
-SHALLOW, CURVED, STEEP = 0.02, 2.0, 0.9
+#: sine that none exceeds on what stands upright.
+SHALLOW, CURVED, STEEP = 0.02, 2.0, 0.6
 #: Names of the components of P, unlike any name of a model.
 PLACE = tuple(f"ground under a shape {c}" for c in "xyz")
 
@@ -66,11 +66,12 @@ def touched(
     return Vector(g, *either), known
 
 
-def dome(centre: Vector, axes: Sequence[Vector], radius: Ref, slope: Callable[[Vector], Vector]) -> Ref:
+def dome(centre: Vector, axes: Sequence[Vector], radius: Ref, slope: Callable[[Vector], Vector], upright: Ref) -> Ref:
     """The sine of the lean below which a rim of this *radius* over ground of the *slope* grad f(P) has a dome, on whose way its
     normal turns CURVED times as fast as that of the ground. How fast that turns is the eighth root of the sum of eighth powers
     at the *centre* and at four places round it along two *axes* of the plane: smooth, and hardly more than the largest. So is the
-    sine, which is bounded by STEEP.
+    bound of the sine, STEEP over the square *upright* of the sine of the lean against the plane: what stands has its own rim, and
+    what lies in hollows that are narrower than itself is found to.
     """
     g, place = centre.graph, Vector(centre.graph, *map(centre.graph.symbol, PLACE))
     bends = [x for f in slope(place).refs for x in gradient(g, f, set(place.refs)).values()]
@@ -79,8 +80,9 @@ def dome(centre: Vector, axes: Sequence[Vector], radius: Ref, slope: Callable[[V
     squares = [substitute(g, [square], dict(zip(PLACE, at.refs, strict=True)))[0] for at in places]
     scaled = [g.const(SHALLOW**2), *(g.mul(g.mul(scale, scale), x) for x in squares)]
     eighth = g.sum(g.mul(g.mul(x, x), g.mul(x, x)) for x in scaled)
-    bounded = g.div(eighth, g.add(ONE, g.mul(eighth, g.const(STEEP**-8))))
-    return g.sqrt(g.sqrt(g.sqrt(bounded)))
+    fourth = g.mul(g.mul(upright, upright), g.mul(upright, upright))
+    bound = g.mul(g.mul(fourth, fourth), g.const(STEEP**-8))
+    return g.sqrt(g.sqrt(g.sqrt(g.div(eighth, g.add(ONE, g.mul(eighth, bound))))))
 
 
 def unit(N: Vector) -> Vector:

@@ -302,8 +302,8 @@ def _on_normals(
         return partial(_geometry, on, contact, place, name, sight)
     assert contact.normal is not None
     e, sizes = _axis(on, place, sight), on.expression(*place.sizes)
-    at, axes = on.kinematics.position(contact.starts[0]), normals(on.direction(contact.normal))
-    return partial(domed_place, e, sizes=sizes, flat=dome(at, axes, sizes[0], slope))
+    at, up = on.kinematics.position(contact.starts[0]), on.direction(contact.normal)
+    return partial(domed_place, e, sizes=sizes, flat=dome(at, normals(up), sizes[0], slope, lean(e, up)))
 
 
 def _limit(on: Elements, limit: Limit) -> Iterator[UnilateralConstraint]:
