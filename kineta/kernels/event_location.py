@@ -10,7 +10,7 @@ from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.kernels.vectors import copy, largest
 from kineta.kernels.zero_search import event_value, put_extremum, put_point, zero
 from kineta.memory import Reals
-from kineta.numerics.roots import AWAY, BETWEEN, CROWDED, DIP, LEAST, MANY, OFF, PARTS, SEARCHES
+from kineta.numerics.roots import AWAY, BETWEEN, CROWDED, DIP, LEAST, MANY, OFF, PARTS
 
 
 @kernel
@@ -315,21 +315,21 @@ def forget(run: RunData, t: float, before: int) -> None:
 
 
 @kernel
-def has_many(run: RunData, before: int, most: int) -> bool:
-    """Whether the step has too many zeros, behind those found *before* it, or more than *most* pieces and searches."""
-    return run.events.found - before > MANY or run.events.searches > most
+def has_many(run: RunData, before: int, shorter: bool) -> bool:
+    """Whether the step has too many zeros, behind those found *before* it, or where it is not made *shorter* too many pieces."""
+    return run.events.found - before > MANY or (not shorter and run.events.searches > MANY)
 
 
 @kernel
 def locate(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, end: float) -> None:
     """Locate the event zeros of the step from t to *end*, up to the piece in which it ends, or report that some are undefined
-    in a part of it. Pieces are as long as the parts of each show what events do between them. A step with too many zeros, or
-    pieces and searches, as where an event is noise, is ``crowded``: none of them counts, and it is to be made shorter.
+    in a part of it. Pieces are as long as the parts of each show what events do between them. A step with too many zeros is
+    ``crowded``: none of them counts, and it is to be made shorter. One that is short already has few pieces, too: events that are
+    noise, as forces where a loop folds flat, would take thousands.
     """
     e = run.events
     e.t, e.h, e.end, e.start, e.width, e.crowded, e.searches = t, h, end, 0.0, 1.0, False, 0
     before, shorter = e.found, fabs(h) > CROWDED * fabs(run.t_end - t)
-    most = SEARCHES if shorter else MANY
     for i in range(e.n):
         e.kept_left[i], e.kept_noise[i] = e.left[i], e.noise[i]
     evaluate_parts(method, run, dense)
@@ -338,7 +338,7 @@ def locate(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, e
     going = not e.undefined
     while going:
         halved = is_to_halve(run)
-        if halved and not has_many(run, before, most):
+        if halved and not has_many(run, before, shorter):
             e.width = 0.5 * e.width
         else:
             for i in range(e.n):
@@ -346,7 +346,7 @@ def locate(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, e
             copy(e.values[(len(PARTS) - 1) * e.n :], e.values, e.n)
             e.start = e.start + e.width
             going = e.start < 1.0 and not e.ended
-            many = has_many(run, before, most)
+            many = has_many(run, before, shorter)
             if going and shorter and many:
                 forget(run, t, before)
                 going = False

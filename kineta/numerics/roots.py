@@ -13,12 +13,9 @@ PARTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 BETWEEN, OFF = ((0, 0.3127), (1, 0.4271), (3, 0.1733)), 4.0
 #: Shortest piece of a step that has sampling points of its own, where those of a longer one do not show what events do.
 LEAST = 2.0**-12
-#: Zeros in a step from which on it is made shorter; and the least step of which this is so, relative to the time left: the rest
-#: of a shorter one is one piece.
+#: Zeros in a step from which on it is made shorter; and the least step of which this is so, relative to the time left: of a
+#: shorter one the rest is one piece behind so many zeros, or pieces with searches for them.
 MANY, CROWDED = 32, 1e-5
-#: Pieces of a step, with searches for zeros and extrema in them, from which on it is made shorter, too; of a step that is not,
-#: MANY are looked at. Where events are noise, all pieces down to LEAST would be.
-SEARCHES = 256
 #: Sampling points before the first of :data:`PARTS`, for events that start at a zero.
 AWAY = (1e-3, 1e-2, 1e-1)
 #: Largest excursion of a value between two samples, relative to its second difference: one eighth for a parabola.

@@ -125,6 +125,19 @@ def test_a_value_that_does_not_come_to_zero_has_none() -> None:
     assert not len(in_one_step(lambda t: -1e-12 - abs(t - 0.3)))
 
 
+def test_noise_in_a_step_that_is_short_already_is_looked_at_in_few_pieces() -> None:
+    calls = 0
+
+    def noise(t: float, y: FloatArray) -> FloatArray:
+        nonlocal calls
+        calls += 1
+        return np.array([1.1 + np.sin(1e12 * t)])
+
+    still = problem(lambda t, y: 0 * y, 0.0, 1.0, [0], events=watched(noise, 1, 0))
+    next(iter(NativeRun(DOP853, integration_loop(DOP853), still, rtol=1.0, atol=1.0, first_step=1e-6, max_steps=1)))
+    assert calls < 2000  # 186 570 in all pieces down to the shortest
+
+
 def test_an_event_that_leaves_the_zero_of_the_start_and_returns_in_the_first_step() -> None:
     events = watched(lambda t, y: np.array([t * (0.6 - t)]), 1)
     events.noise[:] = 1e-14
