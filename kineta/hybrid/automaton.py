@@ -113,20 +113,20 @@ class HybridRun(SampledRun):
 
     def __iter__(self) -> Iterator[Segment]:
         end, jumped, held = self._run.problem.t1, self._resumed, False
-        if self.contacts is not None and (heard := self._heard(self.contacts.struck)):
+        control, contacts, paced = self.control, self.contacts, self.contacts if self.bounded else None
+        if contacts is not None and (heard := self._heard(contacts.struck)):
             yield from self._transition(self.task.t0, self.problem.y0, heard, end, self.control.made)
             self.loop.zeros()  # at the start there are none
             jumped = True
         while self.ended is None:
             t, y, fired = self.task.t0, self.problem.y0, None
             for piece in self._run:
-                made = self.control.made
+                made = control.made
                 segment = piece.within(made, jumped=jumped, held=held)
-                if self.contacts is not None:
-                    if segment.changed is not None:
-                        segment = self._noted(segment, segment.changed, self.contacts)
-                    if self.bounded and self._fault is None:
-                        self._check_pace(segment, self.contacts)
+                if contacts is not None and segment.changed is not None:
+                    segment = self._noted(segment, segment.changed, contacts)
+                if paced is not None and self._fault is None:
+                    self._check_pace(segment, paced)
                 if self.strikes_apart or segment.odd or (segment.zeros and len(segment.zeros[0])):
                     segment, fired = self._cut(segment)
                 if made.closed or jumped or segment.later:
@@ -143,15 +143,14 @@ class HybridRun(SampledRun):
                     break
             if fired is None and (t != end or end == self.task.t1):
                 return
-            before = self.control.made
+            before = control.made
             if fired is None:
-                following = self.control.take(y)
+                following = control.take(y)
                 if following is None:
                     return
                 end, held = following, True
-                if self._touches_alone and self._near.apart:  # forces alone change
-                    assert self.contacts is not None
-                    self.loop.go_on(end, self.contacts.set_block(self.control.made.h))
+                if contacts is not None and self._touches_alone and self._near.apart:  # forces alone change
+                    self.loop.go_on(end, contacts.set_block(control.made.h))
                     continue
             yield from self._transition(t, y, fired or [], end, before)
             jumped = True

@@ -70,13 +70,13 @@ class FallbackRun(SampledRun):
         t, y = self.problem.t0, self.problem.y0
         fault, patience = "" if self.contacts.fault is None else str(self.contacts.fault), QUIET
         while True:
-            begin, reached, flags = t, None, self.contacts.flags
+            begin, reached, flags, passed = t, None, self.contacts.flags, self._crowd.passed
             try:
                 for segment in self.hybrid if not fault else ():
                     if segment.end or segment.later or segment.mode.closed:
                         segment, fault = self._watched(segment)
                     else:
-                        self._crowd.passed(segment.t)
+                        passed(segment.t)
                     if len(segment.t):
                         reached = segment
                     yield segment

@@ -330,7 +330,7 @@ def contact_memory(
     return {
         "solution": _solution(p, m, sizes["jacobian"]),
         "contacts": _modes(closed),
-        "work": _mode_work(p, closed),
+        "work": mode_work(p.speeds, closed),
         "island": _island_work(p, m, sizes["inertia"], largest),
     }
 
@@ -348,15 +348,16 @@ def _modes(m: int) -> ContactMode:
     return ContactMode(**marks, direction=np.zeros(2 * m), reference=np.zeros(3 * m))
 
 
-def _mode_work(p: ContactProblem, m: int) -> ModeWork:
-    sizes = {"force": 3 * m, "toward": 2 * m, "speeds": 3 * p.speeds, "matrix": 27 * m * m}
+def mode_work(speeds: int, m: int) -> ModeWork:
+    """Working memory of forces of m contacts, of a problem with so many *speeds*."""
+    sizes = {"force": 3 * m, "toward": 2 * m, "speeds": 3 * speeds, "matrix": 27 * m * m}
     sizes |= {"right": 3 * m, "found": 3 * m, "centre": 3 * m, "proximity": 3 * m, "missed": 3 * m, "ease": m}
     sizes |= {"asked": 16 * m + 2, "noted": 16 * m + 2, "kept": 4 * m}
-    half = p.speeds * (p.speeds + 1) // 2
+    half = speeds * (speeds + 1) // 2
     squares = min((m + 1) * half, 18 * m * m)
     sizes["squares"] = squares + min(half, squares)
     memory = {name: np.zeros(size) for name, size in sizes.items()}
-    numbers = {"rows": _zeros(6 * m), "order": _zeros(6 * m), "place": _zeros(p.speeds)}
+    numbers = {"rows": _zeros(6 * m), "order": _zeros(6 * m), "place": _zeros(speeds)}
     return ModeWork(**memory, **numbers, weight=np.ones(3 * m), n_squares=squares)
 
 

@@ -29,6 +29,7 @@ from kineta.kernels.contact.block_inertia import (
 from kineta.kernels.contact.friction_cone import kinetic_friction, static_friction
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.kept_equations import is_noted, keep_forces, note_loads, note_rows, recall_forces
+from kineta.kernels.contact.pivoting import eliminate_column
 from kineta.kernels.contact.proximal_iteration import (
     is_undetermined,
     number_sharing,
@@ -217,12 +218,7 @@ def factor_held_rows(motion: ContactMotion, S: Reals, n: int) -> None:
     for k in range(n):
         most, pivot = solution.delassus[9 * rows[2 * k] + 4 * rows[2 * k + 1]], S[k * n + k]
         S[k * n + k] = 1.0 / pivot if pivot > WEAK * most else 0.0
-        for i in range(k + 1, n):
-            part = S[i * n + k] * S[k * n + k]
-            S[i * n + k] = part
-            if part != 0.0:
-                for j in range(k + 1, n):
-                    S[i * n + j] -= part * S[k * n + j]
+        eliminate_column(S, n, k)
 
 
 @kernel

@@ -30,9 +30,16 @@ def eliminate(A: Reals, n: int, size: Reals, order: Integers) -> None:
                 A[row * n + j] = kept
         pivot = A[k * n + k]
         A[k * n + k] = 1.0 / pivot if pivot != 0.0 else 0.0
-        for i in range(k + 1, n):
-            part = A[i * n + k] * A[k * n + k]
-            A[i * n + k] = part
+        eliminate_column(A, n, k)
+
+
+@kernel
+def eliminate_column(A: Reals, n: int, k: int) -> None:
+    """Take the row k of A (n, n) from those below it, whose entries in its column become factors; its pivot is a reciprocal."""
+    for i in range(k + 1, n):
+        part = A[i * n + k] * A[k * n + k]
+        A[i * n + k] = part
+        if part != 0.0:
             for j in range(k + 1, n):
                 A[i * n + j] -= part * A[k * n + j]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from kineta import tolerances
 from kineta.integration.contact_records import ContactSolution, ModeWork
 from kineta.kernels.contact.block_inertia import substitute
-from kineta.kernels.contact.pivoting import back_substitute, eliminate
+from kineta.kernels.contact.pivoting import back_substitute, eliminate, eliminate_column
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import copy
 from kineta.memory import Reals
@@ -107,11 +107,7 @@ def factor_core(A: Reals, n: int) -> float:
     for k in range(n):
         least = min(least, A[k * n + k])
         A[k * n + k] = 1.0 / A[k * n + k]
-        for i in range(k + 1, n):
-            part = A[i * n + k] * A[k * n + k]
-            A[i * n + k] = part
-            for j in range(k + 1, n):
-                A[i * n + j] -= part * A[k * n + j]
+        eliminate_column(A, n, k)
     return least
 
 

@@ -20,6 +20,7 @@ from kineta.integration.contact_records import (
 from kineta.kernels.contact import active_set, block_inertia, islands
 from kineta.kernels.machine_code import machine_code
 from kineta.memory import BOOLEAN, INTEGER, INTEGERS, REAL, REALS, CompiledFunction
+from kineta.runtime.contact_problem import mode_work
 
 
 @dataclass(frozen=True)
@@ -171,24 +172,7 @@ def mode_memory(
         direction=np.zeros(2 * m) if toward is None else np.ravel(toward).astype(float),
         reference=np.zeros(3 * m),
     )
-    work = ModeWork(
-        force=np.zeros(3 * m),
-        toward=np.zeros(2 * m),
-        speeds=np.zeros(3 * speeds),
-        rows=np.zeros(6 * m, dtype=np.int64),
-        matrix=np.zeros(27 * m * m),
-        **{name: np.zeros(3 * m) for name in ("right", "found", "centre", "proximity", "missed")},
-        order=np.zeros(6 * m, dtype=np.int64),
-        place=np.zeros(speeds, dtype=np.int64),
-        ease=np.zeros(m),
-        weight=np.ones(3 * m),
-        n_squares=(m + 1) * (speeds * (speeds + 1) // 2),
-        squares=np.zeros((m + 2) * (speeds * (speeds + 1) // 2)),
-        asked=np.zeros(16 * m + 2),
-        noted=np.zeros(16 * m + 2),
-        kept=np.zeros(4 * m),
-    )
-    return mode, work
+    return mode, mode_work(speeds, m)
 
 
 def motion_of_problem(p: RandomProblem, contacts: ContactMode, work: ModeWork) -> ContactMotion:
