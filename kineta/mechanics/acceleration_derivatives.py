@@ -20,8 +20,8 @@ from kineta.mechanics.algorithms.motion_changes import MotionChanges
 from kineta.mechanics.derivation import Array, Derivation, Rule, matrix
 from kineta.mechanics.elements import inertia_elements
 from kineta.mechanics.force_derivatives import applied_changes, cheapest, inverse_derivatives, swept
-from kineta.mechanics.from_residual import unchanging
-from kineta.mechanics.kinematics.common_frames import Sharing
+from kineta.mechanics.from_residual import seen_motion
+from kineta.mechanics.kinematics.common_frames import Frames
 from kineta.mechanics.kinematics.tree import At
 from kineta.mechanics.tangent import DIRECTIONS, balance, closure, derivatives, solved
 from kineta.passes.substitute import substitute
@@ -38,22 +38,22 @@ def forward_derivatives(d: Derivation) -> list[Mapping[str, Array]]:
 
 def _written(d: Derivation) -> list[Mapping[str, Array]]:
     inverse = inverse_derivatives(d)
-    sharings: list[Sharing] = [way for way in inverse if way != "graph"]
+    frames: list[Frames] = [way for way in inverse if way != "graph"]
     found: list[Mapping[str, Array]] = []
     if "graph" in inverse:
         found.append({part: tangent.RULES[part](d) for part in PARTS})
     if _articulated(d):
-        found += [_by_bodies(d, sharing) for sharing in sharings]
-    if len(sharings) > 1:
-        found.append(_by_factors(d, _fewest(d, sharings)))
+        found += [_by_bodies(d, way) for way in frames]
+    if len(frames) > 1:
+        found.append(_by_factors(d, _fewest(d, frames)))
     return found
 
 
-def _fewest(d: Derivation, sharings: list[Sharing]) -> Sharing:
-    """That of *sharings* in which the derivatives of the forces take the fewest operations."""
+def _fewest(d: Derivation, frames: list[Frames]) -> Frames:
+    """Those of *frames* in which the derivatives of the forces take the fewest operations."""
     inverse, parts = inverse_derivatives(d), ("inverse_by_q", "inverse_by_v", "mass_matrix")
-    refs = cheapest(d, [inverse[sharing] for sharing in sharings], *parts).refs
-    return next(s for s in sharings if tuple(x for part in parts for x in inverse[s][part].refs) == refs)
+    refs = cheapest(d, [inverse[way] for way in frames], *parts).refs
+    return next(way for way in frames if tuple(x for part in parts for x in inverse[way][part].refs) == refs)
 
 
 def _free_rates(d: Derivation) -> tuple[At, ...]:
@@ -80,16 +80,16 @@ def _articulated(d: Derivation) -> bool:
     return all(x == ZERO for row in (*by_q, *by_v) for x in row)
 
 
-def _by_bodies(d: Derivation, sharing: Sharing) -> Mapping[str, Array]:
+def _by_bodies(d: Derivation, frames: Frames) -> Mapping[str, Array]:
     g, n = d.graph, len(d.symbols.v)
     tau = [g.add(t, q) for t, q in zip(d.symbols.tau, d.elements.forces, strict=True)]
-    still = unchanging(d)
-    bodies = articulated_bodies(still, tau, d.elements.wrenches)
+    still, applied = seen_motion(d, [ZERO] * n, held=frames.held)
+    bodies = articulated_bodies(still, tau, applied)
     wdot = [x + y.n for x, y in zip(still.W(1), bodies.accelerations, strict=True)]
     a = [x + y.f for x, y in zip(still.X(2), bodies.accelerations, strict=True)]
     F = [bodies.transmitted(i) for i in range(len(a))]
-    m = MotionChanges(d.mechanism, d.kinematics.w, wdot, a, F, _free_rates(d))
-    found = rate_answers(m, bodies, sharing)
+    m = MotionChanges(still.mechanism, still.W(0), wdot, a, F, _free_rates(d))
+    found = rate_answers(m, bodies, frames.sharing)
     compliance = _on_speeds(d, found.by_force, forces=True)
     rows = {"tau": compliance}
     for block, pairs in (("q", found.by_displacement), ("v", found.by_rate)):
@@ -117,10 +117,10 @@ def _on_speeds(d: Derivation, pairs: Pairs, *, forces: bool = False) -> list[lis
     return rows
 
 
-def _by_factors(d: Derivation, sharing: Sharing) -> Mapping[str, Array]:
+def _by_factors(d: Derivation, frames: Frames) -> Mapping[str, Array]:
     g, n = d.graph, len(d.symbols.v)
     factors, values = solved(d)
-    own = swept(d, sharing, () if d.rows else _free_rates(d))
+    own = swept(d, frames, () if d.rows else _free_rates(d))
     held = [*balance(d, [ZERO] * n), *closure(d)]
     found = {"forward_by_tau": tangent.RULES["forward_by_tau"](d)}
     for block in ("q", "v"):

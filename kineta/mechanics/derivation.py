@@ -29,6 +29,7 @@ from kineta.mechanics.elements.state_rates import with_state_rates
 from kineta.mechanics.kinematics.axis_alignment import aligned
 from kineta.mechanics.kinematics.kinematics import TreeKinematics
 from kineta.mechanics.kinematics.origin_placement import slid
+from kineta.mechanics.kinematics.parallel_axes import HeldAxes, held_axes
 from kineta.mechanics.kinematics.regrouping import held_tips, regrouped
 from kineta.mechanics.kinematics.sweeps import LinkMotion, accelerated
 from kineta.mechanics.kinematics.tree import Mechanism, kinematic_tree, rebased, rounded, with_mass
@@ -75,6 +76,7 @@ _WITHOUT_RULES = (
     "kinematics",
     "accelerated",
     "elements",
+    "held",
     "constraint_rows",
     "rows",
     "contacts",
@@ -153,6 +155,11 @@ class Derivation:
     def elements(self) -> Elements:
         """The actions of the elements."""
         return apply_elements(Elements(self.mechanism, self.kinematics))
+
+    @once
+    def held(self) -> HeldAxes:
+        """The mechanism with the axes of links that carry a parallel axis held on their carriers."""
+        return held_axes(self.mechanism)
 
     @once
     def rows(self) -> tuple[Row, ...]:

@@ -21,8 +21,8 @@ from kineta.mechanics.algorithms.motion_changes import MotionChanges
 from kineta.mechanics.derivation import Array, Derivation, Rule, matrix
 from kineta.mechanics.elements import inertia_elements
 from kineta.mechanics.from_residual import cheapest as fewest
-from kineta.mechanics.from_residual import less_applied, moving
-from kineta.mechanics.kinematics.common_frames import Sharing
+from kineta.mechanics.from_residual import holdings, less_applied, seen_motion
+from kineta.mechanics.kinematics.common_frames import Frames, Sharing
 from kineta.mechanics.kinematics.sweeps import accelerated, carried, generalized, rate_forces
 from kineta.mechanics.kinematics.tree import At, rates_below
 from kineta.mechanics.tangent import DIRECTIONS, derivatives
@@ -35,7 +35,7 @@ from kineta.threads import memo
 K = TypeVar("K")
 
 #: Ways in which the derivatives are written: on the graph, or swept in these frames.
-Way = Literal["graph", "link", "limb", "tree"]
+Way = Literal["graph"] | Frames
 
 #: Speeds of a mechanism of relative coordinates beyond which differentiation on the graph is never cheaper.
 FEW = 16
@@ -62,9 +62,11 @@ def ways(d: Derivation) -> tuple[Way, ...]:
     if [len(link.rates) for link in base] != rates or sum(rates) > CROWDED * len(d.symbols.v):
         return ("graph",)
     if sum(own * below for own, below in zip(rates, rates_below(links), strict=True)) > MANY:
-        return ("limb",)
-    few = len(d.symbols.v) <= FEW or not d.mechanism.one_to_one
-    return ("graph", "link", "limb", "tree") if few else ("link", "limb", "tree")
+        return (Frames("limb", held=True),)
+    sharings: tuple[Sharing, ...] = ("link", "limb", "tree")
+    if len(d.symbols.v) > FEW and d.mechanism.one_to_one:
+        return tuple(Frames(sharing, held=True) for sharing in sharings)
+    return ("graph", *(Frames(sharing, held) for held in holdings(d) for sharing in sharings))
 
 
 def inverse_derivatives(d: Derivation) -> Mapping[Way, Mapping[str, Array]]:
@@ -77,15 +79,15 @@ def _on_graph(d: Derivation) -> Mapping[str, Array]:
     return {**own, "mass_matrix": d["mass_matrix"]}
 
 
-def swept(d: Derivation, sharing: Sharing, free: Collection[At] = ()) -> Mapping[str, Array]:
-    """The same by sweeps in the frames of *sharing*. Where rates are *free*, forces leave out what accelerations of these rates
+def swept(d: Derivation, frames: Frames, free: Collection[At] = ()) -> Mapping[str, Array]:
+    """The same by sweeps in *frames*. Where rates are *free*, forces leave out what accelerations of these rates
     take up: accelerations of the speeds, ``taken_by_q`` and ``taken_by_v``.
     """
     g, n = d.graph, len(d.symbols.v)
-    motion = moving(d, d.symbols.vdot)
-    F = carried(d.mechanism, less_applied(d, motion.wrenches(2)))
-    m = MotionChanges(d.mechanism, motion.W(0), motion.W(1), motion.X(2), F, free)
-    by_rates, inertia = rate_derivatives(m, sharing), inertia_elements.generalized(d)
+    motion, wrenches = seen_motion(d, d.symbols.vdot, held=frames.held)
+    F = carried(motion.mechanism, less_applied(motion.wrenches(2), wrenches))
+    m = MotionChanges(motion.mechanism, motion.W(0), motion.W(1), motion.X(2), F, free)
+    by_rates, inertia = rate_derivatives(m, frames.sharing), inertia_elements.generalized(d)
     own = zip(_mass(m, by_rates.mass), inertia_elements.mass_matrix(d.symbols), strict=True)
     found = {"mass_matrix": matrix([[g.add(x, y) for x, y in zip(*row, strict=True)] for row in own], n)}
     for block in ("q", "v"):

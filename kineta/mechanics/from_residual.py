@@ -180,11 +180,14 @@ def jacobian(kept: Sequence[Row], n: int) -> Array:
 
 
 def recursion(d: Derivation, vdot: Sequence[Ref]) -> list[Ref]:
-    """The generalised forces tau = M vdot + bias by the two sweeps, the cheapest way to join subtrees to carriers."""
-    motion = moving(d, vdot)
-    ways = [rate_residual(d, motion)]
-    if d.mechanism.one_to_one and not d.graph.exact:
-        ways += [joined_subtrees.rate_forces(motion, d.elements.wrenches, c) for c in joined_subtrees.choices(motion)]
+    """The generalised forces tau = M vdot + bias by the two sweeps, in the cheapest way to hold axes and to join subtrees."""
+    ways = []
+    for motion, applied in seen_motions(d, vdot):
+        wrenches = less_applied(motion.wrenches(2), applied)
+        held = motion.mechanism is not d.mechanism
+        ways += [rate_forces(motion.mechanism, wrenches, arms) for arms in ({}, *([d.held.arms] if held else []))]
+        if d.mechanism.one_to_one and not d.graph.exact:
+            ways += [joined_subtrees.rate_forces(motion, applied, c) for c in joined_subtrees.choices(motion)]
     tau = shortest(d.graph, [generalized(d.mechanism, phi) for phi in ways], d.symbols.system.parameter_names)
     given = dict(zip((f"{n}'" for n in d.symbols.names), vdot, strict=True))
     resisting = substitute(d.graph, inertia_elements.generalized(d), given)
@@ -222,9 +225,22 @@ def moving(d: Derivation, vdot: Sequence[Ref]) -> LinkMotion:
     return LinkMotion(d.mechanism, accelerated(d.graph, vdot), {2: -d.mechanism.gravity}, d.kinematics.motion)
 
 
-def unchanging(d: Derivation) -> LinkMotion:
-    """The motion of the links in which no speed changes."""
-    return moving(d, [ZERO] * len(d.symbols.v))
+def seen_motion(d: Derivation, vdot: Sequence[Ref], *, held: bool) -> tuple[LinkMotion, Mapping[int, Wrench]]:
+    """That motion and the wrenches of elements on the links, in axes that turn with the links or in those that are *held*."""
+    if not held:
+        return moving(d, vdot), d.elements.wrenches
+    motion = LinkMotion(d.held.mechanism, accelerated(d.graph, vdot), {2: -d.mechanism.gravity})
+    return motion, d.held.wrenches(d.elements.wrenches)
+
+
+def seen_motions(d: Derivation, vdot: Sequence[Ref]) -> list[tuple[LinkMotion, Mapping[int, Wrench]]]:
+    """:func:`seen_motion` in all axes that differ."""
+    return [seen_motion(d, vdot, held=held) for held in holdings(d)]
+
+
+def holdings(d: Derivation) -> tuple[bool, ...]:
+    """Whether axes are held, of all that differ."""
+    return (False, True) if d.held.arms else (False,)
 
 
 def acceleration_energy(d: Derivation) -> Ref:
@@ -234,13 +250,13 @@ def acceleration_energy(d: Derivation) -> Ref:
 
 def rate_residual(d: Derivation, motion: LinkMotion) -> dict[tuple[int, int], Ref]:
     """Forces on the rates that produce the *motion* against the wrenches applied to the links."""
-    return rate_forces(d.mechanism, less_applied(d, motion.wrenches(2)))
+    return rate_forces(d.mechanism, less_applied(motion.wrenches(2), d.elements.wrenches))
 
 
-def less_applied(d: Derivation, wrenches: Sequence[Wrench]) -> list[Wrench]:
-    """*wrenches* on the links, less those of elements."""
+def less_applied(wrenches: Sequence[Wrench], applied: Mapping[int, Wrench]) -> list[Wrench]:
+    """*wrenches* on the links, less those *applied*, by link."""
     left = list(wrenches)
-    for i, wrench in d.elements.wrenches.items():
+    for i, wrench in applied.items():
         left[i] = left[i] - wrench
     return left
 

@@ -33,8 +33,6 @@ PASSES: tuple[tuple[str, Pass], ...] = (
 
 #: Nodes of an expression at most for expansion.
 SMALL = 200
-#: Operations of another way to write the same before the passes, over those of the first, from which on it stays the longer one.
-PROMISING = 1.01
 
 _COUNTED = frozenset((Op.ADD, Op.MUL, Op.DIV))
 
@@ -58,14 +56,11 @@ def stages(graph: Graph, roots: Sequence[Ref], parameters: Collection[str]) -> l
 
 def shortest(graph: Graph, ways: Sequence[list[Ref]], parameters: Collection[str]) -> list[Ref]:
     """Of several *ways* to write the same the one with the fewest operations that vary, once common factors are taken out of its
-    sums; in doubt that with the fewest as it is written. The passes tell ways apart that differ by a few operations.
+    sums: of the two that have the fewest as they are written, which may differ by less than the passes take out.
     """
     parameters = frozenset(parameters)
-    written = [_varying(graph, way, parameters) for way in ways]
-    near = [k for k, n in enumerate(written) if n <= PROMISING * written[0]]
-    if len(near) > 1:
-        near.sort(key=lambda k: (_factored(graph, ways[k], parameters), written[k]))
-    return ways[near[0]]
+    near = sorted(ways, key=lambda way: _varying(graph, way, parameters))[:2]
+    return near[0] if len(near) == 1 else min(near, key=lambda way: _factored(graph, way, parameters))
 
 
 def _factored(graph: Graph, refs: list[Ref], parameters: Collection[str]) -> int:

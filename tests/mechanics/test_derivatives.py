@@ -17,6 +17,7 @@ from kineta.mechanics.acceleration_derivatives import PARTS, forward_derivatives
 from kineta.mechanics.algorithms import forward_derivatives as algorithm
 from kineta.mechanics.derivation import Array, Derivation, vector
 from kineta.mechanics.force_derivatives import inverse_derivatives, ways
+from kineta.mechanics.kinematics.common_frames import Frames, Sharing
 from kineta.passes.evaluate import evaluate
 from tests.mechanics.random_systems import random_elements, random_inertia, random_state, random_system
 from tests.support import EXAMPLES, some
@@ -94,9 +95,12 @@ def four_legs() -> kn.System:
 
 
 def test_ways_are_compared_where_they_are_short() -> None:
-    assert ways(derive(chain(6)).derivation) == ("graph", "link", "limb", "tree")
-    assert ways(derive(chain(20)).derivation) == ("link", "limb", "tree")
-    assert ways(derive(chain(80)).derivation) == ("limb",)
+    sharings: tuple[Sharing, ...] = ("link", "limb", "tree")
+    plain, held = ([Frames(sharing, held) for sharing in sharings] for held in (False, True))
+    assert ways(derive(chain(6)).derivation) == ("graph", *plain)
+    assert ways(derivation("puma_andreev")) == ("graph", *plain, *held)
+    assert ways(derive(chain(20)).derivation) == tuple(held)
+    assert ways(derive(chain(80)).derivation) == (Frames("limb", held=True),)
 
 
 def test_derivatives_are_no_numbers_where_masses_do_not_determine_them() -> None:

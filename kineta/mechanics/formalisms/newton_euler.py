@@ -12,7 +12,7 @@ from kineta.mechanics.algorithms import articulated_bodies, composite_bodies
 from kineta.mechanics.derivation import Array, Derivation, matrix, vector
 from kineta.mechanics.elements import inertia_elements
 from kineta.mechanics.formalisms.formalism import Formalism
-from kineta.mechanics.from_residual import cheapest, check_regular, eliminated, moving, recursion, unchanging
+from kineta.mechanics.from_residual import cheapest, check_regular, eliminated, moving, recursion, seen_motions
 from kineta.mechanics.kinematics.common_frames import Sharing
 from kineta.mechanics.kinematics.sweeps import carried
 from kineta.mechanics.kinematics.tree import Mechanism, rates_below
@@ -42,11 +42,12 @@ def _mass_matrix(d: Derivation) -> Array:
         momenta = [s.by_speed(p) for p in d["momentum"].refs]
         n = len(s.v)
         return matrix([[momenta[min(i, j)].get(max(i, j), ZERO) for j in range(n)] for i in range(n)], n)
+    found = [composite_bodies.mass_matrix(d.mechanism, sharing) for sharing in _sharings(d.mechanism)]
+    if d.held.arms:
+        found.append(composite_bodies.mass_matrix(d.held.mechanism, "link", d.held.arms))
     ways = []
-    for sharing in _sharings(d.mechanism):
-        rows = zip(
-            composite_bodies.mass_matrix(d.mechanism, sharing), inertia_elements.mass_matrix(d.symbols), strict=True
-        )
+    for M in found:
+        rows = zip(M, inertia_elements.mass_matrix(d.symbols), strict=True)
         ways.append([d.graph.add(a, b) for row in rows for a, b in zip(*row, strict=True)])
     return Array((len(d.symbols.v),) * 2, tuple(cheapest(d.graph, ways)))
 
@@ -69,7 +70,8 @@ def _forward(d: Derivation) -> Array:
     crowded = _crowded(d.mechanism)
     if d.mechanism.leading is not None and not crowded and not d.rows and not inertia_elements.given(d.symbols):
         forces = [d.graph.add(t, q) for t, q in zip(d.symbols.tau, d.elements.forces, strict=True)]
-        ways.append(articulated_bodies.forward_dynamics(unchanging(d), forces, d.elements.wrenches))
+        for motion, applied in seen_motions(d, [ZERO] * len(forces)):
+            ways.append(articulated_bodies.forward_dynamics(motion, forces, applied))
     else:
         check_regular(d)
     if crowded or not ways or _elimination(d.mechanism) < ARTICULATED * len(d.symbols.v):

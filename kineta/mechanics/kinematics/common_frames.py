@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from kineta.expr.graph import ONE, ZERO, neg
 from kineta.mechanics.kinematics.tree import Link, Mechanism, children
@@ -15,6 +15,13 @@ from kineta.spatial.wrench import Wrench
 _UNITS = frozenset((ZERO, ONE, neg(ONE)))
 #: The link whose frame a link has: its own, that of the first link of its limb, that of the first link of its tree.
 Sharing = Literal["link", "limb", "tree"]
+
+
+class Frames(NamedTuple):
+    """How frames are shared, and whether axes are held past parallel axes (:mod:`~kineta.mechanics.kinematics.parallel_axes`)."""
+
+    sharing: Sharing
+    held: bool = False
 
 
 def hubs(mechanism: Mechanism, sharing: Sharing) -> list[int]:

@@ -24,6 +24,7 @@ from math import comb
 from types import MappingProxyType
 
 from kineta.expr.graph import ZERO, Graph, Ref, neg
+from kineta.mechanics.kinematics.parallel_axes import Arm, along_carrier
 from kineta.mechanics.kinematics.tree import Link, Mechanism, Rate
 from kineta.mechanics.variables import Symbols
 from kineta.passes.time_derivatives import multiple
@@ -242,16 +243,21 @@ def inertia_wrench(own: Moments, x: Vector, U: Matrix) -> Wrench:
     return Wrench(x * own.m + U @ own.c, own.c.cross(x) + vee)
 
 
-def rate_forces(mechanism: Mechanism, wrenches: Sequence[Wrench]) -> dict[tuple[int, int], Ref]:
+def rate_forces(
+    mechanism: Mechanism, wrenches: Sequence[Wrench], arms: Mapping[int, Arm] = MappingProxyType({})
+) -> dict[tuple[int, int], Ref]:
     """Forces on the rates in equilibrium with the *wrenches* of all links, by (link, rate): the inward sweep::
 
     phi = e . n  or  e . f          f_p += Q f          n_p += Q n + d x Q f
     """
-    total = carried(mechanism, wrenches)
+    links, total = mechanism.links, carried(mechanism, wrenches)
     phi: dict[tuple[int, int], Ref] = {}
-    for i in reversed(range(len(mechanism.links))):
-        for j, rate in enumerate(mechanism.links[i].rates):
+    for i in reversed(range(len(links))):
+        for j, rate in enumerate(links[i].rates):
             phi[i, j] = (total[i].n if rate.turns else total[i].f)[rate.axis]
+    for k, arm in arms.items():
+        p = links[k].parent
+        phi[p, 0] = mechanism.graph.add(wrenches[p].n[links[p].axis], along_carrier(links[k], links[p], total[k], arm))
     return phi
 
 
