@@ -364,7 +364,7 @@ class Equations:
                 own = nonholonomic.nonholonomic_derivation(name, self.system)
                 steps = tuple(nonholonomic.nonholonomic_steps(name, own))
                 return derivation_report(own, self.system, name, forms[name].source, steps)
-            own = self.alone()
+            own = self.alone().as_described()
             steps = tuple(REPORTED[name](method, own))
             return derivation_report(own, self.system, self.formalism, method.source, steps)
 

@@ -118,6 +118,12 @@ class Derivation:
         vars(found).update((name, x) for name, x in vars(self).items() if name in _WITHOUT_RULES)
         return found
 
+    def as_described(self) -> Derivation:
+        """The derivation with every mass where it is described, as one tells it."""
+        found = replace(self)
+        vars(found)["mechanism"] = found.described
+        return found
+
     @once
     def described(self) -> Mechanism:
         """The mechanism with every mass as described."""

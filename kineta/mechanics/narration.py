@@ -87,6 +87,11 @@ def each(letter: str, names: Iterable[str], refs: Iterable[Ref]) -> tuple[Shown,
     return tuple(one(f"{letter}[{n}]", r) for n, r in zip(names, refs, strict=True))
 
 
+def rates(names: Iterable[str], refs: Iterable[Ref]) -> tuple[Shown, ...]:
+    """The rates of coordinates and states with these *names*, each with a prime."""
+    return tuple(one(f"{n}'", r) for n, r in zip(names, refs, strict=True))
+
+
 def momenta(names: Iterable[str], refs: Iterable[Ref], marks: str = "") -> tuple[Shown, ...]:
     """The momenta ``p[q1]`` of the speeds with these *names*, or with *marks* their rates ``p[q1]'``."""
     return tuple(one(f"{momentum(n)}{marks}", r) for n, r in zip(names, refs, strict=True))
@@ -132,7 +137,7 @@ def told(d: Derivation, own: Steps) -> Iterator[Step]:
             "First-order states",
             "ż = f(t, q, v, z)",
             note="They act in forces, and have no inertia.",
-            shown=each("rate", d.symbols.system.state_names, d.symbols.state_rates),
+            shown=rates(d.symbols.system.state_names, d.symbols.state_rates),
             whole=True,
         )
 
@@ -202,8 +207,8 @@ def speed_steps(d: Derivation) -> Iterator[Step]:
             shown=tuple(one(f"v[{n}]", ref) for n, ref in zip(base.names, s.speeds, strict=True)),
         )
     if s.system.joints:
-        rates = dict(zip(s.system.q_names, s.qdot, strict=True))
-        shown = tuple(one(f"rate[{n}]", r) for n, r in rates.items() if n.rpartition(".")[0] in s.system.joints)
+        names = [n for n in s.system.q_names if n.rpartition(".")[0] in s.system.joints]
+        shown = rates(names, (r for n, r in zip(s.system.q_names, s.qdot, strict=True) if n in names))
         yield Step(
             "Rates of positions and quaternions",
             "q̇_0 = −ω · q/2,  q̇ = (q_0 ω + q × ω)/2",

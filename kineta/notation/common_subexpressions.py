@@ -36,13 +36,14 @@ SINGLE = re.compile(r"-?[\w.]+'*|-?\w+\([\w.]+\)")
 @dataclass(frozen=True, eq=False)
 class CommonSubexpressions:
     """Formulas with named parts: ``named`` are the nodes with the names z1, z2, ... in topological order; nodes that are written
-    alike have one name.
+    alike have one name, and a name of those that are ``turned`` is that of the negative.
     """
 
     graph: Graph
     named: Mapping[int, str]
     entries: Sequence[Ref]
     kinds: Kinds
+    turned: Collection[int] = ()
 
     @property
     def parts(self) -> Collection[str]:
@@ -62,11 +63,24 @@ class CommonSubexpressions:
 
     def definitions(self) -> tuple[Graph, Mapping[str, Ref]]:
         """What the parts stand for in the graph, in terms of its symbols."""
-        return self.graph, {name: 2 * i for i, name in reversed([*self.named.items()])}
+        return self.graph, {name: 2 * i ^ (i in self.turned) for i, name in reversed([*self.named.items()])}
 
     def conditions(self, notation: Notation) -> Iterator[str]:
         """None: the formulas are as computed."""
         return iter(())
+
+    def with_signs(self) -> CommonSubexpressions:
+        """The same with those parts turned that would begin with a minus."""
+        shown, kinds, turned = dict[int, str](), self._kinds(self.named), set[int]()
+        for i, name in self.named.items():
+            if typeset(self.graph, 2 * i, TEXT, shown, kinds).startswith("-"):
+                turned.add(i)
+            shown[i] = f"-{name}" if i in turned else name
+        return replace(self, turned=turned)
+
+    def _kinds(self, names: Mapping[int, str]) -> Kinds:
+        known = factor_kinds(self.graph, [*(2 * i for i in names), *self.entries], self.kinds)
+        return {**self.kinds, **{name: (known[i], LAST) for i, name in names.items()}}
 
     def _written(self, notation: Notation) -> tuple[list[tuple[str, str]], list[str]]:
         """The named parts with their right sides, and the right sides of the entries."""
@@ -75,19 +89,19 @@ class CommonSubexpressions:
         return rows[:named], [right for _, right in rows[named:]]
 
     def _lines(self, notation: Notation, numbers: NumberStyle) -> Iterator[tuple[str, str]]:
-        known = factor_kinds(self.graph, [*(2 * i for i in self.named), *self.entries], self.kinds)
-        shown = {i: notation.name(name) for i, name in self.named.items()}
-        kinds = {**self.kinds, **{name: (known[i], LAST) for i, name in shown.items()}}
-        first = {name: i for i, name in reversed([*shown.items()])}
-        for i, name in shown.items():
+        names = {i: notation.name(name) for i, name in self.named.items()}
+        shown = {i: f"-{name}" if i in self.turned else name for i, name in names.items()}
+        kinds = self._kinds(names)
+        first = {name: i for i, name in reversed([*names.items()])}
+        for i, name in names.items():
             if first[name] == i:
-                yield name, typeset(self.graph, 2 * i, notation, shown, kinds, numbers=numbers)
+                yield name, typeset(self.graph, 2 * i ^ (i in self.turned), notation, shown, kinds, numbers=numbers)
         for ref in self.entries:
             yield "", typeset(self.graph, ref, notation, shown, kinds, whole=False, numbers=numbers)
 
 
 def common_subexpressions(
-    graph: Graph, refs: Sequence[Ref], kinds: Kinds, labels: Iterable[str] = (), *, parts: bool = True
+    graph: Graph, refs: Sequence[Ref], kinds: Kinds, labels: Sequence[str] = (), *, parts: bool = True
 ) -> CommonSubexpressions:
     """*refs* with their repeated parts named z1, z2, ...; short parts are written out.
 
@@ -108,6 +122,8 @@ def common_subexpressions(
     named: dict[int, str] = {}
     names = (n for k in count(1) if (n := f"z{k}") not in taken)
     roots = {r >> 1 for r in refs}
+    formulas = [r for r, n in zip(refs, labels, strict=False) if n not in graph.names]
+    tables = {i for i in reachable(graph, formulas) if graph.op[i] == Op.TABLE} - roots
     unnamed = unnamed_nodes(graph, order)
     for i in order:
         if graph.op[i] in LEAVES:
@@ -118,7 +134,7 @@ def common_subexpressions(
         again = uses[i] > 1 or (i in roots and uses[i] > 0)
         if i in unnamed:
             continue
-        if (again and length[i] > AGAIN) or (length[i] > LINE and i not in roots):
+        if (again and length[i] > AGAIN) or (length[i] > LINE and i not in roots) or i in tables:
             named[i] = next(names)
             length[i] = 0
     return CommonSubexpressions(graph, named, refs, kinds)
@@ -126,11 +142,15 @@ def common_subexpressions(
 
 def without_needless_parts(form: CommonSubexpressions, labels: Sequence[str]) -> CommonSubexpressions:
     """*form* without parts that no line shows, as terms with them cancel within a sum, without those that are a name, a number
-    or a function of a name, or are short and looked up once, and without a second name for what has one.
+    or a function of a name, or are short and looked up once, and without a second name for what has one; no part begins with
+    a minus.
     """
     if not form.named:
         return form
     lines = list(form.lines(TEXT, labels))
+    if not form.turned and any(text[0] == "-" for _, text in lines[: len(form.parts)]):
+        form = form.with_signs()
+        lines = list(form.lines(TEXT, labels))
     uses = Counter(name for _, text in lines for name in PART.findall(text))
     first: dict[str, str] = {}
     needless = set[str]()

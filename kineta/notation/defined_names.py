@@ -141,12 +141,12 @@ def _form(defined: DefinedNames, labels: Sequence[str], kinds: Kinds, premises: 
 
 def _shortens(form: PrintedForm, name: str, labels: Sequence[str], kinds: Kinds) -> bool:
     """Whether the text that *name* stands for, in brackets wherever the name is shown, costs more to read than the name does."""
-    from kineta.notation.readable.reading_cost import BRACKET, GIVEN, NAME, quasi_velocities, reading_cost, tokens
+    from kineta.notation.readable.reading_cost import GIVEN, NAME, quasi_velocities, reading_cost, tokens
 
-    lines = list(form.lines(TEXT, labels))
-    cost = reading_cost([line for line in lines if line[0] == name], (), quasi_velocities(kinds))
+    lines, quasi = list(form.lines(TEXT, labels)), quasi_velocities(kinds)
+    own = next(text for left, text in lines if left == name)
     uses = sum(tokens(text).count(name) for _, text in lines)
-    return uses * (cost + BRACKET - NAME) > cost + GIVEN
+    return uses * (reading_cost([("", f"({own})")], (), quasi) - NAME) > reading_cost([("", own)], (), quasi) + GIVEN
 
 
 def _in_order(lines: Sequence[tuple[str, str]]) -> Iterator[int]:

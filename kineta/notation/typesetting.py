@@ -146,6 +146,10 @@ def composed_kind(op: int, below: FactorKind) -> FactorKind:
     return below if plain or below <= FactorKind.PARAMETER else FactorKind.FUNCTION
 
 
+#: Comparisons with their sides exchanged.
+_OPPOSITE = {">": "<", "<=": ">="}
+
+
 class _Typesetter:
     """The terms of the nodes below one expression, their kinds, and their strings."""
 
@@ -434,12 +438,17 @@ class _Typesetter:
                 word, [s if alone and word != "not" else self.notation.brackets(s) for alone, s in inner]
             )
         (d,) = parts
+        letters, numbers = ([t for t in self._added(d) if bool(t[1]) == with_factors] for with_factors in (True, False))
+        if len(letters) == len(numbers) == 1:
+            (minus, left), (below, right) = self._product(letters[0]), self._product(numbers[0])
+            shown = self._joined([(minus == below, right)])
+            return self.notation.relation(left, _OPPOSITE[word] if minus else word, shown)
         flipped, terms = self.sums.get(d >> 1) or self._oriented(d >> 1)
         terms = [(m ^ flipped ^ bool(d & 1), s) for m, s in terms]
         sides = [self._joined([(False, s) for m, s in terms if m == minus]) for minus in (False, True)]
         if not any(factors for c, factors in self._added(d) if c < 0):
             return self.notation.relation(sides[0], word, sides[1])
-        return self.notation.relation(sides[1], {">": "<", "<=": ">="}[word], sides[0])
+        return self.notation.relation(sides[1], _OPPOSITE[word], sides[0])
 
     def signed_below(self, ref: Ref) -> str:
         """*ref* as the argument of a function."""

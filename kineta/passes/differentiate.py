@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from kineta.expr.graph import MINUS_ONE, ONE, ZERO, Graph, Ref, neg
 from kineta.expr.op import BINARY, LEAVES, Op
@@ -104,15 +105,16 @@ def forwards(
     graph: Graph, roots: Sequence[Ref], directions: Sequence[Mapping[Ref, Ref]], *, at_rest: bool = False
 ) -> Iterator[list[Ref]]:
     """Derivatives of *roots* in each of the *directions*, by one sweep each over the nodes that it changes; with *at_rest*, those
-    of roots of sums of squares vanish where these do not change, even where they are zero.
+    of roots of sums of squares vanish where these do not change, even where they are zero, and so does v times those of roots of
+    abs(v) at v = 0.
     """
     order = reachable(graph, roots)
-    tame = _tame(graph, order) if at_rest else frozenset[int]()
+    tame, braked = (_tame(graph, order), _braked(graph, order)) if at_rest else (frozenset[int](), {})
     for first in range(0, len(directions), GROUP):
         group = directions[first : first + GROUP]
         changing = _changing(graph, order, group)
         for k, seeds in enumerate(group):
-            d = _derivatives(graph, [i for i, bits in changing.items() if bits >> k & 1], seeds, tame)
+            d = _derivatives(graph, [i for i, bits in changing.items() if bits >> k & 1], seeds, tame, braked)
             yield [signed(d.get(r >> 1, ZERO), r) for r in roots]
 
 
@@ -167,11 +169,37 @@ def _tame(graph: Graph, order: Sequence[int]) -> frozenset[int]:
     return frozenset(found)
 
 
+def _braked(graph: Graph, order: Sequence[int]) -> dict[int, tuple[Ref, Ref]]:
+    """The products in *order* of v and a root, or a power below 1, of abs(v): for both operands the v that the other one has."""
+    op, lhs, rhs = graph.op, graph.lhs, graph.rhs
+    if Op.ABS not in op:
+        return {}
+    factors: dict[int, set[int]] = {}
+    sizes: dict[int, set[int]] = {}  # each v of which abs(v) is a factor
+    steep: dict[int, set[int]] = {}  # and of which a root of it is one
+    found: dict[int, tuple[Ref, Ref]] = {}
+    none = set[int]()
+    for i in order:
+        kind, a, b = op[i], lhs[i] >> 1, rhs[i] >> 1
+        below = (a, b) if kind == _MUL else (a,) if kind == Op.DIV else ()
+        factors[i] = {i}.union(*(factors[k] for k in below))
+        sizes[i] = factors[a] if kind == Op.ABS else none.union(*(sizes[k] for k in below))
+        rooted = kind == Op.SQRT or (kind == Op.POW and 0 < (graph.value(rhs[i]) or 0.0) < 1)
+        steep[i] = sizes[a] if rooted else none.union(*(steep[k] for k in below))
+        if kind == _MUL and (sides := [min(steep[k] & factors[j], default=0) for k, j in ((a, b), (b, a))]) != [0, 0]:
+            found[i] = 2 * sides[0], 2 * sides[1]
+    return found
+
+
 def _derivatives(
-    graph: Graph, nodes: Sequence[int], seeds: Mapping[Ref, Ref], tame: Collection[int] = ()
+    graph: Graph,
+    nodes: Sequence[int],
+    seeds: Mapping[Ref, Ref],
+    tame: Collection[int] = (),
+    braked: Mapping[int, tuple[Ref, Ref]] = MappingProxyType({}),
 ) -> dict[int, Ref]:
     """The derivatives of *nodes* in the direction *seeds*, in which no others below them change; those of *tame*
-    ones vanish with the changes of their operands.
+    ones vanish with the changes of their operands, and terms of *braked* products where v is zero.
     """
     op, lhs, rhs, add, mul = graph.op, graph.lhs, graph.rhs, graph.add, graph.mul
     d: dict[int, Ref] = {}
@@ -187,6 +215,9 @@ def _derivatives(
         db = db ^ (b & 1) if db else ZERO
         if kind == _ADD:
             d[i] = add(da, db)
+        elif i in braked:
+            terms = zip((mul(b, da), mul(a, db)), braked[i], strict=True)
+            d[i] = add(*(graph.where(x, graph.call(Op.ABS, v)) if v else x for x, v in terms))
         elif kind == _MUL:
             d[i] = mul(a, db) if da == ZERO else mul(b, da) if db == ZERO else add(mul(b, da), mul(a, db))
         elif kind in BRANCHWISE:

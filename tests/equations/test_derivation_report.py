@@ -39,6 +39,11 @@ FUNCTIONS = {n: getattr(math, n) for n in ("sin", "cos", "tan", "sqrt", "exp", "
 FUNCTIONS |= {"max": max, "min": min, "step": lambda x: float(x > 0)}
 
 
+CRANE = """gravity g; parameters M, m, l, g, U, R, L, k, d, goal; coordinates x, phi;
+Trolley | Sx(x) = M; Load ~ Trolley | Ry(phi), Sz(-l) = m;
+state i : i' = (min(U, k*(goal - x) - d*x') - R*i)/L; force motor = i on x;"""
+
+
 def state_of(equations: kn.Equations) -> dict[str, float]:
     """A random state, with the speeds of the motions where the equations have others, and momenta."""
     s = equations.derivation.symbols
@@ -79,7 +84,7 @@ def check(
             letters[entry.latex_name] = latex_value(entry.latex, letters)
             assert letters[entry.latex_name] == pytest.approx(expected, abs=error), entry.latex
     wanted = evaluate(equations.graph, equations.expressions(quantity).refs, state)
-    label = "tau[" if quantity == "inverse" else ("rate[", "p[")
+    label = "tau[" if quantity == "inverse" else (*(f"{n}'" for n in equations.system.q_names), "p[")
     final = [x for e, x in zip(account.entries, exact, strict=True) if e.name.startswith(label)]
     np.testing.assert_allclose(final[-len(wanted) :], wanted, rtol=1e-12, atol=1e-12 * max(1.0, *map(abs, wanted)))
 
@@ -126,6 +131,23 @@ def test_the_steps_of_appell_carry_the_numbers_of_their_sources() -> None:
     for number in ("Golubev (1.5)", "Gantmacher (18)", "(4.1)", "(3.3)"):
         assert number in page
     assert "dS/dq2'' = m2*l1*l2*cos(q1 - q2)*q1'' + m2*l2^2*q2''" in page
+
+
+@pytest.mark.parametrize(
+    ("formalism", "shown"),
+    [("kane", "f1 = (M*x'', 0, M*g)"), ("newton_euler", "f1 = (M*x'', 0, M*g)"), ("appell", "S1 = M*x''^2/2 +")],
+)
+def test_every_body_has_the_mass_that_it_is_described_with(formalism: str, shown: str) -> None:
+    equations = kn.derive(kn.loads(CRANE), formalism)
+    check(equations.account(), equations)
+    assert shown in equations.account().markdown()
+
+
+def test_rates_of_states_have_one_name_in_equations_and_accounts() -> None:
+    equations = kn.derive(kn.loads(CRANE))
+    rate = "i' = (min(U, k*(goal - x) - d*x') - R*i)/L\n"
+    assert rate in f"{equations.text()}\n"
+    assert rate in equations.account().markdown()
 
 
 def test_eulers_equations_come_out_of_their_quasi_velocities() -> None:

@@ -84,7 +84,7 @@ def test_rates_of_names_have_a_prime() -> None:
     assert kn.derive(kn.loads(ROPE)).text().splitlines() == [
         "reach = sqrt(x^2 + z^2)",
         "excess = reach - l",
-        "tension = max(0, k*excess*(2*excess^2 + 1))",
+        "tension = max(0, 2*k*excess^3 + k*excess)",
         "reach' = (x*x' + z*z')/reach",
         "tau[x'] = m*x'' + 0.1*lambda.slope + x*(d*reach' - lambda.slope + tension)/reach",
         "tau[z'] = m*z'' + z*(d*reach' - lambda.slope + tension)/reach - 9.81*m",

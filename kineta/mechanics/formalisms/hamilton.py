@@ -22,7 +22,7 @@ from kineta.mechanics.elements.applied_forces import generalized_forces
 from kineta.mechanics.kinematics.boltzmann_hamel import gyroscopic
 from kineta.mechanics.kinematics.tree import dependent
 from kineta.mechanics.linear_algebra.ldl import Factors, SingularError, factored, sparse
-from kineta.mechanics.narration import Step, each, momenta, one
+from kineta.mechanics.narration import Step, each, momenta, one, rates
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
 
@@ -106,7 +106,7 @@ def steps(d: Derivation) -> Iterator[Step]:
         "Canonical equations",
         "q̇ = ∂H/∂p,  ṗ = Q + τ − ∂H/∂π − γ",
         note="Q is what has no potential, `γ` the terms of Boltzmann and Hamel.",
-        shown=(*each("rate", s.system.q_names, found[:n]), *momenta(s.names, found[n:], "'")),
+        shown=(*rates(s.system.q_names, found[:n]), *momenta(s.names, found[n:], "'")),
     )
 
 

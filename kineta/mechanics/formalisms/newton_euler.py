@@ -104,8 +104,7 @@ def _steps(d: Derivation) -> Iterator[Step]:
         "What every link needs by itself",
         "f = m a + ε × c + ω × (ω × c),  n = c × a + J ε + ω × J ω",
         "Featherstone 5.3",
-        "Force, and couple about its origin; with `c = ∫ r dm`. Mass that a link's own motion leaves where it is counts with "
-        "the link that carries it.",
+        "Force, and couple about its origin; with `c = ∫ r dm`.",
         (*vectors("f", (x.f for x in own)), *vectors("n", (x.n for x in own))),
     )
     if d.elements.wrenches:

@@ -106,7 +106,7 @@ def with_numbers(ring: Ring, a: Sum) -> Sum:
         return a
     groups: dict[Monomial, Sum] = {}
     for m, f in a.items():
-        rest = tuple((x, p) for x, p in m if ring.kind[x] != FactorKind.NUMBER)
+        rest = tuple((x, p) for x, p in m if ring.numerical(((x, 1),)) is None)
         groups.setdefault(rest, {})[join(m, inverse(rest))] = f
     total: Sum = {}
     for m, terms in groups.items():
@@ -182,24 +182,38 @@ def _sum_of_angles(ring: Ring, a: tuple[Sum, Sum], b: tuple[Sum, Sum]) -> tuple[
 
 def _by_basis(ring: Ring, angle: Angle, constant: Angle) -> tuple[tuple[Sum, Sum], float]:
     """Sine and cosine of an *angle* with a number, and this number. An angle that joins the basis of a ring whose angles keep
-    their numbers does so with the *constant*, in terms, that it is met with.
+    their numbers does so with the *constant*, in terms, that it is met with; phases of what runs with the time are kept apart.
     """
+    ring.shifted |= bool(constant)
+    if ring.keeps and constant and _is_of_time(ring, angle):
+        return _own_waves(ring, (*angle, *constant), 1), _number(ring, constant)
     weights = _weights([tuple((m, f) for m, f in b if ring.numerical(m) is None) for b in ring.basis], angle)
     if weights is None:
-        ring.shifted |= bool(constant)
         ring.basis.append((*angle, *constant) if ring.keeps else angle)
         weights = [Fraction(0)] * (len(ring.basis) - 1) + [Fraction(1)]
     found: tuple[Sum, Sum] = {}, UNITY
     for w, b in zip(weights, ring.basis, strict=True):
-        b, turned = _turned(b)
-        sine: Sum = {((ring.wave(Op.SIN, b), 1),): Fraction(-1 if (w < 0) != turned else 1)}
-        cosine: Sum = {((ring.wave(Op.COS, b), 1),): Fraction(1)}
         for _ in range(abs(int(w))):
-            found = _sum_of_angles(ring, found, (sine, cosine))
-    numbers = (
-        float(w * f) * (ring.numerical(m) or 0.0) for w, b in zip(weights, ring.basis, strict=True) for m, f in b
-    )
-    return found, math.fsum(numbers)
+            found = _sum_of_angles(ring, found, _own_waves(ring, b, -1 if w < 0 else 1))
+    return found, math.fsum(float(w) * _number(ring, b) for w, b in zip(weights, ring.basis, strict=True))
+
+
+def _is_of_time(ring: Ring, angle: Angle) -> bool:
+    """Whether an angle is made of parameters and the time."""
+    atoms = {x for m, _ in angle for x, _ in m}
+    return all(ring.keys[x] == ("symbol", "t") or ring.kind[x] <= FactorKind.PARAMETER for x in atoms)
+
+
+def _own_waves(ring: Ring, angle: Angle, sign: int) -> tuple[Sum, Sum]:
+    """Sine and cosine of an angle, or with the *sign* -1 of its negative."""
+    angle, turned = _turned(angle)
+    sine: Sum = {((ring.wave(Op.SIN, angle), 1),): Fraction(-sign if turned else sign)}
+    return sine, {((ring.wave(Op.COS, angle), 1),): Fraction(1)}
+
+
+def _number(ring: Ring, angle: Angle) -> float:
+    """The number in an angle."""
+    return math.fsum(float(f) * (ring.numerical(m) or 0.0) for m, f in angle)
 
 
 def _weights(basis: Sequence[Angle], angle: Angle) -> list[Fraction] | None:

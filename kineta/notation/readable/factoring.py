@@ -27,7 +27,7 @@ from kineta.notation.readable.polynomials import (
     weak_quotient,
 )
 from kineta.notation.readable.reading_cost import TreeCost
-from kineta.notation.readable.ring import Ring
+from kineta.notation.readable.ring import PI, Ring
 from kineta.notation.readable.trees import EMPTY, Tree, product, raised, single, tree
 
 #: Terms of a sum up to which several common factors are tried, how many of them, and terms up to which all are.
@@ -43,13 +43,14 @@ class Factoring:
 
     def __init__(self, ring: Ring) -> None:
         self.ring = ring
-        self.reading = TreeCost(ring, self.opened, self.argument)
+        self.reading = TreeCost(ring, self.opened, self.arguments)
         self.cheapest = self.reading.cheapest
         self._opened: dict[int, Tree] = {}
         self._monomials: dict[tuple[Monomial, Fraction], Tree] = {}
         self._best: dict[frozenset[tuple[Monomial, Fraction]], Tree] = {}
         self._factored: dict[frozenset[tuple[Monomial, Fraction]], Tree] = {}
         self._parted: dict[frozenset[tuple[Monomial, Fraction]], Tree] = {}
+        self._arguments: dict[frozenset[tuple[Monomial, Fraction]], Tree] = {}
         self._depth = 0
 
     def opened(self, x: int) -> Tree:
@@ -90,10 +91,29 @@ class Factoring:
         """*a* with common factors taken out where that is shorter; functions are letters here."""
         return _once(self._factored, a, lambda: self._factored_anew(a) if len(a) > 1 else self.plain(a))
 
-    def argument(self, a: Sum) -> Tree:
-        """*a* as the argument of a function: what has a number beside letters stays a sum where that is shorter, ``q - pi/6``."""
-        shifted = len(a) > 1 and any(self.ring.numerical(m) is not None for m in a)
-        return self.cheapest((self.plain(a), self.factored(a)), whole=True) if shifted else self.factored(a)
+    def arguments(self, x: int) -> list[Tree]:
+        """What stands in the brackets of a function."""
+        kind, *inside = self.ring.keys[x]
+        op, sums = inside if kind == "call" else (kind, inside)
+        written = self._compared if op == Op.STEP else self._argument
+        return [written(dict(a)) for a in sums]
+
+    def _argument(self, a: Sum) -> Tree:
+        """*a* as a whole line: what has a number beside letters stays a sum where that is shorter, ``3*q - 0.1``, and wherever
+        this is a part of a turn, ``2*pi*f*t + pi/3``.
+        """
+        return _once(self._arguments, a, lambda: self._argument_anew(a) if len(a) > 1 else self.plain(a))
+
+    def _argument_anew(self, a: Sum) -> Tree:
+        numbers = [m for m in a if self.ring.numerical(m) is not None]
+        if any(self.ring.keys[x] == ("symbol", PI) for m in numbers for x, _ in m):
+            return self.plain(a)
+        return self.cheapest((self.factored(a), *((self.plain(a),) if numbers else self._parted_ways(a))), whole=True)
+
+    def _compared(self, a: Sum) -> Tree:
+        """*a* as what is compared with nought: as a product beside a number, which stands on the other side."""
+        beside = {m: f for m, f in a.items() if m}
+        return tree([*self.factored(beside), *self.plain({m: f for m, f in a.items() if not m})])
 
     def parted(self, a: Sum) -> Tree:
         """*a* as a sum of products, by each of the factors that most terms share."""
@@ -156,6 +176,9 @@ class Factoring:
         for n, sign in ((2, 1), (2, -1), *((n, 1) for n in POWERS[1:])):
             if (root := polynomials.power_root(scaled(a, (), Fraction(sign)), n)) is not None:
                 return product(single(Fraction(sign)), raised(self.factored(root), n))
+        return self.cheapest(self._parted_ways(a))
+
+    def _parted_ways(self, a: Sum) -> list[Tree]:
         ways = [self.plain(a)]
         counts: dict[tuple[int, int], int] = {}
         for m in a:
@@ -176,7 +199,7 @@ class Factoring:
             outside = self.factored(added({m: f}, more))
             beside = dict.fromkeys((self.factored(left), self.parted(left))) if left else (EMPTY,)
             ways += [tree([*product(outside, self.factored(core)), *t]) for t in beside]
-        return self.cheapest(ways)
+        return ways
 
     def shared(self, a: Sum) -> tuple[Fraction, Monomial]:
         """The content of a sum, without roots, and names of such, that stand below the bar of some of its terms alone: these are

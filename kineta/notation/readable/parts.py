@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
@@ -11,7 +12,8 @@ from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import Op
 from kineta.notation.readable.factoring import Factoring
 from kineta.notation.readable.polynomials import ONE
-from kineta.notation.readable.reading_cost import BRACKET, EXPONENT, LOOKUP, NAME, PART, POWER
+from kineta.notation.readable.reading_cost import BRACKET, EXPONENT, LOOKUP, NAME, PART, POWER, TABLE
+from kineta.notation.readable.ring import PI
 from kineta.notation.readable.trees import (
     Tree,
     brackets,
@@ -44,10 +46,14 @@ class NamedParts:
         signs: Mapping[int, bool],
         *,
         parts: bool,
+        given: Collection[int] = (),
     ) -> None:
-        """*trees*, and what has a name already; with *parts* more is named, by none of the names *taken*."""
+        """*trees*, of which those with the numbers *given* define names of the model, and what has a name already; with *parts*
+        more is named, by none of the names *taken*.
+        """
         self.factoring = factoring
         self.signs = signs
+        self._given = given
         self.named = dict(named)
         self.trees = list(trees)
         self.shown: dict[str, str] = {}
@@ -88,7 +94,11 @@ class NamedParts:
     def built(self, graph: Graph, t: Tree) -> Ref:
         """A tree in a graph. What is subtracted is made after what it is subtracted from, so that no sign is taken back."""
         total = 0
+        circle = frozenset({(self.factoring.ring.symbol(PI), 1)})
         for f, x in sorted(t, key=lambda row: (row[0] < 0, repr(row))):
+            if x == circle:
+                total = graph.add(total, graph.const(float(f) * math.pi))
+                continue
             above, below = 2, 2
             for y, p in sorted(x, key=repr):
                 power = self._power(graph, y, p)
@@ -127,11 +137,8 @@ class NamedParts:
             return graph.const(key[1])
         if key[0] == "root":
             return graph.sqrt(self.built(graph, self.factoring.opened(x)))
-        if key[0] == "sign":
-            return graph.call(Op.SIGN, self.built(graph, self.factoring.argument(dict(key[1]))))
-        if key[0] in (Op.SIN, Op.COS):
-            return graph.call(key[0], self.built(graph, self.factoring.argument(dict(key[1]))))
-        return graph.call(key[1], *(self.built(graph, self.factoring.argument(dict(a))) for a in key[2]))
+        op = Op.SIGN if key[0] == "sign" else key[1] if key[0] == "call" else key[0]
+        return graph.call(op, *(self.built(graph, t) for t in self.factoring.arguments(x)))
 
     # -- choice ---------------------------------------------------------------------------------------------------------
 
@@ -144,12 +151,18 @@ class NamedParts:
         for t in self._every():
             for s in self._shared(t):
                 uses[s] = uses.get(s, 0) + 1
-        roots = [(s, x) for s in uses if (x := self._root(s)) is not None]
+        roots = [(s, x) for s in uses if (x := self._alone(s, "root")) is not None]
         squares = {s: _unsigned(self.factoring.opened(x)) for s, x in roots}
         even = {s: uses.get(square, 0) for s, square in squares.items()}
         for s, square in squares.items():
             uses[square] = uses.get(square, 0) + uses[s]
-        gain = {s: self._gain(s, n) for s, n in uses.items() if n + even.get(s, 0) > 1 and s not in refused}
+        formulas = (t for k, t in enumerate(self.trees) if k not in self._given)
+        tables = {s for t in formulas for s in self._shared(t) if self._is_table(s)}
+        gain = {
+            s: self._gain(s, n) + TABLE * (s in tables)
+            for s, n in uses.items()
+            if s not in refused and (n + even.get(s, 0) > 1 or s in tables)
+        }
         for s, n in even.items():
             if s in gain:
                 gain[s] += n * (self._cost(squares[s]) + BRACKET - NAME - LOOKUP - POWER - EXPONENT)
@@ -172,8 +185,11 @@ class NamedParts:
     def _name(self, part: Tree, name: str) -> None:
         ring, opened = self.factoring.ring, self.factoring.opened
         x = ring.symbol(name, ring.fastest([tuple((y, 1) for y in letters(part))]))
-        root, roots = self._root(part), {y for y in self._used() if ring.keys[y][0] == "root"}
-        names = {root: x} if root is not None else {y: ring.root({((x, 1),): ONE}) for y in roots if opened(y) == part}
+        root, roots = self._alone(part, "root"), {y for y in self._used() if ring.keys[y][0] == "root"}
+        alone = root if root is not None else self._alone(part, "call")
+        names = (
+            {alone: x} if alone is not None else {y: ring.root({((x, 1),): ONE}) for y in roots if opened(y) == part}
+        )
         square, times = (opened(root), 2) if root is not None else (part, 1)
 
         def with_name(t: Tree) -> Tree:
@@ -196,23 +212,28 @@ class NamedParts:
     def _used(self) -> set[int]:
         return {y for t in self._every() for y in letters(t)}
 
-    def _root(self, part: Tree) -> int | None:
-        """The atom of a part that is a root."""
-        ((f, factors), *more) = part
+    def _alone(self, part: Tree, kind: str) -> int | None:
+        """The atom of a part that is a root, or a call of a function."""
+        ((f, factors), *more) = part or ((0, ()),)
         ((x, p), *others) = factors or ((0, 0),)
         alone = f == p == 1 and not more and not others and isinstance(x, int)
-        return x if alone and self.factoring.ring.keys[x][0] == "root" else None
+        return x if alone and self.factoring.ring.keys[x][0] == kind else None
+
+    def _is_table(self, part: Tree) -> bool:
+        """Whether a part is a table of points, which has a name wherever it stands in a formula."""
+        x = self._alone(part, "call")
+        return x is not None and self.factoring.ring.keys[x][1] == Op.TABLE
 
     def _shared(self, t: Tree) -> Iterator[Tree]:
-        """What within a tree may have a name, up to its sign: sums in brackets, roots, and terms."""
-        for f, x in t:
+        """What within a tree may have a name, up to its sign: sums in brackets, roots, functions, and terms."""
+        for f, x in t if self._alone(t, "call") is None else ():
             if len(x) > 1:
                 yield frozenset({(abs(f), x)})
             for y, _ in x:
                 if not isinstance(y, int):
                     yield _unsigned(y)
                     yield from self._shared(y)
-                elif self.factoring.ring.keys[y][0] == "root":
+                elif self.factoring.ring.keys[y][0] in ("root", "call"):
                     yield single(ONE, (y, 1))
 
     def _deep(self, t: Tree) -> Counter[int]:
@@ -225,10 +246,10 @@ class NamedParts:
     def _deep_of(self, x: int) -> Counter[int]:
         """As :meth:`_deep`, of an atom."""
         if x not in self._below:
-            kind, *inside = self.factoring.ring.keys[x]
+            kind = self.factoring.ring.keys[x][0]
             within: list[Tree] = [self.factoring.opened(x)] if kind == "root" else []
             if kind not in ("root", "symbol", "number"):
-                within = [self.factoring.argument(dict(a)) for a in (inside[1] if kind == "call" else inside)]
+                within = self.factoring.arguments(x)
             self._below[x] = sum(map(self._deep, within), Counter({x: 1}))
         return self._below[x]
 

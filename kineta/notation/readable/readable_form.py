@@ -101,6 +101,7 @@ def readable_form(
     found: list[NamedParts] = []
     roots = {n for n, ref in zip(labels, refs, strict=True) if graph.op[ref >> 1] == Op.SQRT}
     taken = {n.replace("_", "") for n in (*graph.names, *labels)}
+    given = {k for k, n in enumerate(labels) if n in graph.names}
     letters = (n for k in count(1) if (n := f"d{k}") not in taken)
     distances = dict(zip(distance_components(graph, refs) if parts else (), letters, strict=False))
     others = (i for i in (squared_differences(graph, refs, kinds) if parts else ()) if i not in distances)
@@ -114,7 +115,7 @@ def readable_form(
                 {**kinds, PI: (FactorKind.NUMBER, 0)}, keeps=keeps, quaternions=premises.quaternions, roots=roots
             )
             with suppress(LongFormError):
-                found.append(_named_parts(ring, graph, refs, named, taken, parts=parts, premises=premises))
+                found.append(_named_parts(ring, graph, refs, named, taken, given, parts=parts, premises=premises))
             if not ring.shifted:
                 break
     if not found:
@@ -143,6 +144,7 @@ def _named_parts(
     refs: Sequence[Ref],
     distances: Mapping[int, str],
     taken: Collection[str],
+    definitions: Collection[int],
     *,
     parts: bool,
     premises: Premises,
@@ -157,7 +159,7 @@ def _named_parts(
         raise LongFormError
     trees = alike_oriented(_entry(factoring, a) for a in (*given.values(), *sums))
     named = dict(zip(given, trees, strict=False))
-    found = NamedParts(factoring, trees[len(given) :], named, {*taken, *given}, signs, parts=parts)
+    found = NamedParts(factoring, trees[len(given) :], named, {*taken, *given}, signs, parts=parts, given=definitions)
     if found.size() > WIDEST:
         raise LongFormError
     return found

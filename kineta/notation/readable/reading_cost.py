@@ -12,7 +12,6 @@ from typing import Any
 from kineta.expr.op import Op
 from kineta.notation.printed_numbers import is_fraction
 from kineta.notation.rationals import Fraction
-from kineta.notation.readable.polynomials import Sum
 from kineta.notation.readable.ring import PI, Ring
 from kineta.notation.readable.trees import Factors, Tree
 from kineta.notation.typesetting import FORCES, FactorKind, Kinds
@@ -37,6 +36,8 @@ BAR, NESTED = 1.25, 3.0
 PART, LOOKUP = 8.0, 2.0
 #: A line that names what its reader has named.
 GIVEN = 4.0
+#: A table of points within a formula that defines no name.
+TABLE = 12.0
 
 #: A name with indices, which may be names themselves, and parts after dots.
 _NAME = r"[^\W\d]\w*(?:\[(?:[^\[\]]|\[\d+\])*\])*'*"
@@ -116,7 +117,9 @@ def _line_cost(text: str, within: bool, quasi: Collection[str]) -> float:
         elif token[0].isdigit():
             total += EXPONENT if before == "^" else NUMBER
         elif after == "(":
-            total += ROOT if token == "sqrt" else CALL
+            total += (ROOT if token == "sqrt" else CALL) + TABLE * (
+                not within and k > 0 and token.rstrip("'") == "table"
+            )
         else:
             order = derivatives(token, quasi)
             total += NAME + HIDDEN[order] * (depth + sum(bars if order == 2 else halves))
@@ -142,13 +145,13 @@ def _is_sum(tokens: Sequence[str]) -> bool:
 class TreeCost:
     """The reading cost of trees over a *ring*.
 
-    opened, argument : how the sum of a root, and an argument of a function, are written
+    opened, arguments : how the sum of a root, and the arguments of a function, are written
     """
 
-    def __init__(self, ring: Ring, opened: Callable[[int], Tree], argument: Callable[[Sum], Tree]) -> None:
+    def __init__(self, ring: Ring, opened: Callable[[int], Tree], arguments: Callable[[int], list[Tree]]) -> None:
         self.ring = ring
         self.opened = opened
-        self.argument = argument
+        self.arguments = arguments
         self._costs: dict[tuple[Tree, int, int, int], float] = {}
         self._terms: dict[tuple[Fraction, Factors, int, int, int], float] = {}
         self._quasi = quasi_velocities(ring.kinds)
@@ -220,7 +223,7 @@ class TreeCost:
         if key[0] == "number":
             return more + NUMBER
         if key[0] in (Op.SIN, Op.COS):
-            angle = self.argument(dict(key[1]))
+            (angle,) = self.arguments(x)
             plain = len(angle) == 1 and next(iter(angle))[0] == 1 and len(key[1][0][0]) == 1
             return more + CALL + self.cost(angle) + ARGUMENT * (not plain)
         if key[0] == "root":
@@ -228,5 +231,6 @@ class TreeCost:
             if power != 1:
                 return HALF_POWER + self._factor(inside, 1, depth, bars, numbers)
             return more + ROOT + self.cost(inside) + ARGUMENT * (len(inside) > 1)
-        arguments = key[1:] if key[0] == "sign" else key[2]
-        return more + CALL + sum(self.cost(self.argument(dict(a))) + ARGUMENT * (len(a) > 1) for a in arguments)
+        sums = key[1:] if key[0] == "sign" else key[2]
+        inside = sum(self.cost(t) + ARGUMENT * (len(a) > 1) for t, a in zip(self.arguments(x), sums, strict=True))
+        return more + CALL + inside + TABLE * (key[1] == Op.TABLE)

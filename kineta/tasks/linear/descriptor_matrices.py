@@ -21,6 +21,8 @@ BENT = "it has a corner, a jump or no value there"
 LIPSCHITZ = 100.0
 #: Ratio of a second, smaller distance, at which continuous rates differ in proportion; limits are extrapolated from both.
 NEARER = 1 / 16
+#: The lowest power of the distance by which what comes to its own value is known to.
+SLOWEST = 1 / 4
 
 
 def near(
@@ -46,10 +48,13 @@ def near(
         wide, narrow = (np.array([getattr(x, f.name) for x in found]) for found in (far, close))
         size = max(1.0, float(np.abs(np.nan_to_num([wide, narrow])).max(initial=0.0)))
         # What changes in proportion to the distance has a limit, however fast it does.
+        own = getattr(found, f.name)
         limits = narrow + NEARER / (1 - NEARER) * (narrow - wide)
+        # What comes to its value like a power of the distance has this limit.
+        limits = np.where(np.abs(narrow - own) <= NEARER**SLOWEST * np.abs(wide - own), own, limits)
         if not np.isfinite(limits).all() or np.ptp(limits, axis=0).max(initial=0.0) > apart * size:
             raise ArgumentError(_no_limit(tangent, f.name, limits, why))
-        own, mean = getattr(found, f.name), limits.mean(axis=0)
+        mean = limits.mean(axis=0)
         kept = np.isfinite(own) & (np.abs(np.nan_to_num(own) - mean) <= apart * size)
         means[f.name] = np.where(kept, own, mean)
     return Linearisation(**means)

@@ -175,6 +175,29 @@ def test_signs_that_no_motion_changes_are_conditions(start: str, shown: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("force", "shown"),
+    [
+        ("table(y; (0, 0), (1, m)) + x on x", ["z1 = table(y; (0, 0), (1, m))", "tau[x'] = m*x'' - z1 - x"]),
+        ("sin(1) + table(1.6; (0, 1), (2, 5)) on x", ["z1 = table(1.6; (0, 1), (2, 5))", "- z1 - 0.8414709848078965"]),
+        ("2*law on x", ["law = table(x; (0, 0), (1, m))", "tau[x'] = m*x'' - 2*law"]),
+        ("atan2(k*x - l*y, max(k + l, a*x)) on x^2*y", ["z1 = atan2(k*x - l*y, max(k + l, a*x))"]),
+        ("if(k*x/m < -2, a, l) on x", ["if(k*x/m < -2, a, l)"]),
+        ("if(1 < k*(l - x)/m, a, l) on x", ["if(k*(l - x)/m > 1, a, l)"]),
+        ("min(m, k*(l - x) - a*x') on x", ["min(m, k*(l - x) - a*x')"]),
+        ("cos(2*pi*k*t + 2*pi/3) + cos(2*pi*k*t) on x", ["cos(2*pi*k*t + 2*pi/3)"]),
+    ],
+)
+def test_tables_functions_and_conditions_are_fit_for_a_slide(force: str, shown: list[str]) -> None:
+    """Tables and long functions have names, conditions compare with numbers, arguments are whole lines, phases stay."""
+    system = kn.loads(
+        f"""parameters m, k, l, a; coordinates x, y; P | Sx(x), Sy(y) = m(m); let law = table(x; (0, 0), (1, m));
+        force f = {force};"""
+    )
+    text = kn.derive(system).text()
+    assert all(line in text for line in shown), text
+
+
+@pytest.mark.parametrize(
     ("model", "quantity", "shown"),
     [
         ("spring k1 = k, l on sqrt(x^2 + (y - a)^2);", "energy", "k*(l - sqrt(x^2 + (y - a)^2))^2/2"),

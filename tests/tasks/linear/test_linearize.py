@@ -291,6 +291,13 @@ def test_a_corner_or_a_jump_has_no_derivative(force: str) -> None:
     assert np.isfinite(kn.linearize(bent, {"x": 0.1, "x'": 0.1}).A).all()
 
 
+@pytest.mark.parametrize("force", ["-sign(x)*sqrt(abs(x))", "-x'*sqrt(abs(x))*sign(x)/abs(x')", "x*abs(x')^0.5"])
+def test_a_root_without_its_speed_before_it_has_no_slope_at_rest(force: str) -> None:
+    bent = kn.loads(f"coordinates x; C | Sx(x) = 1; force f = {force} on x;")
+    with pytest.raises(kn.KinetaError):
+        kn.linearize(bent)
+
+
 def test_what_jumps_is_named() -> None:
     bent = kn.loads("coordinates x; C | Sx(x) = 1;\nforce f = if(tanh(x) < 0.5*x', 1, 2) on x;")
     with pytest.raises(kn.ArgumentError, match=r"where 'step\(.*\)' of 'f' \(<text>:2:7\) jumps\. Linearise beside it"):
@@ -447,7 +454,14 @@ def test_formulas_about_numbers_are_those_of_the_matrices(name: str, standard: b
 
 
 @pytest.mark.parametrize(
-    ("force", "K"), [("-100*x*abs(x)", 0.0), ("-100*x - x'*abs(x')", -100.0), ("-1e4*x - 7*abs(x)^1.5*sign(x)", -1e4)]
+    ("force", "K"),
+    [
+        ("-100*x*abs(x)", 0.0),
+        ("-100*x - x'*abs(x')", -100.0),
+        ("-1e4*x - 7*abs(x)^1.5*sign(x)", -1e4),
+        ("-100*x - 3*x'*sqrt(abs(2*x'))/7", -100.0),
+        ("-100*x - abs(x)^0.4*x*x' - x*abs(x)^0.6", -100.0),
+    ],
 )
 def test_a_slope_that_vanishes_at_a_corner_of_its_parts(force: str, K: float) -> None:
     """However fast it changes beside."""
