@@ -77,6 +77,11 @@ def crowded_jumps(equations: Equations, p: FloatArray, t: float, y: FloatArray) 
     return tuple(words for off, words in jumps_near(equations, p, t, y) if off <= _near(y))
 
 
+def corners_there(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> tuple[str, ...]:
+    """Words on the operations of forces and rates that bend at the state *y* at *t*."""
+    return tuple(words for off, words in corners_near(equations, p, t, y) if off <= _near(y))
+
+
 def _near(y: FloatArray) -> float:
     """What is zero for steps at the state *y*: they come no nearer."""
     return tolerances.STALL_TOLERANCE * max(1.0, float(np.abs(y).max()))
@@ -128,8 +133,14 @@ def _nearest(
     values, n = expanded_values(equations.system.lets), equations.system.nq + equations.system.nv
     zeros = tuple(substitute_names(values, zero) for *_, zero in named)
     off = np.abs(operand_values(equations, zeros)(np.array([t]), y[:n], p))
-    words = [f"'{operation!r}' {whose}" for whose, operation, _ in named]
+    words = [f"'{_shown(operation)}' {whose}" for whose, operation, _ in named]
     return sorted(zip(off.tolist(), words, strict=True), key=lambda one: one[0])
+
+
+def _shown(operation: Expr) -> str:
+    """An *operation* in text; a table without its points."""
+    head, points, _ = repr(operation).partition("; (")
+    return f"{head}; ...)" if points else head
 
 
 def _kink_there(

@@ -12,7 +12,7 @@ from kineta.arrays import FloatArray
 from kineta.consistency.definition_domain import domain_violation
 from kineta.errors import ArgumentError
 from kineta.runtime.independent_states import independent_states, state_names
-from kineta.runtime.kinks import at_kink, crowded_jumps
+from kineta.runtime.kinks import at_kink, corners_there, crowded_jumps
 from kineta.runtime.tangent import Linearisation, Tangent
 
 #: Why an entry of a matrix has no limit.
@@ -23,6 +23,8 @@ LIPSCHITZ = 100.0
 NEARER = 1 / 16
 #: The lowest power of the distance by which what comes to its own value is known to.
 SLOWEST = 1 / 4
+#: What bends that is named at most.
+NAMED = 3
 
 
 def near(
@@ -61,7 +63,9 @@ def near(
 
 
 def _why(tangent: Tangent, t: FloatArray, q: FloatArray, v: FloatArray, p: FloatArray) -> str:
-    """Return the sentence on the first operation without a value or derivative, or that jumps, at the states; ``''`` for none."""
+    """Return the sentence on the first operation without a value or derivative, or on what jumps or bends, at the states; ``''``
+    for none.
+    """
     lead = q.shape[:-1]
     for i in np.ndindex(lead):
         own = (np.broadcast_to(x, (*lead, x.shape[-1]))[i] for x in (t, q, v, p))
@@ -72,6 +76,8 @@ def _why(tangent: Tangent, t: FloatArray, q: FloatArray, v: FloatArray, p: Float
             return why
         if jumping := crowded_jumps(tangent.equations, known, *state):
             return f"{BENT}, where {jumping[0]} jumps"
+        if bending := list(dict.fromkeys(corners_there(tangent.equations, known, *state)))[:NAMED]:
+            return f"{BENT}, where {' or '.join(bending)} bends"
     return ""
 
 

@@ -291,6 +291,14 @@ def test_a_corner_or_a_jump_has_no_derivative(force: str) -> None:
     assert np.isfinite(kn.linearize(bent, {"x": 0.1, "x'": 0.1}).A).all()
 
 
+def test_what_bends_is_named() -> None:
+    bent = kn.loads("coordinates x; C | Sx(x) = 1;\nforce f = -x*abs(x) on x; force g = min(x, 2*x) on x;")
+    with pytest.raises(
+        kn.ArgumentError, match=r"or 'min\(x, 2\*x\)' of 'g' \(<text>:2:33\) bends\. Linearise beside it"
+    ):
+        kn.linearize(bent)
+
+
 @pytest.mark.parametrize("force", ["-sign(x)*sqrt(abs(x))", "-x'*sqrt(abs(x))*sign(x)/abs(x')", "x*abs(x')^0.5"])
 def test_a_root_without_its_speed_before_it_has_no_slope_at_rest(force: str) -> None:
     bent = kn.loads(f"coordinates x; C | Sx(x) = 1; force f = {force} on x;")
