@@ -232,5 +232,5 @@ class TreeCost:
                 return HALF_POWER + self._factor(inside, 1, depth, bars, numbers)
             return more + ROOT + self.cost(inside) + ARGUMENT * (len(inside) > 1)
         sums = key[1:] if key[0] == "sign" else key[2]
-        inside = sum(self.cost(t) + ARGUMENT * (len(a) > 1) for t, a in zip(self.arguments(x), sums, strict=True))
-        return more + CALL + inside + TABLE * (key[1] == Op.TABLE)
+        written = sum(self.cost(t) + ARGUMENT * (len(a) > 1) for t, a in zip(self.arguments(x), sums, strict=True))
+        return more + CALL + written + TABLE * (key[1] == Op.TABLE)
