@@ -233,4 +233,4 @@ class TreeCost:
             return more + ROOT + self.cost(inside) + ARGUMENT * (len(inside) > 1)
         sums = key[1:] if key[0] == "sign" else key[2]
         written = sum(self.cost(t) + ARGUMENT * (len(a) > 1) for t, a in zip(self.arguments(x), sums, strict=True))
-        return more + CALL + written + TABLE * (key[1] == Op.TABLE)
+        return more + CALL + written + TABLE * bool(key[1] == Op.TABLE)
