@@ -65,11 +65,11 @@ def normal_form(
             value[i] = {((x, 1),): Fraction(1)}
         if powers and op in (Op.MUL, Op.DIV):
             value[i] = joined_powers(ring, value[i], powers)
-        if i in distances and _core(value[i]) not in letters:
+        if i in distances and value[i] and _core(value[i]) not in letters:
             name, whole = distances[i], cancelled(ring, value[i])
             named[name] = whole
             letters[_core(whole)] = name, *content(whole)
-        if op == Op.ADD and letters and (letter := letters.get(_core(value[i]))) is not None:
+        if op == Op.ADD and value[i] and letters and (letter := letters.get(_core(value[i]))) is not None:
             name, f, m = letter
             g, n = content(value[i])
             value[i] = {join(((ring.symbol(name, ring.fastest(named[name])), 1),), join(n, inverse(m))): g / f}

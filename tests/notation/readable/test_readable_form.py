@@ -159,6 +159,14 @@ def test_distances_are_roots_of_squares_of_differences() -> None:
     assert "sqrt((x - X)^2 + Z^2)" in kn.derive(system).text()
 
 
+def test_sums_that_vanish_are_no_distances() -> None:
+    """The pulls on a disk that rolls down: what sine and cosine cancel is squared in them."""
+    system = kn.loads("""gravity g; parameters m, R, alpha, g; coordinates x, y, psi, phi;
+    frame Plane | Ry(alpha); Disk ~ Plane | Sx(x), Sy(y), Sz(R), Rz(psi), Ry(phi) = m, m*R^2/4, m*R^2/2, m*R^2/4;
+    rolling rim : wheel = R between Disk axis (0, 1, 0) and Plane axis (0, 0, 1);""")
+    assert "lambda.rim.u = " in kn.derive(system).text("multipliers")
+
+
 @pytest.mark.parametrize(("start", "shown"), [("", "x^2"), ("initial x = 2;", "x^2"), ("initial x = -2;", "-x^2")])
 def test_signs_that_no_motion_changes_are_conditions(start: str, shown: str) -> None:
     """A particle that a fixed body attracts cannot pass it, one on a spring can."""
