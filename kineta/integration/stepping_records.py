@@ -154,7 +154,7 @@ class SteppingData(Record):
         at the start of a step, then at its end
     times, states, middles : rows (steps,), (steps, n_extended) and (steps, n) of the steps since the last pause
     depths : (contacts,) largest penetrations; bounded, plainly, unsolved : numbers of islands solved with less restitution,
-        without any only, and not at all; resting, pause : steps that leave Newton's method out of large islands, still and in all
+        without any only, and not at all
     culprit : contact whose law is none, plus 1; 0 where there is none
     impacts : (room, IMPACT_NUMBERS) impacts since the last pause, ``struck`` of them, each with the number of its step; hears :
         whether each is a pause
@@ -213,8 +213,6 @@ class SteppingData(Record):
     bounded: int
     plainly: int
     unsolved: int
-    resting: int
-    pause: int
     culprit: int
     room: int
     struck: int

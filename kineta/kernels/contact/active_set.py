@@ -125,7 +125,8 @@ def balance_at_once(motion: ContactMotion, active: Integers, count: int, a: Real
     tolerance = FINE * tolerances.ROUNDING_TOLERANCE * largest
     found, compliant = False, COMPLIANCE
     while compliant >= STIFF and not found:
-        moved = solve_laws(problem, terms, solution, motion.island, active, count, a, tolerance, compliant, False)
+        work = motion.island
+        moved = solve_laws(problem, terms, solution, work, active, count, a, tolerance, compliant, compliant, False)
         found = moved >= 0.0 and moved <= PART * tolerances.FORCE_TOLERANCE * largest
         compliant = STIFFER * compliant if moved >= 0.0 else 0.0
     if not found:

@@ -17,15 +17,17 @@ from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import maximum
 from kineta.memory import Integers, Reals
 
-#: Compliance R relative to the Delassus operator of a contact, that with which another try begins, and its factor.
-COMPLIANCE, SOFT, STIFFER = 1e-4, 1e-2, 1e-1
+#: Compliance R relative to the Delassus operator of a contact; the factor by which it grows where Newton steps find no solution,
+#: which the larger one makes more regular, and the largest.
+COMPLIANCE, SOFTER, SOFTEST = 1e-4, 10.0, 1.0
 #: The factor r relative to the reciprocal of the Delassus operator.
 SCALE = 10.0
-#: Newton steps for each repetition of c, and repetitions; the change of velocities, relative to the tolerance, at which these end
-#: where one leaves more than a part of the change before: undetermined impulses that no rigid motion meets wander.
-STEPS, REPETITIONS, ENOUGH, SLOW = 60, 12, 1e4, 0.25
-#: The same change for islands whose factors have a pattern, in which more forces wander.
-ENOUGH_OF_MANY = 1e6
+#: Newton steps before R grows, and with the largest; repetitions of c.
+STEPS, LAST_STEPS, REPETITIONS = 8, 60, 40
+#: The change of velocities, relative to the tolerance, at which repetitions end where one leaves more than a part of the change
+#: before: undetermined impulses that no rigid motion meets wander, the more the larger R is; the same for islands whose factors
+#: have a pattern, in which more forces wander; and the change, and part, at which they wander for good.
+ENOUGH, SLOW, ENOUGH_OF_MANY, STEADY, STEADILY = 1e4, 0.25, 1e6, 0.9, 1e7
 #: Halvings of a step whose residuals do not fall by a least part of it: whole steps run in circles where contacts open, stick and
 #: slip by turns.
 HALVINGS, DESCENT = 5, 1e-4
@@ -253,6 +255,19 @@ def search_along(
 
 
 @kernel
+def recentre(solution: ContactSolution, work: IslandWork, active: Integers, count: int) -> float:
+    """Let c be the impulses so far; what this changes of a velocity."""
+    moved = 0.0
+    for a in range(count):
+        R = compliance(solution, work, active[a])
+        for i in range(3):
+            k = 3 * active[a] + i
+            moved = maximum(moved, R * fabs(solution.impulse[k] - work.force[k]))
+            work.force[k] = solution.impulse[k]
+    return moved
+
+
+@kernel
 def solve_laws(
     problem: ContactProblem,
     terms: ContactTerms,
@@ -263,10 +278,12 @@ def solve_laws(
     v: Reals,
     tolerance: float,
     compliant: float,
+    softest: float,
     smooth: bool,
 ) -> float:
     """Impulses of the *active* contacts of an island that obey their laws, and the speeds v after them, from those so far, with
-    the relative compliance *compliant* at first; the change of a velocity in the last repetition, negative where there are none.
+    the relative compliance *compliant*, or one up to *softest* with which they are found; the change of a velocity in the last
+    repetition, negative where there are none.
     Their coefficients are the ``friction`` of the *solution*, which is Coulomb's, unless contacts of *smooth* friction have that.
     A large island whose blocks are in order is collected.
     """
@@ -279,11 +296,12 @@ def solve_laws(
     for a in range(count):
         for i in range(3):
             work.force[3 * active[a] + i] = solution.impulse[3 * active[a] + i]
-    turns, moved, found, wanders = 0, 2.0 * tolerance, True, False
+    turns, moved, goes_on = 0, 2.0 * tolerance, True
     enough = ENOUGH_OF_MANY if work.sparse > 0 else ENOUGH
-    while turns < REPETITIONS and moved > tolerance and found and not wanders:
+    while turns < REPETITIONS and goes_on:
         before, steps, off = moved, 0, linearise(problem, terms, solution, work, active, count, v, smooth)
-        while steps < STEPS and off > tolerance:
+        softens = work.compliance < softest
+        while steps < (STEPS if softens else LAST_STEPS) and off > tolerance:
             if over_impulses:
                 step_over_impulses(solution, work, active, count)
             else:
@@ -291,17 +309,15 @@ def solve_laws(
                 change_impulses(problem, terms, solution, work, active, count)
             off = search_along(problem, terms, solution, work, active, count, v, smooth)
             steps += 1
-        found = off <= tolerance
-        moved = 0.0
-        for a in range(count):
-            R = compliance(solution, work, active[a])
-            for i in range(3):
-                k = 3 * active[a] + i
-                moved = maximum(moved, R * fabs(solution.impulse[k] - work.force[k]))
-                work.force[k] = solution.impulse[k]
-        wanders = turns > 0 and moved <= enough * tolerance and moved > SLOW * before
-        if work.compliance > COMPLIANCE:
-            work.compliance *= STIFFER
-            moved, wanders = maximum(moved, 2.0 * tolerance), False
+        moved = recentre(solution, work, active, count)
         turns += 1
-    return moved if found else -1.0
+        if off <= tolerance:
+            loose = min(ENOUGH_OF_MANY, enough * work.compliance / COMPLIANCE) * tolerance
+            slow = turns > 1 and moved > SLOW * before and moved <= loose
+            goes_on = moved > tolerance and not slow
+            goes_on = goes_on and not (turns > 1 and moved > STEADY * before and moved <= STEADILY * tolerance)
+        elif softens:
+            work.compliance = min(SOFTER * work.compliance, softest)
+        else:
+            moved, goes_on = -1.0, False
+    return moved

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms, IslandWork
-from kineta.kernels.contact.alart_curnier import COMPLIANCE, SOFT, solve_laws
+from kineta.kernels.contact.alart_curnier import COMPLIANCE, SOFTEST, solve_laws
 from kineta.kernels.contact.block_inertia import push, rate_along, velocity_by_time
 from kineta.kernels.contact.friction_cone import slide_all
 from kineta.kernels.contact.gauss_seidel import sweep
@@ -96,9 +96,9 @@ def complement(
         tries, found = 0, False
         slide_all(terms, solution, active, count)
         while tries < 2 and not found:
-            soft = COMPLIANCE if tries == 0 else SOFT
-            moved = solve_laws(problem, terms, solution, work, active, count, v, ACCEPTED * tolerance, soft, False)
-            found = moved >= 0.0 and moved <= ACCEPTED * tolerance
+            least = ACCEPTED * tolerance
+            moved = solve_laws(problem, terms, solution, work, active, count, v, least, COMPLIANCE, SOFTEST, False)
+            found = moved >= 0.0 and moved <= least
             if not found:
                 begin_again(problem, solution, active, count, v)
             tries += 1

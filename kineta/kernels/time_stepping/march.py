@@ -129,7 +129,7 @@ def release_contacts(run: SteppingData) -> None:
 def clear_contacts(run: SteppingData) -> None:
     """Let no contact be pressed, and none have an impulse, and count no steps whose impulses do not obey all laws."""
     run.bounded, run.plainly, run.unsolved, run.culprit = 0, 0, 0, 0
-    run.resting, run.pause, run.torn = 0, 0, False
+    run.torn = False
     for k in range(run.motion.problem.contacts):
         run.depths[k] = 0.0
     release_contacts(run)

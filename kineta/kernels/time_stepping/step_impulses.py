@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kineta.integration.stepping_records import SteppingData
-from kineta.kernels.contact.alart_curnier import COMPLIANCE, SOFT, solve_laws
+from kineta.kernels.contact.alart_curnier import COMPLIANCE, SOFTEST, solve_laws
 from kineta.kernels.contact.block_inertia import push, rate_along, velocity_by_time
 from kineta.kernels.contact.friction_cone import slide_all
 from kineta.kernels.contact.gauss_seidel import sweep
@@ -26,8 +26,6 @@ HALVINGS = 12
 QUICK = 0.3
 #: Sweeps before Newton's method takes over, and those in which it fails.
 SWEEPS, LAST_SWEEPS = 5, 200
-#: Turns of sweeps and Newton's method, sweeps in later turns, and the most steps that leave Newton's method out of large islands.
-TURNS, MORE_SWEEPS, LONGEST_PAUSE = 4, 15, 7
 #: Sweeps over large islands where Newton's method fails, and the factor of the change of a velocity at which they end.
 MANY_SWEEPS, ROUGH = 200, 100.0
 #: Sweeps with impulses of a least size, as by Poisson's law, for which Newton's method has no form.
@@ -188,8 +186,8 @@ def count_speeds(run: SteppingData, active: Integers, count: int) -> int:
 
 
 @kernel
-def solve_by_newton(run: SteppingData, active: Integers, count: int, tolerance: float, compliant: float) -> bool:
-    """Impulses of an island by Newton's method, from those so far and the compliance *compliant*; whether there are any."""
+def solve_by_newton(run: SteppingData, active: Integers, count: int, tolerance: float) -> bool:
+    """Impulses of an island by Newton's method, from those so far; whether there are any."""
     motion = run.motion
     slide_all(motion.terms, motion.solution, active, count)
     moved = solve_laws(
@@ -201,7 +199,8 @@ def solve_by_newton(run: SteppingData, active: Integers, count: int, tolerance: 
         count,
         run.tried,
         FINER * tolerance,
-        compliant,
+        COMPLIANCE,
+        SOFTEST,
         True,
     )
     return moved >= 0.0 and moved <= JAMMED * tolerance
@@ -210,9 +209,9 @@ def solve_by_newton(run: SteppingData, active: Integers, count: int, tolerance: 
 @kernel
 def solve_once(run: SteppingData, active: Integers, count: int, share: float, tolerance: float) -> bool:
     """Impulses of an island with this *share* of the restitution: by sweeps, else by Newton's method, at first from the impulses
-    so far, then from none, then in turns with sweeps, which leave its circles; whether there are any.
+    so far, then from none; whether there are any.
     """
-    tries, found = 0, False
+    found = False
     twice = aim_island(run, active, count, share)
     if twice:
         return solve_twice(run, active, count, share, tolerance)
@@ -221,13 +220,11 @@ def solve_once(run: SteppingData, active: Integers, count: int, share: float, to
         smooth = max(smooth, run.motion.terms.law[4 * active[a] + 3])
     if smooth <= 0.0:  # sweeps have Coulomb's friction
         found = sweeps(run, active, count, SWEEPS, QUICK, FINEST * tolerance)
-    while tries < TURNS and not found:
-        if tries == 1:
-            begin_cold(run, run.free, active, count)
-        if tries > 1 and smooth <= 0.0:
-            sweeps(run, active, count, MORE_SWEEPS, 1.0, FINEST * tolerance)
-        found = solve_by_newton(run, active, count, tolerance, COMPLIANCE if tries == 0 else SOFT)
-        tries += 1
+    if not found:
+        found = solve_by_newton(run, active, count, tolerance)
+    if not found:
+        begin_cold(run, run.free, active, count)
+        found = solve_by_newton(run, active, count, tolerance)
     return found
 
 
@@ -267,25 +264,6 @@ def keep_energy(run: SteppingData, active: Integers, count: int) -> None:
 
 
 @kernel
-def solve_sparsely(run: SteppingData, active: Integers, count: int, tolerance: float) -> bool:
-    """Impulses of a large island by sweeps and Newton's method in turns; whether there are any. After a failure the next steps,
-    one, then three and seven, leave Newton's method out: piles that roll and slide fail again.
-    """
-    found, turns = False, 0
-    if run.resting > 0:
-        run.resting -= 1
-        return False
-    while turns < TURNS and not found:
-        found = sweeps(run, active, count, SWEEPS if turns == 0 else MORE_SWEEPS, 1.0, FINEST * tolerance)
-        if not found:
-            found = solve_by_newton(run, active, count, tolerance, COMPLIANCE if turns == 0 else SOFT)
-        turns += 1
-    run.pause = 0 if found else min(2 * run.pause + 1, LONGEST_PAUSE)
-    run.resting = run.pause
-    return found
-
-
-@kernel
 def keep_impulses(run: SteppingData, active: Integers, count: int) -> None:
     """Keep the impulses of an island from the last step."""
     solution = run.motion.solution
@@ -320,7 +298,9 @@ def solve_many(run: SteppingData, active: Integers, count: int, tolerance: float
             run.bounded += 1
         found = False
         if fits:
-            found = solve_sparsely(run, active, count, tolerance)
+            found = sweeps(run, active, count, SWEEPS, 1.0, FINEST * tolerance)
+            if not found:
+                found = solve_by_newton(run, active, count, tolerance)
         if not found:
             begin_kept(run, active, count)
             found = sweeps(run, active, count, MANY_SWEEPS, 1.0, ROUGH * tolerance)

@@ -12,7 +12,7 @@ import pytest
 from scipy.sparse.csgraph import connected_components
 
 from kineta.kernels.contact import block_inertia, friction_cone, gauss_seidel, islands
-from kineta.kernels.contact.alart_curnier import COMPLIANCE, solve_laws
+from kineta.kernels.contact.alart_curnier import COMPLIANCE, SOFTEST, solve_laws
 from kineta.kernels.contact.impact import complement
 from kineta.kernels.machine_code import machine_code
 from tests.kernels.contact.problems import RandomProblem, each_island, fallen, island_work, problem_of, random_problem
@@ -184,7 +184,7 @@ def test_all_back_ends_make_the_same_bits(tmp_path: Path) -> None:
         way(islands.label_islands)(p.problem, p.solution.active, 3, p.solution.label)
         count = way(islands.gather_island)(p.problem, p.solution.active, 3, p.solution.label)
         moved = way(solve_laws)(
-            p.problem, p.terms, p.solution, work, p.solution.active, count, v, 1e-10, COMPLIANCE, False
+            p.problem, p.terms, p.solution, work, p.solution.active, count, v, 1e-10, COMPLIANCE, SOFTEST, False
         )
         ends.append((moved, v.tobytes(), p.solution.impulse.tobytes()))
     assert ends[0] == ends[1] == ends[2]
