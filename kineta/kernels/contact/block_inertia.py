@@ -281,9 +281,11 @@ def turn_rows(problem: ContactProblem, turned: Reals, weak: float, share: float,
 
 
 @kernel
-def has_one_row(problem: ContactProblem, c: int) -> bool:
-    """Whether the contact c is friction of a joint, whose row is the second."""
-    return problem.has_normal[c] == 0 and problem.tangents[c] == 1
+def only_row(problem: ContactProblem, c: int) -> int:
+    """The row of the contact c if it has one: the first of a limit, the second of the friction of a joint; -1 of others."""
+    if problem.has_normal[c] == 0:
+        return 1 if problem.tangents[c] == 1 else -1
+    return 0 if problem.tangents[c] == 0 else -1
 
 
 @kernel
@@ -299,26 +301,29 @@ def respond(problem: ContactProblem, terms: ContactTerms, solution: ContactSolut
         solution.delassus[9 * c :],
         solution.rates,
     )
+    only = only_row(problem, c)
+    first, last = max(only, 0), only + 1 if only >= 0 else 3
     for k in range(3 * n):
         Y[k] = W[k]
+    for k in range(9):
+        D[k] = 0.0
     loose[0], loose[1], loose[2] = 0.0, 0.0, 0.0
     for j in range(problem.coupled_start[c], problem.coupled_start[c + 1]):
         b = problem.coupled_blocks[j]
         size, square = problem.block_start[b + 1] - problem.block_start[b], 0.0
         A = terms.inertia[problem.inertia_start[b] :]
-        for i in range(3):
+        for i in range(first, last):
             for k in range(size):
                 w = W[i * n + at + k]
                 square += w * w
                 loose[i] += w * w * max(0.0, A[k * size + k])
-        single = has_one_row(problem, c)
-        if square != 0.0 and single:
-            solve(problem, b, A, Y[n + at :], work)
+        if square != 0.0 and only >= 0:
+            solve(problem, b, A, Y[only * n + at :], work)
         elif square != 0.0:
             solve_three(problem, b, A, Y[at:], Y[n + at :], Y[2 * n + at :], work)
         at += size
-    for i in range(3):
-        for j in range(3):
+    for i in range(first, last):
+        for j in range(first, last):
             s = 0.0
             for k in range(n):
                 s += W[i * n + k] * Y[j * n + k]
@@ -348,9 +353,10 @@ def rates_along(problem: ContactProblem, terms: ContactTerms, c: int, v: Reals, 
     start = problem.row_start[c]
     n = problem.row_start[c + 1] - start
     row, speeds, s, u, w = terms.jacobian[3 * start :], problem.row_speeds[start:], 0.0, 0.0, 0.0
-    single = has_one_row(problem, c)
-    if single:
-        rates[0], rates[1], rates[2] = 0.0, rate_along(problem, terms, c, 1, v), 0.0
+    only = only_row(problem, c)
+    if only >= 0:
+        rates[0], rates[1], rates[2] = 0.0, 0.0, 0.0
+        rates[only] = rate_along(problem, terms, c, only, v)
         return
     for k in range(n):
         rate = v[speeds[k]]
@@ -391,6 +397,10 @@ def push(
     start = problem.row_start[c]
     n = problem.row_start[c + 1] - start
     Y, speeds = solution.response[3 * start :], problem.row_speeds[start:]
+    if u_impulse == 0.0 and w_impulse == 0.0:
+        for k in range(n):
+            v[speeds[k]] += Y[k] * n_impulse
+        return
     if n_impulse == 0.0 and w_impulse == 0.0:
         for k in range(n):
             v[speeds[k]] += Y[n + k] * u_impulse
