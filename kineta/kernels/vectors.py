@@ -1,4 +1,4 @@
-"""Vectors of a state: copies and largest sizes."""
+"""Vectors: copies, multiples and largest sizes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ def copy(source: Reals, target: Reals, n: int) -> None:
     """Copy n numbers."""
     for i in range(n):
         target[i] = source[i]
+
+
+@kernel
+def take_multiple(y: Reals, a: float, x: Reals, n: int) -> None:
+    """Take a times n numbers of x from those of y, which is no part of x; machine code does so with several at once."""
+    for i in range(n):
+        y[i] -= a * x[i]
 
 
 @kernel

@@ -5,9 +5,13 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
+import numpy as np
 import pytest
 
 from kineta.kernels import machine_code
+from kineta.kernels.language import kernel
+from kineta.kernels.vectors import take_multiple
+from kineta.memory import Reals
 
 
 @machine_code._once
@@ -28,3 +32,19 @@ def test_threads_get_one_result(monkeypatch: pytest.MonkeyPatch) -> None:
 
         with ThreadPoolExecutor(threads) as pool:
             assert len(set(map(id, pool.map(ask, range(threads))))) == 1
+
+
+@kernel
+def take_from(y: Reals, a: float, x: Reals, n: int) -> None:
+    """A call within machine code, which has several entries at once."""
+    take_multiple(y, a, x, n)
+
+
+def test_several_entries_at_once_have_the_bits_of_one_by_one() -> None:
+    rng = np.random.default_rng(0)
+    for n in range(12):
+        x, y = rng.normal(size=(2, 12))
+        at_once = y.copy()
+        machine_code.machine_code(take_from)(at_once, 0.3, x, n)
+        take_multiple(y, 0.3, x, n)
+        assert (at_once == y).all()

@@ -15,6 +15,7 @@ from functools import partial
 from kineta.codegen.kernels.divergence import OWN, UNIFORM, VARYING, Divergence, LaneShape
 from kineta.codegen.kernels.llvm_expressions import operand
 from kineta.codegen.kernels.llvm_memory import METADATA, field_place, keep, load, put, put_entry
+from kineta.codegen.kernels.llvm_vectors import vector_function
 from kineta.codegen.kernels.llvm_writer import (
     LoopLabels,
     Module,
@@ -61,7 +62,8 @@ def source(roots: Sequence[KernelTree], width: int = 1, direct: Mapping[str, str
     functions: dict[str, str] = {}
     while len(functions) < len(module.names):  # those that they call are named as they are written
         (kernel, given), name = [*module.names.items()][len(functions)]
-        functions[name] = _function(module, module.divergence(kernel, given), name)
+        whole = vector_function(kernel, name) if width == 1 and name != kernel.name else None
+        functions[name] = whole or _function(module, module.divergence(kernel, given), name)
     inlined = [_inlined(text, module.calls[name]) for name, text in functions.items()]
     return "".join([*module.declared, *inlined, *entries, METADATA])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kineta import tolerances
 from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel
+from kineta.kernels.vectors import take_multiple
 from kineta.memory import Reals
 
 #: Diagonal of R, relative to that of J M^-1 J': small beside the rows of loops that are nearly stretched.
@@ -59,8 +60,7 @@ def factor(A: Reals, n: int) -> None:
         last = max(last, at)
         for i in range(k + 1, last + 1):
             A[i * n + k] *= A[k * n + k]
-            for j in range(k + 1, last + 1):
-                A[i * n + j] -= A[i * n + k] * A[k * n + j]
+            take_multiple(A[i * n + k + 1 :], A[i * n + k], A[k * n + k + 1 :], last - k)
 
 
 @kernel

@@ -9,6 +9,7 @@ from __future__ import annotations
 from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms, IslandWork
 from kineta.kernels.contact.island_equations import collect_island, compliance
 from kineta.kernels.language import kernel
+from kineta.kernels.vectors import take_multiple
 from kineta.memory import Integers, Reals
 
 #: Multiplications of the most expensive factors.
@@ -190,9 +191,7 @@ def factor_sparse(problem: ContactProblem, work: IslandWork) -> None:
                     lower[r * n + s] = x * A[s * n + s]
             for r in range(n):
                 for t in range(r):
-                    x = A[r * n + t]
-                    for s in range(size):
-                        upper[r * size + s] -= x * upper[t * size + s]
+                    take_multiple(upper[r * size :], A[r * n + t], upper[t * size :], size)
         for i in range(first, last):
             for j in range(first, last):
                 take_product(problem, work, k, work.later[i], work.later[j])
@@ -212,12 +211,9 @@ def take_product(problem: ContactProblem, work: IslandWork, k: int, p: int, q: i
         work.hessian[work.links[p * m + k] :],
         work.hessian[work.links[k * m + q] :],
     )
-    for r in range(rows):
-        for s in range(columns):
-            x = A[r * columns + s]
-            for t in range(n):
-                x -= L[r * n + t] * U[t * columns + s]
-            A[r * columns + s] = x
+    for t in range(n):
+        for r in range(rows):
+            take_multiple(A[r * columns :], L[r * n + t], U[t * columns :], columns)
 
 
 @kernel
