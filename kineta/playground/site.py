@@ -25,7 +25,7 @@ from kineta.page.document import script_hashes
 PYODIDE = "314.0.7"
 PARTS = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 #: Packages of kineta that no page needs.
-LEFT_OUT = ("cli", "views", "interop", "library")
+LEFT_OUT = ("cli", "views", "interop", "library", "preparation.py", "prepared")
 #: Folders with nothing for browsers.
 _FOLDERS = {"__pycache__", "node_modules", "tests"}
 #: What the playground may do: run its own files and the scripts of pages, which frames inherit, and load what stands beside it.

@@ -50,7 +50,8 @@ def test_the_folder_has_all_that_a_browser_asks_for(python: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(files["kineta.zip"])) as packed:
         names = packed.namelist()
     assert {"kineta/playground/browser.py", "kineta/page/app.min.js", "lark/lark.py"} <= {*names}
-    assert not any("/cli/" in n or "node_modules" in n or "__pycache__" in n for n in names)
+    unwanted = "/cli/", "/prepared/", "node_modules", "__pycache__"
+    assert not any(part in n for n in names for part in unwanted)
     assert all(f"pyodide/{name}" in files for name in sites.PARTS)
 
 
