@@ -10,6 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -300,6 +301,9 @@ def test_what_was_made_at_installation_is_used_where_it_is_whole(
     here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cache, "PREPARED", tmp_path / "prepared")
+    monkeypatch.setattr(
+        preparation, "ProcessPoolExecutor", ThreadPoolExecutor
+    )  # new processes may know nothing of these
     monkeypatch.setattr(preparation, "PARTS", (llvm.sines, partial(llvm.loop_over_rows, 2)))
     preparation.prepare()
     entries = [*cache.PREPARED.iterdir()]
