@@ -18,7 +18,7 @@ from typing import Protocol
 
 from kineta.algebra.infix import comparison
 from kineta.expr.graph import ZERO, Graph, Ref
-from kineta.expr.op import Op
+from kineta.expr.op import COMMUTATIVE, Op
 from kineta.expr.tables import of_two, table_of
 from kineta.expr.walk import operands, reachable, reachable_below
 from kineta.notation.printed_numbers import NumberStyle, PrintedNumber, printed_number, short_decimal
@@ -403,7 +403,11 @@ class _Typesetter:
             other = self.signed_below(second) if second != ZERO else n.number(0.0)
             shown = n.call(Op.IF, [condition, self.signed_below(first), other], 1, False)
             return False, shown if power == 1 else n.power(n.brackets(shown), n.number(float(power)))
-        arguments = [self.signed_below(r) for r in operands(self.graph, x)]
+        below = operands(self.graph, x)
+        arguments = [self.signed_below(r) for r in below]
+        if op in COMMUTATIVE:  # the graph orders them by what the process has made before
+            kinds = [self._kind(r >> 1) for r in below]
+            arguments = [s for _, _, s in sorted((k, _natural(s), s) for k, s in zip(kinds, arguments, strict=True))]
         bare = apart and len(arguments) == 1 and self._plain(self.graph.lhs[x])
         return False, n.call(op, arguments, power, bare)
 

@@ -57,6 +57,11 @@ KINDS = {
         (lambda m, k, q, v, a: 1e-5 * q + 3e22 * v, "3e22*v + 1e-5*q", r"3 \cdot 10^{22}\,v + 10^{-5}\,q"),
         (lambda m, k, q, v, a: 0.1 * 0.15 * q + (0.1 + 0.2), "0.015*q + 0.3", r"0.015\,q + 0.3"),
         (lambda m, k, q, v, a: kn.sin(q) ** 2 * v / kn.sqrt(q), "sin(q)^2*v/sqrt(q)", None),
+        (
+            lambda m, k, q, v, a: kn.maximum(kn.maximum(v, q), m) + kn.minimum(m, k),
+            "min(k, m) + max(m, max(q, v))",
+            None,
+        ),
         (lambda m, k, q, v, a: (-q) ** v * q**-0.5, "(-q)^v*q^(-0.5)", None),
         (lambda m, k, q, v, a: q - q - v * 0, "0", "0"),
     ],

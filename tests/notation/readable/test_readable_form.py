@@ -188,7 +188,7 @@ def test_signs_that_no_motion_changes_are_conditions(start: str, shown: str) -> 
         ("table(y; (0, 0), (1, m)) + x on x", ["z1 = table(y; (0, 0), (1, m))", "tau[x'] = m*x'' - z1 - x"]),
         ("sin(1) + table(1.6; (0, 1), (2, 5)) on x", ["z1 = table(1.6; (0, 1), (2, 5))", "- z1 - 0.8414709848078965"]),
         ("2*law on x", ["law = table(x; (0, 0), (1, m))", "tau[x'] = m*x'' - 2*law"]),
-        ("atan2(k*x - l*y, max(k + l, a*x)) on x^2*y", ["z1 = atan2(k*x - l*y, max("]),
+        ("atan2(k*x - l*y, max(k + l, a*x)) on x^2*y", ["z1 = atan2(k*x - l*y, max(k + l, a*x))"]),
         ("if(k*x/m < -2, a, l) on x", ["if(k*x/m < -2, a, l)"]),
         ("if(1 < k*(l - x)/m, a, l) on x", ["if(k*(l - x)/m > 1, a, l)"]),
         ("min(m, k*(l - x) - a*x') on x", ["min(m, k*(l - x) - a*x')"]),
