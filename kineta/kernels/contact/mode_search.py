@@ -81,10 +81,17 @@ def start_forces(motion: ContactMotion, count: int, free: Reals, a: Reals) -> fl
 
 @kernel
 def begin_candidates(motion: ContactMotion, near: Integers, count: int, free: Reals, a: Reals) -> float:
-    """The candidate modes of the contacts *near* without forces, as :func:`start_forces`, which gives the result."""
+    """The candidate modes of the contacts *near* without forces, as :func:`start_forces`, which gives the result. What has no
+    static friction does not stick, however little of undetermined forces it would bear.
+    """
     problem, solution, contacts = motion.problem, motion.solution, motion.contacts
     reset(problem, near, count, free, a)
     found = closed_candidates(contacts, near, count, solution.active)
+    for k in range(found):
+        c = solution.active[k]
+        if contacts.mode[c] == STICKING and problem.tangents[c] > 0 and static_friction(motion.terms, c) <= 0.0:
+            contacts.mode[c] = SLIPPING
+            contacts.direction[2 * c], contacts.direction[2 * c + 1] = 0.0, 0.0
     return start_forces(motion, found, free, a)
 
 
