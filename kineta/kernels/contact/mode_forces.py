@@ -58,8 +58,9 @@ EASINGS = 4
 LEVELLINGS, MISSED = 100, 1e-2
 #: Least part of its weight that a contact keeps in a turn, and the reciprocal of the most.
 LEAST_LOAD = 0.1
-#: R of the friction of joints with undetermined forces, relative to that of contacts.
-JOINT_EASE = 1e3
+#: R of the friction of joints with undetermined forces, relative to that of contacts; and the least friction of a joint, relative
+#: to the largest of contacts, that counts in shares: below it its share is less than what forces may lack.
+JOINT_EASE, LEAST_JOINT = 1e3, 1e-7
 
 
 @kernel
@@ -437,8 +438,8 @@ def turn_weights(motion: ContactMotion, active: Integers, count: int, load: Real
 @kernel
 def ease_tangents(motion: ContactMotion, active: Integers, count: int, n: int) -> bool:
     """R of the tangents by what friction their contacts can bear, so that undetermined friction is shared by it: all contacts
-    then come to their bounds together; joints leave their load to what is pressed. Whether it changes by more than the digits
-    that such friction has.
+    then come to their bounds together; joints leave their load to what is pressed, the more the less they can bear, so that a
+    limit that falls to zero is not met on its way. Whether it changes by more than the digits that such friction has.
     """
     problem, terms, solution, work = motion.problem, motion.terms, motion.solution, motion.work
     most, loosest, changed, bears = 0.0, 0.0, False, work.centre
@@ -455,7 +456,9 @@ def ease_tangents(motion: ContactMotion, active: Integers, count: int, n: int) -
         c = active[k]
         ease = loosest
         if problem.has_normal[c] == 0:
-            ease = JOINT_EASE * loosest
+            bound, ease = static_friction(terms, c), JOINT_EASE * loosest
+            if most > bound:
+                ease *= most / max(bound, LEAST_JOINT * most)
         elif most > 0.0:
             ease = loosest * most / max(bears[c], LEAST_SHARE * most)
         ease *= work.weight[c]
