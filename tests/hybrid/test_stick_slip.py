@@ -234,3 +234,14 @@ def test_what_sticks_is_not_let_go_because_another_one_turns(monkeypatch: pytest
         assert [what for _, what in run.changes if what.startswith("f ")][-1] == "f sticks"
         assert 3 < np.abs(run["lambda.f"][-1]) < 3.6
         hand_back_transitions(monkeypatch)
+
+
+def test_friction_that_goes_and_comes_back_leaves_what_the_floor_holds_at_rest() -> None:
+    """A joint without friction does not stick, and one whose friction falls to zero leaves its load to the floor before."""
+    system = kn.loads("""gravity 9.81; B | Sx(x), Sz(z) = 1; coordinates x, z; force push = 3 on x;
+        friction rub = max(2*cos(t), 0) on x; contact floor : point between B and ground axis (0, 0, 1), friction = 0.8;""")
+    result = kn.simulate(system, 6.0, samples=7, max_steps=100)
+    assert not result["x"].any()
+    assert [what for _, what in result.changes] == ["rub sticks"]
+    assert result.changes[0][0] == pytest.approx(1.5 * np.pi, abs=1e-12)
+    assert result.steps <= 20
