@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.errors import ExpressionError
@@ -19,8 +20,6 @@ from kineta.passes.evaluate import evaluate
 
 #: Corners of an outline, and half the thickness of a cam in its radius at the angle zero.
 AROUND, THICK = 48, 0.2
-#: How close the lift of a whole turn is to none, in radii.
-_CLOSED = 1e-9
 
 
 def cams(system: System) -> dict[str, tuple[Expr, ...]]:
@@ -64,7 +63,7 @@ def _closed(radii: list[Expr], system: System) -> bool:
         found = evaluate(radii[0].graph, [r.ref for r in radii], system.parameters.numbers)
     except ExpressionError:
         return False
-    return bool(min(found) > 0 and abs(found[-1] - found[0]) <= _CLOSED * found[0])
+    return bool(min(found) > 0 and abs(found[-1] - found[0]) <= tolerances.STATE_TOLERANCE * found[0])
 
 
 def _corners(radii: list[Expr], n: FloatArray, towards: FloatArray) -> Iterator[Expr]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import MissingPackageError, warn
 from kineta.numerics.linear_algebra import det, eigh, matrix_rank, norm
@@ -85,7 +86,7 @@ def _at(surface: Surface, at: FloatArray) -> Surface:
 
 def _rod(m: Machine, s: Solid) -> Dressed:
     a, b = m.value(s, "start"), m.value(s, "end")
-    if norm(b - a) > 1e-9 * m.size:
+    if norm(b - a) > tolerances.STATE_TOLERANCE * m.size:
         yield surfaces.rod(a, b, m.radius), ""
 
 
@@ -126,7 +127,7 @@ def _beside(m: Machine, s: Solid, place: FloatArray) -> Dressed:
         if other.kind == "rod" and other.frame == s.frame:
             a, b = m.value(other, "start"), m.value(other, "end")
             d = b - a
-            foot = a + d * np.clip((place - a) @ d / max(float(d @ d), 1e-300), 0, 1)
+            foot = a + d * np.clip((place - a) @ d / max(float(d @ d), tolerances.LEAST_DIVISOR), 0, 1)
             if (own := float(norm(place - foot))) < least:
                 best, least = foot, own
     if best is None:
@@ -144,7 +145,7 @@ def _rail(m: Machine, s: Solid) -> Dressed:
 def _hull(m: Machine, s: Solid) -> Dressed:
     """The hull of corners; where they lie in a plane or line also of their mirror images about the centre of mass."""
     points, com = m.value(s, "points").reshape(-1, 3), m.value(s, "com")
-    if matrix_rank(points - points[0], 1e-9 * m.size, what="the plane of the places") < (
+    if matrix_rank(points - points[0], tolerances.STATE_TOLERANCE * m.size, what="the plane of the places") < (
         2 if m.scene.normal is not None else 3
     ):
         points = np.concatenate([points, 2 * com - points])
@@ -206,9 +207,9 @@ def _inertia(m: Machine, s: Solid) -> Dressed:
     elif not big > 0 or rods:  # a weight, or one on rods
         if rods:
             yield from _beside(m, s, com)
-        elif far > 1e-6 * m.size:
+        elif far > tolerances.WRITTEN_TOLERANCE * m.size:
             yield surfaces.bar(np.zeros(3), com, r), ""
-        if far > 1e-6 * m.size or not big > 0:
+        if far > tolerances.WRITTEN_TOLERANCE * m.size or not big > 0:
             yield _at(surfaces.sphere((2.6 if not big > 0 else 1.6) * r), com), ""
     elif not m.value(s, "complete")[0]:
         yield _at(surfaces.box(_sides(m, s, mass, big)), com), ""
@@ -375,7 +376,7 @@ def between(m: Machine, s: Solid, pose: Pose) -> Iterator[Surface]:
     if s.kind.endswith("_on_rail"):
         axis = pose.frame(s.frame)[0] @ m.value(s, "axis")
         yield surfaces.box(np.array([5 * w, 5 * w, 0.8 * w])).placed(along(axis), start - 0.4 * w * axis)
-    if not norm(end - start) > 1e-9 * m.size:
+    if not norm(end - start) > tolerances.STATE_TOLERANCE * m.size:
         return
     kind = s.kind.removesuffix("_on_rail")
     if kind == "spring":

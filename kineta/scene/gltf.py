@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray
 from kineta.numerics.linear_algebra import norm
 from kineta.records import dataclass
@@ -23,8 +24,6 @@ from kineta.scene.surfaces import Surface, along
 
 #: Cosine of the angle between faces up to which an edge is round.
 ROUND = 0.75
-#: Motion that is none: of places in sizes of the machine, and of turns and lengths.
-STILL = 1e-9
 #: Numbers of the format: of types, targets of buffers, and parts of a file.
 _FLOAT, _INTEGER, _VERTICES, _INDICES = 5126, 5125, 34962, 34963
 _MAGIC, _VERSION, _JSON, _BINARY = 0x46546C67, 2, 0x4E4F534A, 0x004E4942
@@ -64,7 +63,7 @@ def _upright(machine: Machine) -> FloatArray:
     """The turn (4,), as x, y, z, w, that brings the vertical of a machine to y; without gravity z, or of a plane x, y none."""
     up = machine.up if machine.up.any() else np.eye(3)[1 if machine.scene.normal == 2 else 2]
     half = np.array([*np.cross(up, [0.0, 1.0, 0.0]), 1.0 + up[1]])
-    return half / norm(half) if norm(half) > 1e-9 else np.array([1.0, 0.0, 0.0, 0.0])
+    return half / norm(half) if norm(half) > tolerances.STATE_TOLERANCE else np.array([1.0, 0.0, 0.0, 0.0])
 
 
 def _quaternions(R: FloatArray) -> FloatArray:
@@ -108,7 +107,7 @@ def cornered(surface: Surface) -> tuple[FloatArray, FloatArray, IntArray]:
     quads = surface.faces
     triangles = np.concatenate([quads[:, :3], quads[:, [0, 2, 3]][quads[:, 3] != quads[:, 2]]])
     # Corners at one place, as those of a pole, are one vertex.
-    fine = 1e-6 * max(float(np.ptp(surface.vertices, axis=0).max()), 1e-300)
+    fine = 1e-6 * max(float(np.ptp(surface.vertices, axis=0).max()), tolerances.LEAST_DIVISOR)
     _, kept, index = np.unique(np.rint(surface.vertices / fine), axis=0, return_index=True, return_inverse=True)
     vertices, triangles = surface.vertices[kept], index.ravel()[triangles]
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
@@ -210,7 +209,7 @@ class _File:
         """Where a *node* is, turned and scaled over time; what stays is written once."""
         for path, values in ways.items():
             self.records["nodes"][node][path] = values[0].tolist()
-            least = STILL * (size if path == "translation" else 1.0)
+            least = tolerances.STATE_TOLERANCE * (size if path == "translation" else 1.0)
             if len(values) < 2 or not np.ptp(values, axis=0).max() > least:
                 continue
             if self.times is None:
@@ -233,7 +232,9 @@ class _File:
         d = places[:, 1] - places[:, 0]
         lengths = norm(d, axis=1)
         directions = np.where(
-            lengths[:, None] > STILL * machine.size, d / np.maximum(lengths, 1e-300)[:, None], own[:, 2]
+            lengths[:, None] > tolerances.STATE_TOLERANCE * machine.size,
+            d / np.maximum(lengths, tolerances.LEAST_DIVISOR)[:, None],
+            own[:, 2],
         )
         ways = {"translation": places[:, 0], "rotation": _quaternions(_turned(directions))}
         ways["scale"] = np.column_stack([np.ones((len(lengths), 2)), lengths / long])

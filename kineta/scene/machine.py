@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.codegen import numpy as interpreter
 from kineta.errors import SimulationError
@@ -160,7 +161,7 @@ class Machine:
         usual = (THIN if len(self.scene.bodies) > MANY else ROD) * self.size
         rods = [self.value(s, "end") - self.value(s, "start") for s in self.scene.solids if s.kind == "rod"]
         longest = float(max(map(norm, rods), default=0.0))
-        return min(usual, STOUT * longest) if longest > 1e-9 * self.size else usual
+        return min(usual, STOUT * longest) if longest > tolerances.STATE_TOLERANCE * self.size else usual
 
 
 def gyration(m: Machine, s: Solid) -> float:

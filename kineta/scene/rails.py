@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.numerics.linear_algebra import norm
 from kineta.records import dataclass
@@ -19,8 +20,6 @@ CART, CLOSE = 6.4, 0.64
 WALL, NEAR = 0.4, 1.5
 #: Room on a rail on both sides of the places of several carts, in sizes of the machine.
 ROOM = 0.25
-#: Places within this part of the size of the machine are one.
-_SAME = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +44,7 @@ def _rails(m: Machine) -> dict[tuple[int, int], Rail]:
     for s in m.scene.solids:
         if s.kind == "rail":
             axis, foot, _ = _line(m, s)
-            of = np.rint(np.concatenate([foot / m.size, axis]) / _SAME).astype(int)
+            of = np.rint(np.concatenate([foot / m.size, axis]) / tolerances.WRITTEN_TOLERANCE).astype(int)
             lines.setdefault((s.frame, *of.tolist()), []).append(s)
     return {key: rail for line in lines.values() for key, rail in _of_line(m, line)}
 
@@ -57,7 +56,7 @@ def _of_line(m: Machine, line: list[Solid]) -> Iterator[tuple[tuple[int, int], R
     axis, foot, along = _line(m, line[0])
     R, r = m.first.frame(line[0].frame)
     places = np.sort([float((m.first.frame(s.to)[1] - r) @ (R @ axis)) for s in line])
-    gaps = np.diff(places)[np.diff(places) > _SAME * m.size]
+    gaps = np.diff(places)[np.diff(places) > tolerances.WRITTEN_TOLERANCE * m.size]
     gap = float(np.median(gaps)) if len(gaps) else np.inf
     cart, wall = min(CART * m.radius, CLOSE * gap), min(WALL * m.size, NEAR * gap)
     reach = 0.75 * m.size + 8 * m.radius
@@ -72,6 +71,6 @@ def _of_line(m: Machine, line: list[Solid]) -> Iterator[tuple[tuple[int, int], R
 def _line(m: Machine, s: Solid) -> tuple[FloatArray, FloatArray, float]:
     """Unit axis of a rail, its largest component above zero, the foot of the origin on it, and the place along the axis."""
     axis, at = m.value(s, "axis"), m.value(s, "at")
-    axis = axis * np.sign(axis[np.argmax(np.abs(axis))]) / max(float(norm(axis)), 1e-300)
+    axis = axis * np.sign(axis[np.argmax(np.abs(axis))]) / max(float(norm(axis)), tolerances.LEAST_DIVISOR)
     along = float(at @ axis)
     return axis, at - along * axis, along

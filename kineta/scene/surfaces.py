@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray
 from kineta.numerics.linear_algebra import norm, svd
 from kineta.records import dataclass
@@ -82,7 +83,7 @@ def ellipsoid(halves: FloatArray, around: int = AROUND) -> Surface:
 
 def cylinder(radius: float, length: float, around: int = AROUND, tip: float | None = None) -> Surface:
     """A cylinder about z and the origin; a cone with the radius *tip* at its upper end."""
-    n = int(np.clip(np.ceil(length / max(PIECE * radius, 1e-300)), 1, 12))
+    n = int(np.clip(np.ceil(length / max(PIECE * radius, tolerances.LEAST_DIVISOR)), 1, 12))
     z = np.linspace(-length / 2, length / 2, n + 1)
     r = np.linspace(radius, radius if tip is None else tip, n + 1)
     ends = [[0.0, z[0]], *([0.5 * radius, z[0]] for _ in range(int(radius > 0.5 * length)))]
@@ -93,7 +94,7 @@ def cylinder(radius: float, length: float, around: int = AROUND, tip: float | No
 def capsule(radius: float, length: float, around: int = AROUND) -> Surface:
     """A cylinder of this *length* about z and the origin, with half balls on its ends."""
     a = np.linspace(0, np.pi / 2, around // 4 + 1)
-    n = int(np.clip(np.ceil(length / max(PIECE * radius, 1e-300)), 1, 12))
+    n = int(np.clip(np.ceil(length / max(PIECE * radius, tolerances.LEAST_DIVISOR)), 1, 12))
     low = np.column_stack([radius * np.cos(a[::-1]), -length / 2 - radius * np.sin(a[::-1])])
     high = np.column_stack([radius * np.cos(a), length / 2 + radius * np.sin(a)])
     middle = np.column_stack([np.full(n - 1, radius), np.linspace(-length / 2, length / 2, n + 1)[1:-1]])
@@ -196,9 +197,9 @@ def rope(start: FloatArray, end: FloatArray, length: float, up: FloatArray, radi
 def _tube(line: FloatArray, radius: float, around: int) -> Surface:
     """A tube about a *line* (n, 3), open at its ends."""
     ahead = np.gradient(line, axis=0)
-    ahead /= np.maximum(norm(ahead, axis=1, keepdims=True), 1e-300)
+    ahead /= np.maximum(norm(ahead, axis=1, keepdims=True), tolerances.LEAST_DIVISOR)
     u = np.cross(ahead, np.eye(3)[int(np.argmin(np.abs(ahead).mean(axis=0)))])
-    u /= np.maximum(norm(u, axis=1, keepdims=True), 1e-300)
+    u /= np.maximum(norm(u, axis=1, keepdims=True), tolerances.LEAST_DIVISOR)
     w = np.cross(ahead, u)
     a = 2 * np.pi * np.arange(around) / around
     vertices = line[:, None] + radius * (np.cos(a)[:, None] * u[:, None] + np.sin(a)[:, None] * w[:, None])

@@ -32,8 +32,8 @@ from kineta.values import finite
 #: Ratio of speeds to the given state beyond which constraints count as tangent.
 TOUCHING = 1e5
 
-#: Changes of coordinates that are none, and coordinates at most whose changes are shown.
-STAYS, MOST_SHOWN = 1e-12, 6
+#: Coordinates at most whose changes are shown.
+MOST_SHOWN = 6
 
 
 #: Speeds that do not move coordinates, speeds that stay, and coordinates that stay, by their numbers.
@@ -160,7 +160,7 @@ def _assembled(constraints: NumericConstraints, t: float, q0: FloatArray, v0: Fl
     moved = float(np.abs(q - q0).max(initial=0.0))
     near = () if measured is None else (measured,)
     changes = sorted(zip(system.q_names, (q - q0).tolist(), strict=True), key=lambda row: -abs(row[1]))
-    moves = {n: x for n, x in changes if abs(x) > STAYS}
+    moves = {n: x for n, x in changes if abs(x) > tolerances.ROUNDING_TOLERANCE}
     return Assembly(q, v, initial, moved, found.violation, notes, near, moves, system=system, t=t, p=constraints.p)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.errors import ArgumentError, shown
 from kineta.views.series import picture, pyplot, with_unit
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 #: Most coordinates in a picture.
 MOST = 6
-#: Change below which a coordinate counts as constant.
-STILL = 1e-9
 #: Marks of special points.
 _MARKS = {"fold": "s", "bifurcation": "o", "period doubling": "D", "torus": "^"}
 #: Line styles of stable, unstable and undecided parts.
@@ -82,7 +81,7 @@ def figure(family: Family, path: str | Path) -> None:
     """Write a picture of *family* to a file: a panel for each coordinate that changes, the first of them."""
     first = _first(family)
     every = first.names[: first.q.shape[1]]
-    moving = [n for n in every if np.ptp(np.concatenate([b[n] for b in family.branches])) > STILL]
+    moving = [n for n in every if np.ptp(np.concatenate([b[n] for b in family.branches])) > tolerances.STATE_TOLERANCE]
     coordinates = (moving or every)[:MOST]
     columns = min(2, len(coordinates))
     rows = -(-len(coordinates) // columns)

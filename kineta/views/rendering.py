@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgb
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError, shown
 from kineta.numerics.linear_algebra import norm
@@ -26,8 +27,6 @@ TOWARDS = (0.55, -1.0, 0.5)
 EYE = 5.0
 #: Distance of the ground, in sizes of the machine, up to which it is in the picture.
 NEAR = 12.0
-#: Smallest margin, in distances from the origin: below, ticks have no digits left.
-FINEST = 1e-9
 #: Cells of the floor from its middle to each side.
 CELLS = 9
 #: Colours of the paper, of the lines of the floor, of a shadow on it, of what is below ground, and of its edge.
@@ -79,7 +78,7 @@ def camera(machine: Machine, box: FloatArray, towards: Sequence[float] | None = 
         e = np.asarray(towards, float)
     e = e / norm(e)
     across = np.cross(up, e)
-    if norm(across) < 1e-6:
+    if norm(across) < tolerances.PARTICIPATION_TOLERANCE:
         across = R[:, 0]
     across /= norm(across)
     distance = EYE * float(norm(np.ptp(box, axis=0)))
@@ -118,7 +117,7 @@ def drawn(solid: Iterable[Piece], view: Camera, *, pale: float = 0.0) -> Drawn:
             continue
         faces, flat, depth = faces[seen], flat[seen], depth[seen]
         normal = np.cross(faces[:, 2] - faces[:, 0], faces[:, 3] - faces[:, 1]) @ view.axes.T
-        normal /= np.maximum(norm(normal, axis=1, keepdims=True), 1e-300)
+        normal /= np.maximum(norm(normal, axis=1, keepdims=True), tolerances.LEAST_DIVISOR)
         normal *= np.where(normal[:, 2:] < 0, -1.0, 1.0)
         bright = np.clip(normal @ light, 0, 1)
         glint = np.clip(normal @ half, 0, 1) ** 24
@@ -202,7 +201,7 @@ def prepare(ax: Any, view: Camera, box: FloatArray) -> None:
     """Equal scales for a machine within a *box*, and for a plane ticks and names."""
     flat, _ = view.project(corners(box))
     low, high = flat.min(axis=0), flat.max(axis=0)
-    margin = max(0.08 * float(max(high - low)), FINEST * float(np.abs(flat).max())) or 1.0
+    margin = max(0.08 * float(max(high - low)), tolerances.STATE_TOLERANCE * float(np.abs(flat).max())) or 1.0
     ax.set_aspect("equal")
     ax.set_xlim(low[0] - margin, high[0] + margin)
     ax.set_ylim(low[1] - margin, high[1] + margin)

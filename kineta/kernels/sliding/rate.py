@@ -9,13 +9,11 @@ Utkin's equivalent control.
 
 from __future__ import annotations
 
+from kineta import tolerances
 from kineta.expr.op import HIGH, KEPT, LOW, SLIDING
 from kineta.integration.loop_abi import RunData
 from kineta.kernels.language import fabs, kernel
 from kineta.memory import Reals
-
-#: Pivot, relative to the largest change of the rate of the same switching function, below which shares are not told apart.
-_SINGULAR = 1e-9
 
 
 @kernel
@@ -96,7 +94,7 @@ def eliminate(run: RunData, k: int) -> None:
             s.matrix[k * s.n + i], s.matrix[best * s.n + i] = s.matrix[best * s.n + i], s.matrix[k * s.n + i]
         s.rest[k], s.rest[best] = s.rest[best], s.rest[k]
     pivot = s.matrix[k * s.n + k]
-    if not fabs(pivot) > _SINGULAR:
+    if not fabs(pivot) > tolerances.RANK_TOLERANCE:
         s.singular = True
     for i in range(k + 1, s.n):
         factor = s.matrix[i * s.n + k] / pivot

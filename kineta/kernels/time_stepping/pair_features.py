@@ -6,6 +6,7 @@ features are listed whose gap may close in a step; what the first of the two has
 
 from __future__ import annotations
 
+from kineta import tolerances
 from kineta.integration.stepping_records import NearPairs
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import copy
@@ -21,9 +22,9 @@ BALL, CAPSULE, BOX, PLANE = 0, 1, 2, 3
 #: Features: a vertex on a vertex, on an edge, on a face; edges that cross.
 ON_VERTEX, ON_EDGE, ON_FACE, CROSSING = 0, 1, 2, 3
 #: Distance [m] of centres below which their direction is arbitrary.
-LEAST_DISTANCE = 1e-12
+LEAST_DISTANCE = tolerances.ROUNDING_TOLERANCE
 #: Square of the sine of the angle of two edges below which they are parallel.
-PARALLEL = 1e-6
+PARALLEL = tolerances.SINGULARITY_TOLERANCE**2
 #: Sines by which the normal of an edge or a corner may leave the directions between its faces.
 BEYOND, CORNER_BEYOND = 0.1, 1e-6
 

@@ -9,6 +9,7 @@ from kineta.expr.graph import ONE, Graph, Ref
 from kineta.expr.op import Op
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Array, Derivation, vector
+from kineta.model.constraints.shapes import NOTHING
 
 #: Velocities, in units of SLIP_TOLERANCE, added to slip in space along its last known direction, so that the direction is always
 #: defined; and at slip initiation, where the direction of friction turns the faster, the smaller the slip.
@@ -17,9 +18,6 @@ FIRST, BEGINS = 1e-2, 1e2
 BEGUN = 1e-3
 #: Gap [m] of a place that may not touch, so far that no rate of it brings it near in a step.
 FAR = 1e3
-#: Square of a velocity that counts as zero: LEAST_DIVISOR would have no inverse of the third power of its root, which second
-#: derivatives of the direction of slip contain.
-NOTHING = 1e-60
 
 
 def closed(g: Graph, contact: UnilateralConstraint) -> Ref:

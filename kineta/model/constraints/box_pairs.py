@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr, expr
 from kineta.algebra.functions import maximum, minimum, sign, sqrt, step
 from kineta.model.constraints.three import Three, cross, dot, moved, scaled
@@ -24,8 +25,9 @@ from kineta.records import dataclass
 
 #: Part of the smallest side by which a separation may fall short of the largest, and a place may be deep.
 SHARE = 0.01
-#: Square of the sine of the angle of two edges below which they are parallel, and touch at corners: their normal turns too fast.
-PARALLEL = 1e-6
+#: Square of the sine of the angle of two edges or axes below which they are parallel, and touch at their ends: the normal turns
+#: too fast, what is nearest wanders, while the gap where they cross grows by this part of the product of half lengths [1/m].
+PARALLEL = tolerances.SINGULARITY_TOLERANCE**2
 #: Square of the cosine of two normals that are alike, and the sine by which a normal may leave the directions between faces.
 ALIGNED, BEYOND = 0.5, 0.1
 #: Pairs of boxes whose largest separation is kept, those last used: features of one pair follow each other.

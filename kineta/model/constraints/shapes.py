@@ -23,6 +23,7 @@ from dataclasses import replace
 from itertools import product
 from typing import TypeVar
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr, expr, symbol
 from kineta.algebra.functions import maximum, minimum, sign, sqrt, step
 from kineta.errors import did_you_mean
@@ -30,6 +31,7 @@ from kineta.model.axis import Axis, X, Y, Z
 from kineta.model.body import Station
 from kineta.model.bounds import Bound
 from kineta.model.constraints import box_pairs, placement, rolling
+from kineta.model.constraints.box_pairs import PARALLEL
 from kineta.model.constraints.rolling import Shape
 from kineta.model.constraints.three import Three, dot, moved, scaled
 from kineta.records import dataclass
@@ -51,13 +53,11 @@ FACE, FEATURE = "face", "feature"
 #: Shapes that may lie on their rim, and the number of places that bear it then, beside the lowest.
 RIMS, CORNERS = ("wheel", "disk", "torus"), 4
 #: The width [m] of the edges of a face: what lies on an edge touches the face.
-EDGE = 1e-12
-#: Square of the sine of the angle of two axes below which they are parallel: what is nearest wanders from end to end then, and
-#: their ends touch, while the gap where they cross grows by this part of the product of half lengths [1/m].
-PARALLEL = 1e-6
+EDGE = tolerances.ROUNDING_TOLERANCE
 #: Sines by which the normal of an edge or a corner may leave the directions between its faces.
 BEYOND, CORNER_BEYOND = 0.1, 1e-6
-#: Square of a distance [m^2] that no centre of a ball outside of a box has from it.
+#: Square of a distance [m^2] or a velocity that counts as zero: no centre of a ball outside of a box is so near, and
+#: LEAST_DIVISOR would have no inverse of the third power of its root, which second derivatives of directions contain.
 NOTHING = 1e-60
 #: Names in the formulas of nearest places, which no point has: the way from the surface to the shape, the axes of both, and those
 #: of a box on another, in the axes of the body of the surface.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr, expr, symbol
 from kineta.algebra.functions import maximum, sqrt, step
 from kineta.errors import Location, did_you_mean
@@ -24,8 +25,6 @@ LAWS: Mapping[str, tuple[Dimension, Dimension]] = {
     "kelvin_voigt": (units.STIFFNESS, units.DAMPING),
     "hunt_crossley": (units.times(units.FORCE, units.LENGTH, -1.5), units.times(units.NUMBER, units.VELOCITY, -1)),
 }
-#: A depth [m] too small to matter: a root has no slope at zero, and what touches nowhere has slopes, too.
-SHALLOW = 1e-12
 #: Names of the gap and its rate in the laws, which no point has.
 GAP, RATE = "contact.gap", "contact.rate"
 
@@ -100,7 +99,7 @@ def _depth() -> Expr:
 
 def _bent() -> Expr:
     """The depth to the power of 1.5."""
-    return _depth() ** 2 / sqrt(maximum(-symbol(GAP), SHALLOW))
+    return _depth() ** 2 / sqrt(maximum(-symbol(GAP), tolerances.ROUNDING_TOLERANCE))
 
 
 def _written(contact: CompliantContact) -> str:

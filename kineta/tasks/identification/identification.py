@@ -20,7 +20,7 @@ from kineta.tasks.motions.trajectory import Trajectory, trajectory
 from kineta.values import numbers
 
 #: Relative rounding error of a motion, and the largest change of an identifiable column by it.
-EPSILON, NOISE = 4 * 2.0**-52, 1e-3
+EPSILON, NOISE = 4 * tolerances.EPS, 1e-3
 #: Most formulas in an error.
 NAMED = 2
 

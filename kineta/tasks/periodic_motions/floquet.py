@@ -14,10 +14,9 @@ from kineta.numerics.linear_algebra import eigvals
 
 #: What errors call what is computed here.
 MULTIPLIERS = "the Floquet multipliers"
-#: Distance from the unit circle that decides stability: a double multiplier, as of conservative motions, has half of the digits.
+#: Distance from the unit circle that decides stability, and from 1 of the multiplier of a motion along itself, beyond which that
+#: one is said to be missing: a double multiplier, as of conservative motions, has half of the digits.
 NEAR_CIRCLE = 1e-4
-#: Distance from 1 of the multiplier of a motion along itself, beyond which it is said to be missing.
-MISSING = 1e-4
 
 
 def multipliers(M: FloatArray, without: float | None) -> tuple[ComplexArray, float]:

@@ -286,7 +286,7 @@ def found_periodic(shooting: Shooting, at: Orbit) -> Periodic:
     system, passage = shooting.equations.system, shooting.passage(at)
     multipliers, off = floquet.multipliers(shooting.monodromy(at), shooting.own_multiplier(at))
     notes = [f"in a period: {said}" for said in [passage.motion.sequence] if said]
-    if shooting.timed and off > floquet.MISSING:
+    if shooting.timed and off > floquet.NEAR_CIRCLE:
         notes.append(
             f"no multiplier is one, as that of the motion along itself has to be (the nearest differs by {off:.2g}): the "
             "multipliers have few digits; take finer tolerances (rtol)"
