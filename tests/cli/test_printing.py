@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import sympy
 
 import kineta as kn
+from kineta.equations.formulas import aligned
 from kineta.errors import ExpressionError
 from kineta.expr.graph import Graph
 from kineta.expr.op import COMPOSED, UNARY, Op
@@ -26,11 +28,11 @@ from tests.codegen.random_programs import random_program
 from tests.notation.text_reader import computed
 from tests.support import EXAMPLES, PILES, examples
 
-#: Quantities of every example, and long ones that examples have in turn: in text one, in LaTeX the next.
+#: Quantities of every example, and long ones that examples have in turn.
 SHORT, LONG = ("energy", "positions"), ("inverse", "forward", "mass_and_bias")
 NAMES = sorted(p.stem for p in EXAMPLES.glob("*.kin"))
-
-
+#: Where a long sum goes on in the next line.
+BROKEN = " \\\\\n&\\quad {}"
 #: For models with redundant constraints, which are left out with a warning.
 without_warnings = pytest.mark.filterwarnings("ignore:.*redundant and left out:kineta.errors.KinetaWarning")
 
@@ -47,10 +49,6 @@ def values(system: kn.System) -> dict[str, float]:
     return known
 
 
-def quantities(name: str, turn: int) -> tuple[str, ...]:
-    return (LONG[(NAMES.index(name) + turn) % len(LONG)], *SHORT)
-
-
 def expected(equations: kn.Equations, quantity: str, known: dict[str, float]) -> list[float]:
     return evaluate(equations.graph, equations.expressions(quantity).refs, known)
 
@@ -58,18 +56,41 @@ def expected(equations: kn.Equations, quantity: str, known: dict[str, float]) ->
 # -- text --------------------------------------------------------------------------------------------------------------
 
 
+def values_of_text(lines: Iterable[str], known: dict[str, float]) -> list[float]:
+    scope = dict(known)
+    return [computed(line, scope) for line in lines]
+
+
+def values_of_latex(page: str, known: dict[str, float]) -> list[float]:
+    scope, results = {latex.name(n): x for n, x in known.items()}, []
+    assert len(scope) == len(known)
+    whole = page.removeprefix("\\begin{align*}\n").removesuffix("\n\\end{align*}").replace(BROKEN, "")
+    for line in whole.split(" \\\\\n"):
+        left, right = line.split(" &= ")
+        results.append(value(right, scope))
+        scope.setdefault(left, results[-1])  # an entry h_{1} of the bias beside a coordinate h1
+    return results
+
+
 @pytest.mark.slow
 @without_warnings
-@pytest.mark.parametrize("name", examples(without=PILES, of=12))
-def test_text_can_be_computed_line_by_line(kineta: Command, name: str) -> None:
-    model = EXAMPLES / f"{name}.kin"
-    equations = kn.derive(kn.load(model)).settled()
+@pytest.mark.parametrize("name", examples(without=PILES))
+def test_what_is_printed_can_be_computed_line_by_line(name: str) -> None:
+    """In text and in LaTeX."""
+    equations = kn.derive(kn.load(EXAMPLES / f"{name}.kin")).settled()
     known = values(equations.system)
-    for quantity in quantities(name, 0):
-        lines = kineta("derive", model, "--quantity", quantity).out.splitlines()
-        results = [computed(line, scope) for scope in [dict(known)] for line in lines]
-        wanted = expected(equations, quantity, known)
-        np.testing.assert_allclose(results[-len(wanted) :], wanted, rtol=1e-9, atol=1e-9)
+    for quantity in (LONG[NAMES.index(name) % len(LONG)], *SHORT):
+        printed, wanted = equations.printed(quantity), expected(equations, quantity, known)
+        page = aligned(printed.latex(), "align*")
+        for results in (values_of_text(printed.text(), known), values_of_latex(page, known)):
+            np.testing.assert_allclose(results[-len(wanted) :], wanted, rtol=1e-9, atol=1e-9)
+
+
+def test_the_command_prints_what_equations_print(kineta: Command) -> None:
+    printed = kn.derive(kn.load(CART)).printed("forward")
+    assert kineta("derive", CART, "--quantity", "forward").out.splitlines() == list(printed.text())
+    page = kineta("derive", CART, "--quantity", "forward", "--latex").out
+    assert page == aligned(printed.latex(), "align*") + "\n"
 
 
 def test_a_sum_that_cancels_as_it_is_written_takes_its_product_with_it() -> None:
@@ -102,10 +123,6 @@ def test_names_of_parts_avoid_those_of_the_model(kineta: Command, here: Path) ->
 # -- LaTeX -------------------------------------------------------------------------------------------------------------
 
 
-#: Where a long sum goes on in the next line.
-BROKEN = " \\\\\n&\\quad {}"
-
-
 def test_long_sums_go_on_in_the_next_line() -> None:
     term = r"\left(a + b\right)\,\sin\left(c - d\right)"
     whole = " + ".join([term] * 12) + f" - {term}"
@@ -114,29 +131,6 @@ def test_long_sums_go_on_in_the_next_line() -> None:
     assert len(lines) == 2
     assert all(line.startswith((" + ", " - ")) for line in lines[1:])
     assert latex.break_lines(rf"\left({whole}\right)") == [rf"\left({whole}\right)"]
-
-
-@pytest.mark.slow
-@without_warnings
-@pytest.mark.parametrize("name", examples(without=PILES, long=("hopping_robot", "hopping_robot_stance"), of=8))
-def test_latex_reads_as_it_was_meant(kineta: Command, name: str) -> None:
-    model = EXAMPLES / f"{name}.kin"
-    equations = kn.derive(kn.load(model)).settled()
-    known = values(equations.system)
-    letters = {latex.name(n): x for n, x in known.items()}
-    assert len(letters) == len(known)
-    for quantity in quantities(name, 1):
-        page = kineta("derive", model, "--quantity", quantity, "--latex").out
-        assert page.startswith("\\begin{align*}\n")
-        assert page.endswith("\n\\end{align*}\n")
-        scope, results = dict(letters), []
-        whole = page.removeprefix("\\begin{align*}\n").removesuffix("\n\\end{align*}\n").replace(BROKEN, "")
-        for line in whole.split(" \\\\\n"):
-            left, right = line.split(" &= ")
-            results.append(value(right, scope))
-            scope.setdefault(left, results[-1])  # an entry h_{1} of the bias beside a coordinate h1
-        wanted = expected(equations, quantity, known)
-        np.testing.assert_allclose(results[-len(wanted) :], wanted, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(20))

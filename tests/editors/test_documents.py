@@ -214,19 +214,25 @@ def other(k: int) -> str:
     return "name_" + "".join(2 * "bcdfghjklm"[int(digit)] for digit in f"{k:03}")
 
 
+@pytest.fixture(scope="module")
+def beside() -> Documents:
+    """The examples, each of which is read once: a name is looked for in all files of a folder."""
+    return Documents()
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::kineta.errors.KinetaWarning")
 @pytest.mark.parametrize("path", quick_but(FEW, sorted({*EXAMPLES.glob("*.kin")} - {*FEW})), ids=lambda p: p.stem)
-def test_every_name_of_an_example_may_be_another(path: Path) -> None:
-    documents, text = Documents(), path.read_text(encoding="utf-8")
-    names, system = documents.names(path), kn.load(path)
+def test_every_name_of_an_example_may_be_another(beside: Documents, path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    names, system = beside.names(path), kn.load(path)
     assert names is not None
     entities = list(dict.fromkeys(o.entity for o in names.occurrences))
     changes = []
     for k, entity in enumerate(entities):
         first = names.of(entity)[0].start
         if k % 20 == 3:  # by itself, as an editor asks; all together below
-            documents.renamed(path, first, other(k))
+            beside.renamed(path, first, other(k))
         changes += [(o.start, o.end, other(k)) for o in names.of(entity)]
     for start, end, name in sorted(changes, reverse=True):
         text = text[:start] + name + text[end:]

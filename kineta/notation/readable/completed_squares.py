@@ -95,14 +95,14 @@ def _coupled(factoring: Factoring, a: Sum, fast: Sequence[int]) -> list[list[int
 
 
 def _in_order(factoring: Factoring, a: Sum, order: Sequence[int]) -> tuple[list[Tree], Sum] | None:
-    """Squares by the *order* of speeds, and what is left of *a*, without these; None where a square is missing."""
+    """Squares by the *order* of speeds, and what is left of *a*, without these; None where a square is missing, or long."""
     ring, rows = factoring.ring, list[Tree]()
     for x in order:
         of = {m: f for m, f in a.items() if power(m, x)}
         pivot = {join(m, ((x, -2),)): f for m, f in of.items() if power(m, x) == 2}
         if not of:
             continue
-        if not pivot:
+        if not pivot or len(a) > BARS:
             return None
         cross = {join(m, ((x, -1),)): f / 2 for m, f in of.items() if power(m, x) == 1}
         line = added({((x, 1),): Fraction(1)}, cancelled(ring, ring.product(cross, over(ring, pivot))))

@@ -26,6 +26,7 @@ from kineta.notation.readable.polynomials import (
     power,
     power_root,
     scaled,
+    spans,
 )
 from kineta.notation.readable.ring import Ring
 
@@ -34,6 +35,8 @@ def quotient(ring: Ring, a: Sum, d: Sum) -> Sum | None:
     """The value of a / d where that is a sum of products, else None, as where it is long to find; *a* and *d* have no common
     powers of divisors.
     """
+    if not _may_divide(ring, a, d):
+        return None
     try:
         for x in sorted({x for m in d for x, _ in m if ring.keys[x][0] in (Op.COS, "root") or x in ring.vectors}):
             conjugate = {m: -f if power(m, x) % 2 else f for m, f in d.items()}
@@ -41,6 +44,14 @@ def quotient(ring: Ring, a: Sum, d: Sum) -> Sum | None:
     except LongFormError:
         return None
     return polynomials.quotient(a, d)
+
+
+def _may_divide(ring: Ring, a: Sum, d: Sum) -> bool:
+    """Whether *a* ranges over at least as many powers of every symbol as *d*: these ranges add up in a product."""
+    above, below = spans(a), spans(d)
+    if any(x in ring.vectors or ring.keys[x][0] in ("root", "sign") for x in above.keys() | below.keys()):
+        return True  # their powers stand for sums
+    return all(n <= above.get(x, 0) for x, n in below.items() if ring.keys[x][0] == "symbol")
 
 
 def over(ring: Ring, a: Sum) -> Sum:

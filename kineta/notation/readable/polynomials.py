@@ -97,6 +97,15 @@ def content(a: Sum) -> tuple[Fraction, Monomial]:
     return Fraction(sign * top, low), monomial(least or {})
 
 
+def spans(a: Sum) -> dict[int, int]:
+    """From the least to the greatest power of every atom."""
+    powers: dict[int, list[int]] = {}
+    for m in a:
+        for x, p in m:
+            powers.setdefault(x, []).append(p)
+    return {x: max(0, *own) - min(0, *own) if len(own) < len(a) else max(own) - min(own) for x, own in powers.items()}
+
+
 def quotient(a: Sum, d: Sum) -> Sum | None:
     """The quotient of two sums where nothing remains, else None."""
     if len(d) > len(a) * 40:
