@@ -89,7 +89,9 @@ def arrows(builder: SceneBuilder) -> tuple[Arrow, ...]:
             on, element = builder.d.elements, system.lines[own.of]
             for station, force in _acting(on, element):
                 if station.body != GROUND:
-                    at = on.kinematics.position(station)
+                    link, x = on.in_link(station)
+                    R, r = on.kinematics.frames[link]
+                    at = r + R @ x
                     found.append(Arrow(own.of, builder.shown(at.refs), builder.shown(force.refs)))
     return tuple(found)
 

@@ -31,6 +31,7 @@ def with_vectors(seed: int) -> kn.System:
             kn.force(
                 "drag", kn.station(point), (-speed * v.x, w.z * kn.norm(kn.cross(w, v)), kn.symbol("m")), axes=axes
             ),
+            kn.force("walks", kn.station(of, (kn.symbol("P.y"), v.x, kn.dot(r, w))), (1, -r.z, 0.5), axes=other),
             kn.spring("band", 3.0, kn.norm([*apart[:2], apart[2] + 2]) + r.y),
             kn.damper("oil", 0.4, kn.dot(v, w) + speed),
             kn.generalized_force("slip", -w.x, r.x + kn.symbol("P.z")),

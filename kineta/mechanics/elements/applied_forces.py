@@ -77,6 +77,10 @@ class Elements:
         points = {p.name: Station(p.body, p.position) for p in system.points}
         return {name: Station(name) for name in system.frames} | points
 
+    def in_link(self, at: Station) -> tuple[int, Vector]:
+        """The link on which a force acts, and the place in its frame, which positions and velocities of points may move."""
+        return self.kinematics.offset_in_link(at.body, self.expression(*at.position))
+
     # -- components of actions ----------------------------------------------------------------------------------
 
     def components(self, body: str, components: Sequence[Expr], axes: str) -> Vector:

@@ -25,7 +25,7 @@ E = TypeVar("E", bound=Elements)
 
 def _force(on: Elements, force: Force) -> None:
     f = on.components(force.at.body, force.components, force.axes)
-    link, x = on.kinematics.in_link(force.at)
+    link, x = on.in_link(force.at)
     if link >= 0:
         on.force(link, x, f)
         on.spend(f.dot(on.kinematics.v[link] + on.kinematics.w[link].cross(x)))

@@ -272,9 +272,11 @@ def _spring_energy(d: DirectRoute, e: Spring) -> Ref:
 
 
 def _force(d: DirectRoute, e: Force) -> Iterator[Pair]:
-    frame = d.at(e.at)
+    frame, x = d.frames[e.at.body], Vector(d.graph, *d.expression(*e.at.position))
     f = d.components(frame, e.components, e.axes)
-    yield from zip(f.refs, frame.v.refs, strict=True)
+    yield from zip(
+        (*f.refs, *x.cross(f).refs), (*frame.v.refs, *frame.w.refs), strict=True
+    )  # speeds may move the place
 
 
 def _couple(d: DirectRoute, e: Couple) -> Iterator[Pair]:

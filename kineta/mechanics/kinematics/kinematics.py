@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kineta.expr.graph import ZERO, Ref
 from kineta.mechanics.kinematics.sweeps import LinkMotion, leveled, velocity_level
 from kineta.mechanics.kinematics.tree import Mechanism, Place
@@ -78,9 +80,12 @@ class TreeKinematics:
 
     def in_link(self, station: Station) -> tuple[int, Vector]:
         """The link to which *station* is fixed, and its position in the frame of the link."""
-        place = self.mechanism.places[station.body]
-        offset = Vector(self.graph, *self.mechanism.symbols.expression(*station.position))
-        return place.link, place.r + place.R @ offset
+        return self.offset_in_link(station.body, self.mechanism.symbols.expression(*station.position))
+
+    def offset_in_link(self, body: str, position: Sequence[Ref]) -> tuple[int, Vector]:
+        """The link of *body*, and a *position* in the frame of the body in that of the link."""
+        place = self.mechanism.places[body]
+        return place.link, place.r + place.R @ Vector(self.graph, *position)
 
     def position(self, station: Station, frame: str = GROUND) -> Vector:
         """Position of *station*, in ground axes, or relative to another *frame*."""
