@@ -8,7 +8,7 @@ import numpy as np
 
 from kineta.arrays import FloatArray, Mask
 from kineta.integration.contact_records import CLOSED, FLAGS
-from kineta.integration.handover import PART
+from kineta.integration.handover import PART, StepCrowd
 from kineta.integration.segment import Segment
 from kineta.integration.time_stepping import STEP
 from kineta.runtime.problem import SimulationProblem
@@ -35,6 +35,12 @@ def crowd(flags: FloatArray) -> int:
 def most_steps(closed: int) -> int:
     """The number of steps within a part of one of time stepping that are too many with so many contacts *closed*."""
     return min(CROWD, max(FEWEST, int(CROWD * (SPARSE / max(closed, 1)) ** 3)))
+
+
+def step_crowd(contacts: int, narrow: float) -> StepCrowd:
+    """A record of the steps of a motion with so many *contacts*, of which some are too many within a *narrow* time [s]."""
+    fewest = np.array([most_steps(k) for k in range(contacts + 1)], dtype=np.int64)
+    return StepCrowd(fewest=fewest, most=CROWD, narrow=narrow, ends=np.zeros(CROWD))
 
 
 class ChatterWatch:

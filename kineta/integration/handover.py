@@ -16,6 +16,22 @@ QUIET = 50
 DEEPEST_START = 1e-4
 
 
+class StepCrowd(Record):
+    """The ends of steps by events, to tell where those with something closed are too many.
+
+    fewest : (contacts + 1,) for each number of closed contacts how many are too many within the time ``narrow`` [s], which is 0
+    where none are; most : the largest of these
+    counted, ends, latest : steps counted, (most,) the last of their times, and the last time
+    """
+
+    fewest: Integers
+    most: int
+    narrow: float
+    counted: int
+    ends: Reals
+    latest: float
+
+
 class QuietWatch(Record, partial=True):
     """What is pressed during time stepping, and the state in which events take over again.
 

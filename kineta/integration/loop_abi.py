@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kineta.integration.contact_records import ContactMotion, Function, Transition, TransitionWork
+from kineta.integration.handover import StepCrowd
 from kineta.memory import Integers, Reals, Record, Shared
 from kineta.numerics.roots import PARTS
 
@@ -333,9 +334,9 @@ class EnsembleData(Record, shared=True, partial=True):
     status : as the return values of the loop; ended : the event that ended the case; accepted, rejected, evaluations, recorded :
         counts
     Of motions with contacts, whose samples and zeros are on their constraints: quaternions : their number; same : (cases,)
-    contact tolerance; regular : (n_regular, n) states with independent constraints; brief : time of a chatter; observed :
-    (cases, times + 1, n_observed) quantities at the samples and at the end; given : (cases, n_given) of switches; held :
-    (segments, n_held) sampled forces, each up to the time in ``ends``, with their ``places`` in ``given``
+    contact tolerance; regular : (n_regular, n) states with independent constraints; many, brief : transitions that are too many
+    within a time; observed : (cases, times + 1, n_observed) quantities at the samples and at the end; given : (cases, n_given)
+    of switches; held : (segments, n_held) sampled forces, each up to the time in ``ends``, with their ``places`` in ``given``
     """
 
     next: Integers
@@ -368,6 +369,7 @@ class EnsembleData(Record, shared=True, partial=True):
     same: Reals
     n_regular: int
     regular: Reals
+    many: int
     brief: float
     n_observed: int
     observed: Reals
@@ -382,7 +384,8 @@ class EnsembleData(Record, shared=True, partial=True):
 class CaseData(Record, partial=True):
     """A case of an ensemble in a run: its *number*, -1 for none; the samples *recorded*; the event that *ended* it; the *segment*
     of sampled forces; for every zero found since the last pause the number in ``cases``; the number of transitions since the
-    last impact, ``calm``, and the times of the last, ``since`` (CHATTER,).
+    last impact, ``calm``, and the times of the last, ``since`` (CHATTER,); of motions with contacts the ends of its steps, a
+    ``crowd``.
     """
 
     ensemble: EnsembleData
@@ -393,6 +396,7 @@ class CaseData(Record, partial=True):
     cases: Integers
     calm: int
     since: Reals
+    crowd: StepCrowd
 
 
 class RunData(Record, partial=True):

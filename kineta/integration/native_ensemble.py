@@ -16,6 +16,7 @@ import numpy as np
 from kineta.arrays import FloatArray, IntArray
 from kineta.integration import loop_abi
 from kineta.integration.contact_records import IMPACT_NUMBERS
+from kineta.integration.handover import StepCrowd
 from kineta.integration.loop_abi import CaseData, EnsembleData, RunData
 from kineta.integration.problem import Problem
 from kineta.integration.run_memory import run_form, run_memory, set_contacts, set_switches
@@ -41,6 +42,7 @@ class HybridCases:
     """What cases with contacts or switches have in place of rates, event values and pivots at the start.
 
     memory : of a motion; same : (cases,) contact tolerances; regular : (k, n) states with independent constraints
+    many, brief, crowd : so many transitions within a time [s], and the steps of a crowd, are not for compiled code
     flags, observed : numbers of flags of a mode, and of observed quantities; given : (cases, k) parameters and constant forces
     ends, held, places : (m,), (m, j), (j,) sampled forces, the times up to which they are held, and their places in ``given``
     """
@@ -48,6 +50,9 @@ class HybridCases:
     memory: MotionMemory
     same: FloatArray
     regular: FloatArray
+    many: int
+    brief: float
+    crowd: Callable[[], StepCrowd]
     flags: int
     observed: int
     given: FloatArray
@@ -165,7 +170,8 @@ class EnsembleRun:
                 "same": contacts.same,
                 "n_regular": len(contacts.regular),
                 "regular": _flat(contacts.regular),
-                "brief": loop_abi.BRIEF * (p.t1 - p.t0),
+                "many": contacts.many,
+                "brief": contacts.brief,
                 "n_observed": contacts.observed,
                 "observed": self.observed.reshape(-1),
                 "given": _flat(contacts.given),
@@ -257,7 +263,10 @@ class EnsembleRun:
         found = data.events.array("which")
         cases = np.zeros(0 if found is None else len(found), dtype=np.int64)
         since = np.zeros(loop_abi.CHATTER)
-        data.update(sampling=CaseData(ensemble=self._shared, number=-1, cases=cases, since=since))
+        case = CaseData(ensemble=self._shared, number=-1, cases=cases, since=since)
+        if self.ensemble.hybrid is not None:
+            case.update(crowd=self.ensemble.hybrid.crowd())
+        data.update(sampling=case)
         return data
 
     def _advance(self, stop: Flag, run: LaneRecord, integrate: Callable[[], object]) -> None:

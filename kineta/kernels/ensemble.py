@@ -13,7 +13,7 @@ from kineta.kernels.kinks.crossings import begin_kinks
 from kineta.kernels.language import fabs, kernel, take
 from kineta.kernels.machine_code import machine_code, machine_code_in_lanes
 from kineta.kernels.runge_kutta import first_step
-from kineta.kernels.sampling import note_case, observe
+from kineta.kernels.sampling import count_anew, note_case, observe
 from kineta.kernels.sliding.sides import begin_rate, begin_slides, rate_on_sides
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
 from kineta.kernels.switching import begin_marks, begin_switches, look_before, set_block
@@ -165,6 +165,7 @@ def begin_case(method: LoopMethod, run: RunData) -> None:
         note_case(method, run, run.t)
         keep_mode(run)
         case.calm = 0
+        count_anew(case.crowd, run.t)
         copy(run.between, run.y, run.n)
         measure_pivots(run, run.t, every.n_regular, every.regular)
         begin_motion(method, run)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.hybrid import chattering, time_stepping_fallback
 from kineta.integration import native_ensemble
 from kineta.simulation import ensemble, hybrid_ensemble
 from tests.models import COMPASS
@@ -205,6 +206,24 @@ def test_what_compiled_code_cannot_finish_is_run_as_a_single_motion(left: list[i
     assert run.cases.messages[1] == str(refused.value)
     below = np.array([0, 0.05 - 1e-10])
     check_same(kn.simulate(BALL, 1.0, q=[below], samples=3).case(0), kn.simulate(BALL, 1.0, q=below, samples=3))
+
+
+@pytest.mark.parametrize("watch", ["steps", "changes"])
+def test_what_goes_on_by_time_stepping_is_run_as_a_single_motion(
+    watch: str, left: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten steps with friction are too many, or one change without an impact."""
+    if watch == "steps":
+        monkeypatch.setattr(chattering, "CROWD", 10)
+        monkeypatch.setattr(chattering, "CROWDED", 1e9)
+    else:
+        for module in (hybrid_ensemble, time_stepping_fallback):
+            monkeypatch.setattr(module, "PILE", 1)
+    run = kn.simulate(SLIDER, 1.0, v=[[0.0], [1.0]], samples=7)
+    assert left == [0, 1]
+    for i in range(2):
+        assert run.case(i).notes
+        check_same(run.case(i), kn.simulate(SLIDER, 1.0, v=[float(i)], samples=7))
 
 
 def test_what_happened_to_a_case_is_told_as_of_a_list() -> None:

@@ -6,12 +6,13 @@ It gives the states and steps of :func:`~kineta.simulation.simulate.simulate` wi
 
 from __future__ import annotations
 
-from kineta.integration.contact_records import CLOSED, FLAGS, IMPACT_NUMBERS
-from kineta.integration.handover import BACK, PART, QUIET, QuietWatch
+from kineta.integration.contact_records import IMPACT_NUMBERS
+from kineta.integration.handover import BACK, PART, QUIET, QuietWatch, StepCrowd
 from kineta.integration.loop_abi import NOT_FINITE, STEP_TOO_SMALL
 from kineta.integration.time_stepping import STEP
 from kineta.kernels.contact.state_terms import NO_FORCES, NO_IMPULSES, PENETRATES
 from kineta.kernels.language import kernel
+from kineta.kernels.sampling import count_anew, is_crowded
 from kineta.kernels.stage_evaluation import measure_pivots
 from kineta.kernels.standalone.contact_transitions import CHANGED, ENDLESS, tell
 from kineta.kernels.standalone.standalone_run import (
@@ -41,7 +42,7 @@ from kineta.kernels.standalone.stepping_run import observe as observe_steps
 from kineta.kernels.time_stepping.handover import begin_quiet, count_quiet, take_back
 from kineta.kernels.time_stepping.march import clear_contacts
 from kineta.kernels.vectors import copy
-from kineta.memory import Integers, Reals, Record
+from kineta.memory import Reals, Record
 from kineta.records import dataclass
 
 #: What is ahead of a run by events where its steps are too many.
@@ -59,8 +60,7 @@ class StandaloneFallback(Record, partial=True):
     begun, handed, lasted, spent : time at which events began or went on; number of spells of time stepping, duration of the last
         one, and of all; since : time at which the present one began
     at, handing, flags : time, state and mode of the run by events at which time stepping is to begin, or has
-    crowds, crowd : (contacts + 1,) for each number of closed contacts that of steps that are too many within ``narrow`` [s], and
-        the most of these; counted, ends, latest : steps counted, (crowd,) the last of their times, and the last time
+    crowd : the ends of its steps; crowded : time within which they may be too many, in steps of time stepping
     kept, rows, marks : number of the last states, (BACK + 1, n), and (BACK + 1,) their times
     """
 
@@ -99,13 +99,8 @@ class StandaloneFallback(Record, partial=True):
     at: float
     handing: Reals
     flags: Reals
-    crowds: Integers
-    crowd: int
+    crowd: StepCrowd
     crowded: float
-    narrow: float
-    counted: int
-    ends: Reals
-    latest: float
     kept: int
     rows: Reals
     marks: Reals
@@ -128,7 +123,7 @@ def begin(method: FallbackMethod, m: StandaloneFallback) -> int:
     e, s = m.events, m.steps
     e.t0, e.rtol, e.atol, e.run.max_step = m.t0, m.rtol, m.atol, m.max_step
     m.size = min(m.max_step, min(STEP, PART * (m.t_end - m.t0)))
-    m.narrow = m.crowded * m.size
+    m.crowd.narrow = m.crowded * m.size
     m.stepping, m.hurried, m.patience, m.handed, m.lasted, m.spent = False, False, QUIET, 0, 0.0, 0.0
     s.max_step, s.event, s.rejected, s.evaluations, s.culprit = m.size, -1, 0, 0, 0
     clear_contacts(s.run)
@@ -258,22 +253,14 @@ def hand_over_at(m: StandaloneFallback, t: float, state: Reals) -> None:
 def look_at_row(m: StandaloneFallback, t: float, state: Reals, flags: Reals) -> None:
     """Count the end of a step in a mode of these *flags*, and hand over there where steps with something closed are too many."""
     e = m.events
-    x, place, closed, count = e.changes, m.kept % (BACK + 1), False, 0
+    x, place = e.changes, m.kept % (BACK + 1)
     m.marks[place] = t
     copy(state, m.rows[place * e.run.n :], e.run.n)
     m.kept += 1
-    if t > m.latest:
-        m.latest = t
-        for k in range(e.run.contacts.n_flags):
-            closed = closed or flags[k] != 0.0
-            if k % FLAGS == CLOSED and flags[k] > 0.0:
-                count += 1
-        many = m.crowds[count]
-        if closed and x.ahead != TOO_MANY and m.counted >= many and t - m.ends[(m.counted - many) % m.crowd] < m.narrow:
-            x.ahead, x.at = TOO_MANY, t
-            hand_over_at(m, t, state)
-        m.ends[m.counted % m.crowd] = t
-        m.counted += 1
+    many = is_crowded(m.crowd, t, flags, e.run.contacts.n_flags)
+    if many and x.ahead != TOO_MANY:
+        x.ahead, x.at = TOO_MANY, t
+        hand_over_at(m, t, state)
 
 
 @kernel
@@ -289,7 +276,8 @@ def go_back(m: StandaloneFallback) -> None:
 @kernel
 def watch_anew(m: StandaloneFallback, t: float) -> None:
     """Begin to count steps by events from the time t on."""
-    m.begun, m.latest, m.counted, m.kept = t, t, 0, 0
+    m.begun, m.kept = t, 0
+    count_anew(m.crowd, t)
 
 
 # -- from one to the other --------------------------------------------------------------------------------------------

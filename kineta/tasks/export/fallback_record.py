@@ -90,10 +90,8 @@ def fallback_record(
         left=run.left,
         handing=np.zeros(n),
         flags=np.zeros(FLAGS * m),
-        crowds=np.array([chattering.most_steps(k) for k in range(m + 1)], dtype=np.int64),
-        crowd=chattering.CROWD,
+        crowd=chattering.step_crowd(m, 0.0),
         crowded=chattering.CROWDED,
-        ends=np.zeros(chattering.CROWD),
         rows=np.zeros((BACK + 1) * n),
         marks=np.zeros(BACK + 1),
     )
