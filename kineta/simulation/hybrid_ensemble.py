@@ -125,7 +125,10 @@ def _ensemble(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
     regular = [np.concatenate([q, v, np.zeros(n - len(q) - len(v))]) for q, v in task.regular]
     given = [np.broadcast_to(x, (cases, x.shape[-1])) for x in (made.p, made.forces.constant)]
     empty, held = np.empty((cases, 0)), _held(task)
-    narrow = step_size(task) if task.falls_back else 0.0
+    many, brief, narrow = loop_abi.CHATTER, loop_abi.BRIEF * (task.t1 - task.t0), 0.0
+    if task.falls_back:
+        many, brief = PILE, step_size(task)
+        narrow = chattering.CROWDED * brief
     return Ensemble(
         problem=problem(),
         lanes=1,
@@ -139,8 +142,9 @@ def _ensemble(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
             memory,
             np.asarray(contact_tolerance(task)),
             np.array(regular).reshape(len(regular), n),
-            *((PILE, narrow) if task.falls_back else (loop_abi.CHATTER, loop_abi.BRIEF * (task.t1 - task.t0))),
-            partial(step_crowd, len(code.layout.touches), chattering.CROWDED * narrow),
+            many,
+            brief,
+            partial(step_crowd, len(code.layout.touches), narrow),
             code.layout.flags,
             code.observed_size,
             np.concatenate(given, axis=-1),
