@@ -7,38 +7,7 @@ import struct
 from collections.abc import Sequence
 from hashlib import sha256
 
-from kineta.codegen.kernels.tree import (
-    BINARY,
-    UNARY,
-    AddressCall,
-    Choice,
-    Conditional,
-    Constant,
-    ConstantArray,
-    CountingLoop,
-    Entry,
-    Evaluate,
-    Expression,
-    FieldValue,
-    Jump,
-    KernelCall,
-    KernelTree,
-    Leave,
-    Operation,
-    SetEntry,
-    SetField,
-    SetVariable,
-    Statement,
-    Variable,
-    View,
-    WhileLoop,
-    callees_first,
-    parts,
-    records,
-    rows,
-    statements,
-    values,
-)
+from kineta.codegen.kernels import tree
 from kineta.memory import BOOLEAN, INTEGER, INTEGERS, NOTHING, REAL, REALS, FunctionType, MemoryType, RecordType
 
 _NAMES = {
@@ -64,15 +33,15 @@ static inline double max_real(double a, double b) { return b > a ? b : a; }
 """
 
 
-def source(roots: Sequence[KernelTree], *, public: bool = True) -> str:
+def source(roots: Sequence[tree.KernelTree], *, public: bool = True) -> str:
     """A unit of C with the *roots* as functions that are *public*, or those of a unit in which it is included."""
-    kernels = callees_first(roots)
+    kernels = tree.callees_first(roots)
     text = [f"struct {name};\n" for name in _records_in_signatures(kernels)]
-    for kind in records(kernels):
+    for kind in tree.records(kernels):
         # Every field takes eight bytes: a truth value is stored as an integer.
         fields = "".join(f"    {_declared(INTEGER if f is BOOLEAN else f, n)};\n" for n, f in kind.fields.items())
         text.append(f"typedef struct {kind.name} {{\n{fields}}} {kind.name};\n")
-    for row in rows(kernels):
+    for row in tree.rows(kernels):
         entries = ",\n    ".join(map(number, row))
         text.append(f"static const double {_name(row)}[] = {{\n    {entries}}};\n")
     for kernel in kernels:
@@ -80,7 +49,13 @@ def source(roots: Sequence[KernelTree], *, public: bool = True) -> str:
         head = f"{'' if public and kernel in roots else 'static '}{_declared(kernel.result, f'{kernel.name}({arguments})')}"
         # Initialised, since compilers do not see that every variable has a value where it is read.
         variables = [f"    {_declared(t, n)} = 0;\n" for n, t in kernel.variables.items()]
-        read = {x.name for s in statements(kernel.body) for v in values(s) for x in parts(v) if isinstance(x, Variable)}
+        read = {
+            x.name
+            for s in tree.statements(kernel.body)
+            for v in tree.values(s)
+            for x in tree.parts(v)
+            if isinstance(x, tree.Variable)
+        }
         unused = [f"    (void){n};\n" for n in (*kernel.parameters, *kernel.variables) if n not in read]
         title = f"/* {kernel.title.replace('*/', '* /')} */\n" if kernel.title else ""
         body = "".join(_lines(kernel.body, 1))
@@ -104,9 +79,9 @@ def _helpers(unit: str) -> list[str]:
     return found
 
 
-def _records_in_signatures(kernels: Sequence[KernelTree]) -> list[str]:
+def _records_in_signatures(kernels: Sequence[tree.KernelTree]) -> list[str]:
     """The names of records in the parameters of *kernels*, and of functions in records: a parameter does not declare them."""
-    used = records(kernels)
+    used = tree.records(kernels)
     given = [t for k in kernels for t in (*k.parameters.values(), *k.variables.values())]
     functions = [
         t for t in (*given, *(f for kind in used for f in kind.fields.values())) if isinstance(t, FunctionType)
@@ -125,71 +100,71 @@ def _declared(kind: MemoryType, name: str) -> str:
     return f"{_NAMES[kind]} {name}".replace("* ", "*").strip()
 
 
-def _lines(body: Sequence[Statement], depth: int) -> list[str]:
+def _lines(body: Sequence[tree.Statement], depth: int) -> list[str]:
     return [line for s in body for line in _statement(s, depth)]
 
 
-def _statement(s: Statement, depth: int) -> list[str]:
+def _statement(s: tree.Statement, depth: int) -> list[str]:
     """The lines of a statement."""
     pad = "    " * depth
     match s:
-        case SetVariable(name, value):
+        case tree.SetVariable(name, value):
             return [f"{pad}{name} = {_value(value)};\n"]
-        case SetEntry(array, index, value):
+        case tree.SetEntry(array, index, value):
             return [f"{pad}{_value(array)}[{_index(index)}] = {_value(value)};\n"]
-        case SetField(record, name, value):
+        case tree.SetField(record, name, value):
             return [f"{pad}{_value(record)}->{name} = {_value(value)};\n"]
-        case Evaluate(call):
+        case tree.Evaluate(call):
             return [f"{pad}{_value(call)};\n"]
-        case Jump(word):
+        case tree.Jump(word):
             return [f"{pad}{word};\n"]
-        case Leave(value):
+        case tree.Leave(value):
             return [f"{pad}return{'' if value is None else ' ' + _value(value)};\n"]
-        case Conditional(test, yes, no):
+        case tree.Conditional(test, yes, no):
             other = [f"{pad}}} else {{\n", *_lines(no, depth + 1)] if no else []
             return [f"{pad}if ({_value(test)}) {{\n", *_lines(yes, depth + 1), *other, f"{pad}}}\n"]
-        case WhileLoop(test, inner):
+        case tree.WhileLoop(test, inner):
             return [f"{pad}while ({_value(test)}) {{\n", *_lines(inner, depth + 1), f"{pad}}}\n"]
-        case CountingLoop(n, start, stop, inner):
+        case tree.CountingLoop(n, start, stop, inner):
             head = f"for ({n} = {_value(start)}; {n} < {_value(stop)}; {n}++)"
             return [f"{pad}{head} {{\n", *_lines(inner, depth + 1), f"{pad}}}\n"]
 
 
-def _value(x: Expression) -> str:
+def _value(x: tree.Expression) -> str:
     """An expression in parentheses where it needs them."""
     match x:
-        case Constant(_, value):
+        case tree.Constant(_, value):
             return number(value)
-        case ConstantArray(_, entries):
+        case tree.ConstantArray(_, entries):
             return f"((double *){_name(entries)})"
-        case Variable(_, name):
+        case tree.Variable(_, name):
             return name
-        case FieldValue(kind, record, name):
+        case tree.FieldValue(kind, record, name):
             return f"({_value(record)}->{name} != 0)" if kind is BOOLEAN else f"{_value(record)}->{name}"
-        case Entry(_, array, index):
+        case tree.Entry(_, array, index):
             return f"{_value(array)}[{_index(index)}]"
-        case View(_, array, start):
+        case tree.View(_, array, start):
             return f"({_value(array)} + {_index(start)})"
-        case Choice(_, test, yes, no):
+        case tree.Choice(_, test, yes, no):
             return f"({_value(test)} ? {_value(yes)} : {_value(no)})"
-        case KernelCall(_, kernel, arguments):
+        case tree.KernelCall(_, kernel, arguments):
             return f"{kernel.name}({', '.join(map(_value, arguments))})"
-        case AddressCall(_, function, arguments):
+        case tree.AddressCall(_, function, arguments):
             return f"{_value(function)}({', '.join(map(_value, arguments))})"
-        case Operation(kind, name, arguments):
+        case tree.Operation(kind, name, arguments):
             given = [_value(a) for a in arguments]
             if name == "take":
                 return f"(*{given[0]})++"
-            if BINARY.get(name):
-                return f"({given[0]} {BINARY[name]} {given[1]})"
-            if name in UNARY:
-                return f"({UNARY[name]}{given[0]})"
+            if tree.BINARY.get(name):
+                return f"({given[0]} {tree.BINARY[name]} {given[1]})"
+            if name in tree.UNARY:
+                return f"({tree.UNARY[name]}{given[0]})"
             ending = "" if name not in ("min", "max") else "_real" if kind is REAL else "_integer"
             return f"{name}{ending}({', '.join(given)})"
 
 
-def _index(x: Expression) -> str:
-    return str(x.value) if isinstance(x, Constant) else _value(x)
+def _index(x: tree.Expression) -> str:
+    return str(x.value) if isinstance(x, tree.Constant) else _value(x)
 
 
 def number(value: float | int | bool) -> str:

@@ -10,30 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import field
 from itertools import takewhile
 
-from kineta.codegen.kernels.tree import (
-    AddressCall,
-    Choice,
-    Conditional,
-    Constant,
-    ConstantArray,
-    CountingLoop,
-    Entry,
-    Evaluate,
-    Expression,
-    FieldValue,
-    Jump,
-    KernelCall,
-    KernelTree,
-    Leave,
-    Operation,
-    SetEntry,
-    SetField,
-    SetVariable,
-    Statement,
-    Variable,
-    View,
-    WhileLoop,
-)
+from kineta.codegen.kernels import tree
 from kineta.memory import FunctionType, RecordType, ScalarType
 from kineta.records import dataclass
 
@@ -71,9 +48,9 @@ class Divergence:
     blended : names that keep the values of lanes which take no part in an assignment
     """
 
-    kernel: KernelTree
+    kernel: tree.KernelTree
     given: tuple[LaneShape, ...]
-    callees: Callable[[KernelTree, tuple[LaneShape, ...]], Divergence]
+    callees: Callable[[tree.KernelTree, tuple[LaneShape, ...]], Divergence]
     shapes: dict[str, LaneShape] = field(default_factory=dict)
     parting: set[int] = field(default_factory=set)
     partial: set[int] = field(default_factory=set)
@@ -84,7 +61,9 @@ class Divergence:
 
 
 def divergence(
-    kernel: KernelTree, given: tuple[LaneShape, ...], callees: Callable[[KernelTree, tuple[LaneShape, ...]], Divergence]
+    kernel: tree.KernelTree,
+    given: tuple[LaneShape, ...],
+    callees: Callable[[tree.KernelTree, tuple[LaneShape, ...]], Divergence],
 ) -> Divergence:
     """The divergence of a *kernel*: the least in which all that follows from it holds."""
     d = Divergence(kernel, given, callees)
@@ -108,7 +87,7 @@ def _is_blended(d: Divergence, name: str) -> bool:
     return any(region != common for region in d.sets[name])
 
 
-def _block(d: Divergence, body: Sequence[Statement], region: Region) -> tuple[int, int]:
+def _block(d: Divergence, body: Sequence[tree.Statement], region: Region) -> tuple[int, int]:
     """How lanes leave a block by jumps of a loop, and by return."""
     jumps, returns = _STAY, _STAY
     for s in body:
@@ -120,35 +99,35 @@ def _block(d: Divergence, body: Sequence[Statement], region: Region) -> tuple[in
     return jumps, returns
 
 
-def _statement(d: Divergence, s: Statement, region: Region) -> tuple[int, int]:
+def _statement(d: Divergence, s: tree.Statement, region: Region) -> tuple[int, int]:
     """How lanes leave a statement by jumps of a loop, and by return."""
     match s:
-        case SetVariable(name, value):
+        case tree.SetVariable(name, value):
             d.sets.setdefault(name, []).append(region)
             d.shapes[name] = d.shapes[name].join(shape(d, value, region))
-        case SetEntry(array, index, value):
+        case tree.SetEntry(array, index, value):
             for x in (array, index, value):
                 shape(d, x, region)
-        case SetField(record, _, value):
+        case tree.SetField(record, _, value):
             for x in (record, value):
                 shape(d, x, region)
-        case Evaluate(call):
+        case tree.Evaluate(call):
             shape(d, call, region)
-        case Jump():
+        case tree.Jump():
             return _ALL, _STAY
-        case Leave(value):
+        case tree.Leave(value):
             if value is not None:
                 found = shape(d, value, region)
                 d.result = d.result.join(found.join(VARYING) if region else found)
             return _STAY, _ALL
-        case Conditional():
+        case tree.Conditional():
             return _conditional(d, s, region)
-        case WhileLoop() | CountingLoop():
+        case tree.WhileLoop() | tree.CountingLoop():
             return _loop(d, s, region)
     return _STAY, _STAY
 
 
-def _conditional(d: Divergence, s: Conditional, region: Region) -> tuple[int, int]:
+def _conditional(d: Divergence, s: tree.Conditional, region: Region) -> tuple[int, int]:
     if shape(d, s.test, region).varying:
         d.parting.add(id(s))
     parted = id(s) in d.parting
@@ -157,10 +136,10 @@ def _conditional(d: Divergence, s: Conditional, region: Region) -> tuple[int, in
     return (_SOME if jumps else _STAY, _SOME if returns else _STAY) if parted else (jumps, returns)
 
 
-def _loop(d: Divergence, s: WhileLoop | CountingLoop, region: Region) -> tuple[int, int]:
+def _loop(d: Divergence, s: tree.WhileLoop | tree.CountingLoop, region: Region) -> tuple[int, int]:
     parted = id(s) in d.parting
     inner = (*region, id(s)) if parted else region
-    if isinstance(s, WhileLoop):
+    if isinstance(s, tree.WhileLoop):
         varies = shape(d, s.test, inner).varying
     else:  # a counter has no value behind its loop, so that no lane reads what others have set
         for bound in (s.start, s.stop):
@@ -172,35 +151,35 @@ def _loop(d: Divergence, s: WhileLoop | CountingLoop, region: Region) -> tuple[i
     return _STAY, (_SOME if returns else _STAY) if parted else returns
 
 
-def shape(d: Divergence, x: Expression, region: Region) -> LaneShape:
+def shape(d: Divergence, x: tree.Expression, region: Region) -> LaneShape:
     """The shape of an expression that is evaluated in a *region*."""
     match x:
-        case Constant() | ConstantArray():
+        case tree.Constant() | tree.ConstantArray():
             return UNIFORM
-        case Variable(_, name):
+        case tree.Variable(_, name):
             d.reads.setdefault(name, []).append(region)
             return d.shapes[name]
-        case FieldValue(kind, record, name):
+        case tree.FieldValue(kind, record, name):
             return field_shape(shape(d, record, region), record.type, kind, name)
-        case Entry(_, array, index):
+        case tree.Entry(_, array, index):
             base, place = shape(d, array, region), shape(d, index, region)
             return LaneShape(varying=base.own or base.varying or place.varying)
-        case View(_, array, start):
+        case tree.View(_, array, start):
             base = shape(d, array, region)
             return LaneShape(base.varying or shape(d, start, region).varying, base.own)
-        case KernelCall(_, kernel, arguments):
+        case tree.KernelCall(_, kernel, arguments):
             return d.callees(kernel, tuple(shape(d, a, region) for a in arguments)).result
-        case AddressCall(_, _, arguments):
+        case tree.AddressCall(_, _, arguments):
             for a in arguments:
                 shape(d, a, region)
             return UNIFORM
-        case Operation(_, "take", (array,)):
+        case tree.Operation(_, "take", (array,)):
             shape(d, array, region)
             return VARYING
-        case Choice(_, test, yes, no):
+        case tree.Choice(_, test, yes, no):
             chosen = shape(d, test, region)
             return shape(d, yes, region).join(shape(d, no, region)).join(LaneShape(varying=chosen.varying))
-        case Operation(_, _, arguments):
+        case tree.Operation(_, _, arguments):
             shapes = [shape(d, a, region) for a in arguments]
             return LaneShape(varying=any(s.varying for s in shapes))
 

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Sequence
 from hashlib import sha256
 
+from kineta.codegen.kernels import tree
 from kineta.codegen.kernels.divergence import OWN, UNIFORM, VARYING, LaneShape
 from kineta.codegen.kernels.llvm_memory import entry, field_place, load, one_address
 from kineta.codegen.kernels.llvm_writer import (
@@ -23,23 +24,6 @@ from kineta.codegen.kernels.llvm_writer import (
     type_text,
     under_mask,
 )
-from kineta.codegen.kernels.tree import (
-    FUNCTIONS,
-    LIBRARY,
-    AddressCall,
-    Choice,
-    Constant,
-    ConstantArray,
-    Entry,
-    Expression,
-    FieldValue,
-    KernelCall,
-    KernelTree,
-    Operation,
-    Variable,
-    View,
-    is_cheap,
-)
 from kineta.memory import BOOLEAN, INTEGER, NOTHING, REAL, MemoryType, ScalarType
 
 #: Comparisons of reals and of integers. All but ``!=`` fail for what is not a number.
@@ -53,41 +37,41 @@ COMPARED = {
 }
 
 
-def operand(w: Writer, x: Expression) -> Value:
+def operand(w: Writer, x: tree.Expression) -> Value:
     """The operand of LLVM that holds *x*."""
     match x:
-        case Constant(kind, value):
+        case tree.Constant(kind, value):
             text = f"0x{struct.pack('>d', value).hex()}" if kind is REAL else str(value).lower()
             return Value(text, kind, UNIFORM)
-        case ConstantArray(kind, values):
+        case tree.ConstantArray(kind, values):
             return Value(_array(w, values), kind, UNIFORM)
-        case Variable(kind, name):
+        case tree.Variable(kind, name):
             s = w.divergence.shapes[name]
             return Value(w.new(f"load {type_text(w, kind, s)}, ptr %{name}"), kind, s)
-        case FieldValue(kind, record, name):
+        case tree.FieldValue(kind, record, name):
             return load(w, kind, *field_place(w, operand(w, record), kind, name))
-        case Entry(kind, array, index):
+        case tree.Entry(kind, array, index):
             return entry(w, kind, operand(w, array), operand(w, index))
-        case View(kind, array, start):
+        case tree.View(kind, array, start):
             base, first = operand(w, array), operand(w, start)
             if base.shape.varying or first.shape.varying:
                 return Value(addresses(w, base, first), kind, LaneShape(True, base.shape.own))
             return Value(one_address(w, base, first), kind, base.shape)
-        case Choice(kind, test, yes, no):
+        case tree.Choice(kind, test, yes, no):
             return _choice(w, kind, test, yes, no)
-        case KernelCall(kind, kernel, arguments):
+        case tree.KernelCall(kind, kernel, arguments):
             return _kernel_call(w, kind, kernel, [operand(w, a) for a in arguments])
-        case AddressCall(kind, function, arguments) if w.module.direct is not None:
-            name = function.name if isinstance(function, FieldValue) else ""
+        case tree.AddressCall(kind, function, arguments) if w.module.direct is not None:
+            name = function.name if isinstance(function, tree.FieldValue) else ""
             return _direct_call(w, kind, w.module.direct.get(name), [operand(w, a) for a in arguments])
-        case AddressCall(kind, function, arguments):
+        case tree.AddressCall(kind, function, arguments):
             return _address_call(w, kind, operand(w, function), [operand(w, a) for a in arguments])
-        case Operation(kind, "and" | "or" as name, (first, second)):
-            known = Constant(BOOLEAN, name == "or")
+        case tree.Operation(kind, "and" | "or" as name, (first, second)):
+            known = tree.Constant(BOOLEAN, name == "or")
             return _choice(w, kind, first, *((second, known) if name == "and" else (known, second)))
-        case Operation(_, "take", (array,)):
+        case tree.Operation(_, "take", (array,)):
             return _take(w, operand(w, array))
-        case Operation(kind, name, arguments):
+        case tree.Operation(kind, name, arguments):
             return _operation(w, kind, name, alike(w, [operand(w, a) for a in arguments]))
 
 
@@ -100,7 +84,7 @@ def _array(w: Writer, values: Sequence[float]) -> str:
     return name
 
 
-def _kernel_call(w: Writer, kind: MemoryType, kernel: KernelTree, given: Sequence[Value]) -> Value:
+def _kernel_call(w: Writer, kind: MemoryType, kernel: tree.KernelTree, given: Sequence[Value]) -> Value:
     shapes = tuple(v.shape for v in given)
     result = w.module.divergence(kernel, shapes).result
     arguments = [f"{type_text(w, v.type, v.shape)} {v.text}" for v in given]
@@ -136,10 +120,10 @@ def _called(w: Writer, kind: MemoryType, s: LaneShape, call: str) -> Value:
     return Value(w.new(call), kind, s)
 
 
-def _choice(w: Writer, kind: MemoryType, test: Expression, yes: Expression, no: Expression) -> Value:
+def _choice(w: Writer, kind: MemoryType, test: tree.Expression, yes: tree.Expression, no: tree.Expression) -> Value:
     """*yes* or *no*; one that costs much or reads memory is evaluated by the lanes that need it."""
     chosen = operand(w, test)
-    if is_cheap(yes) and is_cheap(no):
+    if tree.is_cheap(yes) and tree.is_cheap(no):
         values = alike(
             w, [operand(w, yes), operand(w, no), chosen] if chosen.shape.varying else [operand(w, yes), operand(w, no)]
         )
@@ -172,14 +156,14 @@ def _selected(w: Writer, chosen: Value, yes: Value, no: Value) -> Value:
     return Value(w.new(f"select {test}, {kind} {yes.text}, {kind} {no.text}"), yes.type, yes.shape)
 
 
-def _choice_of_lanes(w: Writer, kind: MemoryType, chosen: Value, yes: Expression, no: Expression) -> Value:
+def _choice_of_lanes(w: Writer, kind: MemoryType, chosen: Value, yes: tree.Expression, no: tree.Expression) -> Value:
     old, M = mask_of(w), w.vector("i1")
     other = w.new(f"xor {M} {chosen.text}, splat (i1 true)")
     vector = type_text(w, kind, VARYING)
     place, own = w.place(vector), False
     for mask, part in ((chosen.text, yes), (other, no)):
 
-        def put(part: Expression = part) -> bool:
+        def put(part: tree.Expression = part) -> bool:
             nonlocal own
             value = operand(w, part)
             own = value.shape.own
@@ -213,9 +197,9 @@ def _take(w: Writer, counter: Value) -> Value:
 def _operation(w: Writer, kind: ScalarType, name: str, given: Sequence[Value]) -> Value:
     s, of_reals, texts = given[0].shape, given[0].type is REAL, [v.text for v in given]
     T, R = type_text(w, given[0].type, s), type_text(w, kind, s)
-    if name in LIBRARY:
+    if name in tree.LIBRARY:
         return Value(_of_library(w, name, texts, s), kind, s)
-    if name in FUNCTIONS:
+    if name in tree.FUNCTIONS:
         function = f"@llvm.{name}.{f'v{w.module.width}f64' if s.varying else 'f64'}"
         w.module.declared[f"declare {T} {function}({', '.join([T] * len(given))})\n"] = None
         return Value(w.new(f"call {T} {function}({', '.join(f'{T} {t}' for t in texts)})"), kind, s)

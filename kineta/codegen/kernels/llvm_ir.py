@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from kineta.codegen.kernels import tree
 from kineta.codegen.kernels.divergence import OWN, UNIFORM, VARYING, Divergence, LaneShape
 from kineta.codegen.kernels.llvm_expressions import operand
 from kineta.codegen.kernels.llvm_memory import METADATA, field_place, keep, load, put, put_entry
@@ -32,26 +33,13 @@ from kineta.codegen.kernels.llvm_writer import (
     under_mask,
     without,
 )
-from kineta.codegen.kernels.tree import (
-    Conditional,
-    CountingLoop,
-    Evaluate,
-    Jump,
-    KernelTree,
-    Leave,
-    SetEntry,
-    SetField,
-    SetVariable,
-    Statement,
-    WhileLoop,
-)
 from kineta.memory import BOOLEAN, INTEGER, NOTHING, MemoryType, RecordType, ScalarType
 
 #: Lines of a function, as it is written, up to which it is inlined: wherever it is called, and where it is called once.
 SHORT, ONCE = 40, 300
 
 
-def source(roots: Sequence[KernelTree], width: int = 1, direct: Mapping[str, str] | None = None) -> str:
+def source(roots: Sequence[tree.KernelTree], width: int = 1, direct: Mapping[str, str] | None = None) -> str:
     """A module with the *roots* as public functions; for more lanes than one they take addresses of numbers and arrays of all
     lanes, of records, and of the results of all lanes. *direct* as in :class:`~kineta.codegen.kernels.llvm_writer.Module`.
     """
@@ -75,7 +63,7 @@ def _inlined(function: str, calls: int) -> str:
     return function.replace(") nounwind {", ") nounwind alwaysinline {", 1)
 
 
-def _entry_point(module: Module, kernel: KernelTree) -> str:
+def _entry_point(module: Module, kernel: tree.KernelTree) -> str:
     """The function for the host."""
     given = tuple(_root_shape(t) for t in kernel.parameters.values())
     d = module.divergence(kernel, given)
@@ -128,7 +116,7 @@ def _function(module: Module, d: Divergence, name: str) -> str:
 # -- statements -----------------------------------------------------------------------------------------------------
 
 
-def _block(w: Writer, body: Sequence[Statement]) -> bool:
+def _block(w: Writer, body: Sequence[tree.Statement]) -> bool:
     """Whether control never passes the end of *body*."""
     for k, s in enumerate(body, 1):
         if _statement(w, s):
@@ -139,21 +127,21 @@ def _block(w: Writer, body: Sequence[Statement]) -> bool:
     return False
 
 
-def _statement(w: Writer, s: Statement) -> bool:
+def _statement(w: Writer, s: tree.Statement) -> bool:
     """Whether control never passes the end of *s*."""
     match s:
-        case SetVariable(name, value):
+        case tree.SetVariable(name, value):
             assign(w, f"%{name}", fit(w, operand(w, value), w.divergence.shapes[name]), name in w.divergence.blended)
-        case SetEntry(array, index, value):
+        case tree.SetEntry(array, index, value):
             given = operand(w, value)
             put_entry(w, operand(w, array), operand(w, index), given)
-        case SetField(record, name, value):
+        case tree.SetField(record, name, value):
             given, base = operand(w, value), operand(w, record)
             place, found = field_place(w, base, value.type, name)
             put(w, place, found.varying, given, name)
-        case Evaluate(call):
+        case tree.Evaluate(call):
             operand(w, call)
-        case Leave(value):
+        case tree.Leave(value):
             if value is not None:
                 given = fit(w, operand(w, value), w.divergence.result)
                 assign(w, "%.result", given, bool(w.regions) and w.divergence.result.varying)
@@ -161,22 +149,22 @@ def _statement(w: Writer, s: Statement) -> bool:
                 w.put("br label %.exit")
             else:
                 leave(w, "%.returned")
-        case Jump(word):
+        case tree.Jump(word):
             loop = w.loops[-1]
             if len(w.regions) == loop.regions:
                 w.put(f"br label %{loop.end if word == 'break' else loop.following}")
             else:
                 leave(w, loop.left[word])
-        case Conditional():
+        case tree.Conditional():
             return _conditional(w, s)
-        case WhileLoop(test, inner):
+        case tree.WhileLoop(test, inner):
             _loop(w, s, lambda: operand(w, test), inner, lambda: None)
-        case CountingLoop():
+        case tree.CountingLoop():
             _counting_loop(w, s)
-    return isinstance(s, Leave | Jump)
+    return isinstance(s, tree.Leave | tree.Jump)
 
 
-def _conditional(w: Writer, s: Conditional) -> bool:
+def _conditional(w: Writer, s: tree.Conditional) -> bool:
     test = operand(w, s.test)
     if test.shape.varying:
         old, M = mask_of(w), w.vector("i1")
@@ -200,7 +188,7 @@ def _conditional(w: Writer, s: Conditional) -> bool:
     return all(left)
 
 
-def _counting_loop(w: Writer, s: CountingLoop) -> None:
+def _counting_loop(w: Writer, s: tree.CountingLoop) -> None:
     found = w.divergence.shapes[s.counter]
     kind = type_text(w, INTEGER, found)
     start, stop = (fit(w, operand(w, x), found) for x in (s.start, s.stop))
@@ -220,7 +208,7 @@ def _counting_loop(w: Writer, s: CountingLoop) -> None:
 
 
 def _loop(
-    w: Writer, s: Statement, test: Callable[[], Value], body: Sequence[Statement], step: Callable[[], None]
+    w: Writer, s: tree.Statement, test: Callable[[], Value], body: Sequence[tree.Statement], step: Callable[[], None]
 ) -> None:
     top, check, inner, following, end = w.labels("top", "check", "body", "next", "done")
     parted, M, old = id(s) in w.divergence.parting, w.vector("i1"), ""

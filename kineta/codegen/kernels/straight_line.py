@@ -8,25 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kineta.codegen.kernels.tree import (
-    Choice,
-    Conditional,
-    Constant,
-    ConstantArray,
-    Entry,
-    Evaluate,
-    Expression,
-    KernelCall,
-    KernelTree,
-    Leave,
-    Operation,
-    SetEntry,
-    SetVariable,
-    Statement,
-    Variable,
-    View,
-    WhileLoop,
-)
+from kineta.codegen.kernels import tree
 from kineta.codegen.spilling import Bundle, spill_plan
 from kineta.expr.op import LIBM, UNARY, Op
 from kineta.expr.program import StraightLineProgram
@@ -44,33 +26,33 @@ _NAMES = {Op.ADD: "add", Op.MUL: "mul", Op.DIV: "div", Op.ABS: "fabs", Op.FLOOR:
 _CHOICES = (Op.SIGN, Op.STEP, Op.MIN, Op.MAX, Op.GUARD, Op.WHERE)
 
 
-def _search() -> KernelTree:
+def _search() -> tree.KernelTree:
     """The kernel that counts the knots that are not above a quantity, all for what is not a number."""
-    x, knots = Variable(REAL, "x"), Variable(REALS, "knots")
-    n, first, half = (Variable(INTEGER, name) for name in ("n", "first", "half"))
-    zero, one, two = (Constant(INTEGER, k) for k in range(3))
+    x, knots = tree.Variable(REAL, "x"), tree.Variable(REALS, "knots")
+    n, first, half = (tree.Variable(INTEGER, name) for name in ("n", "first", "half"))
+    zero, one, two = (tree.Constant(INTEGER, k) for k in range(3))
 
-    def of(name: str, a: Expression, b: Expression) -> Expression:
-        return Operation(INTEGER, name, (a, b))
+    def of(name: str, a: tree.Expression, b: tree.Expression) -> tree.Expression:
+        return tree.Operation(INTEGER, name, (a, b))
 
     middle, behind = of("add", first, half), of("add", half, one)
-    below = Operation(BOOLEAN, "lt", (x, Entry(REAL, knots, middle)))
-    right: list[Statement] = [
-        SetVariable("first", of("add", first, behind)),
-        SetVariable("n", of("sub", n, behind)),
+    below = tree.Operation(BOOLEAN, "lt", (x, tree.Entry(REAL, knots, middle)))
+    right: list[tree.Statement] = [
+        tree.SetVariable("first", of("add", first, behind)),
+        tree.SetVariable("n", of("sub", n, behind)),
     ]
-    body: list[Statement] = [
-        SetVariable("half", of("floordiv", n, two)),
-        Conditional(below, [SetVariable("n", half)], right),
+    body: list[tree.Statement] = [
+        tree.SetVariable("half", of("floordiv", n, two)),
+        tree.Conditional(below, [tree.SetVariable("n", half)], right),
     ]
-    whole: list[Statement] = [
-        SetVariable("first", zero),
-        WhileLoop(Operation(BOOLEAN, "gt", (n, zero)), body),
-        Leave(first),
+    whole: list[tree.Statement] = [
+        tree.SetVariable("first", zero),
+        tree.WhileLoop(tree.Operation(BOOLEAN, "gt", (n, zero)), body),
+        tree.Leave(first),
     ]
     title = "The number of knots that are not above x."
     parameters: dict[str, MemoryType] = {"x": REAL, "knots": REALS, "n": INTEGER}
-    return KernelTree("piece", title, parameters, INTEGER, {"first": INTEGER, "half": INTEGER}, whole, True)
+    return tree.KernelTree("piece", title, parameters, INTEGER, {"first": INTEGER, "half": INTEGER}, whole, True)
 
 
 SEARCH = _search()
@@ -81,7 +63,7 @@ def room(program: StraightLineProgram) -> int:
     return _cut(program)[0] + 2
 
 
-def straight_line(program: StraightLineProgram, name: str, sincos: KernelTree) -> KernelTree:
+def straight_line(program: StraightLineProgram, name: str, sincos: tree.KernelTree) -> tree.KernelTree:
     """*program* as the kernel *name* of its input blocks and of the array ``out``; its block h has :func:`room` behind it.
 
     sincos : the kernel that sets an array to the sine and the cosine of an angle
@@ -99,19 +81,19 @@ def _cut(program: StraightLineProgram) -> tuple[int, Sequence[Sequence[Bundle]]]
     return memo(program, "cut", made)
 
 
-def _tree(program: StraightLineProgram, name: str, sincos: KernelTree) -> KernelTree:
+def _tree(program: StraightLineProgram, name: str, sincos: tree.KernelTree) -> tree.KernelTree:
     slots, chunks = _cut(program)
     parameters: dict[str, MemoryType] = {**{b.name: REALS for b in program.inputs}, "out": REALS}
     title, done = f"{program.name}: {program.operations()}", set[int]()
     if len(chunks) == 1:
         return _Part(program, slots, sincos, done).kernel(name, title, parameters, chunks[0])
-    calls: list[Statement] = []
-    given = tuple(Variable(REALS, n) for n in parameters)
+    calls: list[tree.Statement] = []
+    given = tuple(tree.Variable(REALS, n) for n in parameters)
     for i, chunk in enumerate(chunks):
         part = _Part(program, slots, sincos, done)
         kernel = part.kernel(f"{name}_{i}", f"Part {i} of {name}.", parameters, chunk)
-        calls.append(Evaluate(KernelCall(NOTHING, kernel, given)))
-    return KernelTree(name, title, parameters, NOTHING, {}, calls, False)
+        calls.append(tree.Evaluate(tree.KernelCall(NOTHING, kernel, given)))
+    return tree.KernelTree(name, title, parameters, NOTHING, {}, calls, False)
 
 
 class _Part:
@@ -120,19 +102,21 @@ class _Part:
     done : numbers of the results that are set
     """
 
-    def __init__(self, program: StraightLineProgram, slots: int, sincos: KernelTree, done: set[int]) -> None:
+    def __init__(self, program: StraightLineProgram, slots: int, sincos: tree.KernelTree, done: set[int]) -> None:
         self.program, self.sincos, self.done = program, sincos, done
-        self.statements: list[Statement] = []
+        self.statements: list[tree.Statement] = []
         self.variables: dict[str, MemoryType] = {}
-        self.values: dict[int, tuple[Expression, int]] = {}
+        self.values: dict[int, tuple[tree.Expression, int]] = {}
         self.uses: dict[int, int] = {}
-        self.pieces: dict[tuple[int, tuple[float, ...]], Variable] = {}
+        self.pieces: dict[tuple[int, tuple[float, ...]], tree.Variable] = {}
         self.sources = [(b.name, k) for b in program.inputs for k in range(b.size)]
         # A program without a block h makes one.
         block, self.behind = next((("h", b.size) for b in program.inputs if b.name == "h"), ("out", program.n_outputs))
-        self.block, self.sines = Variable(REALS, block), self.behind + slots
+        self.block, self.sines = tree.Variable(REALS, block), self.behind + slots
 
-    def kernel(self, name: str, title: str, parameters: dict[str, MemoryType], chunk: Sequence[Bundle]) -> KernelTree:
+    def kernel(
+        self, name: str, title: str, parameters: dict[str, MemoryType], chunk: Sequence[Bundle]
+    ) -> tree.KernelTree:
         """The kernel of the operations of a *chunk*, and of all results that were not set before."""
         program, first = self.program, self.program.first_operation
         operations = [k for bundle in chunk for k in bundle.operations]
@@ -146,40 +130,40 @@ class _Part:
         for bundle in chunk:
             self._bundle(bundle)
         for i in ready:
-            self._put_entry(Variable(REALS, "out"), i, self._operand(program.results[i])[0])
-        return KernelTree(name, title, parameters, NOTHING, self.variables, self.statements, False)
+            self._put_entry(tree.Variable(REALS, "out"), i, self._operand(program.results[i])[0])
+        return tree.KernelTree(name, title, parameters, NOTHING, self.variables, self.statements, False)
 
     def _operands(self, k: int) -> tuple[int, ...]:
         a, b = self.program.lhs[k], self.program.rhs[k]
         return (a,) if self.program.op[k] in UNARY else (a, b)
 
-    def _put_entry(self, array: Expression, place: int, value: Expression) -> None:
-        self.statements.append(SetEntry(array, Constant(INTEGER, place), value))
+    def _put_entry(self, array: tree.Expression, place: int, value: tree.Expression) -> None:
+        self.statements.append(tree.SetEntry(array, tree.Constant(INTEGER, place), value))
 
-    def _named(self, value: int, x: Expression) -> Expression:
+    def _named(self, value: int, x: tree.Expression) -> tree.Expression:
         """A *value* of the program as a variable."""
         name = f"v{value}"
         self.variables[name] = REAL
-        self.statements.append(SetVariable(name, x))
-        self.values[value] = Variable(REAL, name), 0
+        self.statements.append(tree.SetVariable(name, x))
+        self.values[value] = tree.Variable(REAL, name), 0
         return self.values[value][0]
 
-    def _operand(self, r: int) -> tuple[Expression, int]:
+    def _operand(self, r: int) -> tuple[tree.Expression, int]:
         """An operand of the program, and its depth."""
         program, value = self.program, r >> 1
         if value in self.values:
             found, depth = self.values[value]
         elif value >= program.n_inputs:
-            found, depth = Constant(REAL, program.constants[value - program.n_inputs]), 0
+            found, depth = tree.Constant(REAL, program.constants[value - program.n_inputs]), 0
         else:
             block, place = self.sources[value]
-            found, depth = Entry(REAL, Variable(REALS, block), Constant(INTEGER, place)), 0
-        return (Operation(REAL, "neg", (found,)) if r & 1 else found), depth
+            found, depth = tree.Entry(REAL, tree.Variable(REALS, block), tree.Constant(INTEGER, place)), 0
+        return (tree.Operation(REAL, "neg", (found,)) if r & 1 else found), depth
 
     def _bundle(self, bundle: Bundle) -> None:
         first = self.program.first_operation
         for k, slot in bundle.loads:
-            self._named(first + k, Entry(REAL, self.block, Constant(INTEGER, self.behind + slot)))
+            self._named(first + k, tree.Entry(REAL, self.block, tree.Constant(INTEGER, self.behind + slot)))
         if self.program.op[bundle.operations[0]] in (Op.SIN, Op.COS):
             self._sines(bundle.operations)
         else:
@@ -192,12 +176,12 @@ class _Part:
         """Sines and cosines, those of an angle together."""
         program = self.program
         for angle in dict.fromkeys(program.lhs[k] for k in group):
-            given = self._operand(angle)[0], View(REALS, self.block, Constant(INTEGER, self.sines))
-            self.statements.append(Evaluate(KernelCall(NOTHING, self.sincos, given)))
+            given = self._operand(angle)[0], tree.View(REALS, self.block, tree.Constant(INTEGER, self.sines))
+            self.statements.append(tree.Evaluate(tree.KernelCall(NOTHING, self.sincos, given)))
             for k in group:
                 if program.lhs[k] == angle:
-                    place = Constant(INTEGER, self.sines + (program.op[k] == Op.COS))
-                    self._named(program.first_operation + k, Entry(REAL, self.block, place))
+                    place = tree.Constant(INTEGER, self.sines + (program.op[k] == Op.COS))
+                    self._named(program.first_operation + k, tree.Entry(REAL, self.block, place))
 
     def _operation(self, k: int) -> None:
         op, value = Op(self.program.op[k]), self.program.first_operation + k
@@ -213,56 +197,60 @@ class _Part:
         else:
             self._named(value, x)
 
-    def _looked_up(self, a: int, b: int) -> Expression:
+    def _looked_up(self, a: int, b: int) -> tree.Expression:
         """The value of a row of numbers at the operand *a*, whose place among the knots is searched once."""
         found = self.program.constants[(b >> 1) - self.program.n_inputs]
         assert isinstance(found, StepRow)
         if (a, found.knots) not in self.pieces:
             name = f"piece{len(self.pieces)}"
             self.variables[name] = INTEGER
-            given = self._operand(a)[0], ConstantArray(REALS, found.knots), Constant(INTEGER, len(found.knots))
-            self.statements.append(SetVariable(name, KernelCall(INTEGER, SEARCH, given)))
-            self.pieces[a, found.knots] = Variable(INTEGER, name)
-        return Entry(REAL, ConstantArray(REALS, found.values), self.pieces[a, found.knots])
+            given = (
+                self._operand(a)[0],
+                tree.ConstantArray(REALS, found.knots),
+                tree.Constant(INTEGER, len(found.knots)),
+            )
+            self.statements.append(tree.SetVariable(name, tree.KernelCall(INTEGER, SEARCH, given)))
+            self.pieces[a, found.knots] = tree.Variable(INTEGER, name)
+        return tree.Entry(REAL, tree.ConstantArray(REALS, found.values), self.pieces[a, found.knots])
 
-    def _simple(self, r: int) -> Expression:
+    def _simple(self, r: int) -> tree.Expression:
         """The operand *r*, which may be evaluated more than once."""
         x = self._operand(r & ~1)[0]
-        if not isinstance(x, Constant | Variable):
+        if not isinstance(x, tree.Constant | tree.Variable):
             x = self._named(r >> 1, x)
-        return Operation(REAL, "neg", (x,)) if r & 1 else x
+        return tree.Operation(REAL, "neg", (x,)) if r & 1 else x
 
 
-def _arithmetic(op: Op, operands: Sequence[Expression]) -> Expression:
+def _arithmetic(op: Op, operands: Sequence[tree.Expression]) -> tree.Expression:
     """An operation that has a name; a sum with a negative operand is a difference."""
     if op == Op.ADD:
         a, b = operands
         match a, b:
-            case _, Operation(_, "neg", (minus,)):
-                return Operation(REAL, "sub", (a, minus))
-            case Operation(_, "neg", (minus,)), _:
-                return Operation(REAL, "sub", (b, minus))
-    return Operation(REAL, _NAMES[op], tuple(operands))
+            case _, tree.Operation(_, "neg", (minus,)):
+                return tree.Operation(REAL, "sub", (a, minus))
+            case tree.Operation(_, "neg", (minus,)), _:
+                return tree.Operation(REAL, "sub", (b, minus))
+    return tree.Operation(REAL, _NAMES[op], tuple(operands))
 
 
-def _choice(op: Op, operands: Sequence[Expression]) -> Expression:
+def _choice(op: Op, operands: Sequence[tree.Expression]) -> tree.Expression:
     """An operation that compares."""
     x, y = operands[0], operands[-1]
-    zero, one = Constant(REAL, 0.0), Constant(REAL, 1.0)
+    zero, one = tree.Constant(REAL, 0.0), tree.Constant(REAL, 1.0)
 
-    def test(name: str, a: Expression, b: Expression) -> Expression:
-        return Operation(BOOLEAN, name, (a, b))
+    def test(name: str, a: tree.Expression, b: tree.Expression) -> tree.Expression:
+        return tree.Operation(BOOLEAN, name, (a, b))
 
     match op:
         case Op.SIGN:
-            below = Choice(REAL, test("lt", x, zero), Constant(REAL, -1.0), x)
-            return Choice(REAL, test("gt", x, zero), one, below)
+            below = tree.Choice(REAL, test("lt", x, zero), tree.Constant(REAL, -1.0), x)
+            return tree.Choice(REAL, test("gt", x, zero), one, below)
         case Op.STEP:
-            return Choice(REAL, test("gt", x, zero), one, zero)
+            return tree.Choice(REAL, test("gt", x, zero), one, zero)
         case Op.GUARD:
-            return Choice(REAL, test("gt", y, zero), x, Constant(REAL, float("nan")))
+            return tree.Choice(REAL, test("gt", y, zero), x, tree.Constant(REAL, float("nan")))
         case Op.WHERE:
-            return Choice(REAL, test("gt", y, zero), x, zero)
+            return tree.Choice(REAL, test("gt", y, zero), x, zero)
         case _:
             first = test("or", test("lt" if op == Op.MIN else "gt", x, y), test("ne", x, x))
-            return Choice(REAL, first, x, y)
+            return tree.Choice(REAL, first, x, y)

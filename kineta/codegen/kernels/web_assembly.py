@@ -10,35 +10,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from kineta.codegen.kernels.tree import (
-    FUNCTIONS,
-    LIBRARY,
-    AddressCall,
-    Choice,
-    Conditional,
-    Constant,
-    ConstantArray,
-    CountingLoop,
-    Entry,
-    Evaluate,
-    Expression,
-    FieldValue,
-    Jump,
-    KernelCall,
-    KernelTree,
-    Leave,
-    Operation,
-    SetEntry,
-    SetField,
-    SetVariable,
-    Statement,
-    Variable,
-    View,
-    WhileLoop,
-    callees_first,
-    is_cheap,
-    rows,
-)
+from kineta.codegen.kernels import tree
 from kineta.codegen.wasm import F64, I32, I64, PAGE, Signature, WasmFunction, WasmModule, local_order, signed, unsigned
 from kineta.memory import BOOLEAN, INTEGER, NOTHING, REAL, FunctionType, MemoryType, RecordType
 from kineta.records import dataclass
@@ -81,19 +53,19 @@ _HELPERS: dict[tuple[str, bytes], tuple[bytes, bytes]] = {
 
 
 def source(
-    roots: Sequence[KernelTree] | Mapping[KernelTree, str],
-    table: Sequence[KernelTree] = (),
+    roots: Sequence[tree.KernelTree] | Mapping[tree.KernelTree, str],
+    table: Sequence[tree.KernelTree] = (),
     data: Sequence[tuple[int, bytes]] = (),
     memory: int = 16 * PAGE,
 ) -> bytes:
     """A module that exports the *roots*, under other names where they are given; with the compiled functions of the *table*,
     *data* by address, and so many bytes of *memory*.
     """
-    kernels = callees_first([*table, *roots])
-    called = {name: FUNCTIONS[name] for kernel in kernels for name in kernel.operations if _is_imported(name)}
+    kernels = tree.callees_first([*table, *roots])
+    called = {name: tree.FUNCTIONS[name] for kernel in kernels for name in kernel.operations if _is_imported(name)}
     stored: dict[object, int] = {}
     own = list(data)
-    for row in rows(kernels):  # behind the memory
+    for row in tree.rows(kernels):  # behind the memory
         memory = -(-memory // 8) * 8
         stored[row] = memory
         own.append((memory, struct.pack(f"<{len(row)}d", *row)))
@@ -113,7 +85,7 @@ def source(
 
 
 def _is_imported(name: str) -> bool:
-    return name in LIBRARY or name == "fma"
+    return name in tree.LIBRARY or name == "fma"
 
 
 def _type(kind: MemoryType) -> bytes:
@@ -125,7 +97,7 @@ def _signature(parameters: Sequence[MemoryType], result: MemoryType) -> Signatur
     return Signature(b"".join(map(_type, parameters)), b"" if result is NOTHING else _type(result))
 
 
-def _function(kernel: KernelTree, module: WasmModule, numbers: dict[object, int]) -> WasmFunction:
+def _function(kernel: tree.KernelTree, module: WasmModule, numbers: dict[object, int]) -> WasmFunction:
     kinds = [_type(t) for t in kernel.variables.values()]
     places = {n: k for k, n in enumerate(kernel.parameters)}
     places |= {n: len(places) + k for n, k in zip(kernel.variables, local_order(kinds), strict=True)}
@@ -149,45 +121,45 @@ class _CodeWriter:
 
     # -- statements ---------------------------------------------------------------------------------------------------
 
-    def block(self, body: Sequence[Statement], deeper: int = 0) -> bytes:
+    def block(self, body: Sequence[tree.Statement], deeper: int = 0) -> bytes:
         """The instructions of statements, in blocks of control around them."""
         self.depth += deeper
         code = b"".join(map(self.statement, body))
         self.depth -= deeper
         return code
 
-    def statement(self, s: Statement) -> bytes:
+    def statement(self, s: tree.Statement) -> bytes:
         """The instructions of a statement."""
         match s:
-            case SetVariable(name, value):
+            case tree.SetVariable(name, value):
                 return self.value(value) + b"\x21" + unsigned(self.places[name])
-            case SetEntry(array, index, value):
+            case tree.SetEntry(array, index, value):
                 place, offset = self.entry(array, index)
                 return place + self.value(value) + _STORE[_type(value.type)] + offset
-            case SetField(record, name, value):
+            case tree.SetField(record, name, value):
                 assert isinstance(record.type, RecordType)
                 kind, code = _type(value.type), self.value(value)
                 if value.type is BOOLEAN:
                     kind, code = I64, code + b"\xad"
                 return self.value(record) + code + _STORE[kind] + unsigned(8 * record.type.position(name))
-            case Evaluate(call):
+            case tree.Evaluate(call):
                 return self.value(call) + (b"" if call.type is NOTHING else b"\x1a")
-            case Jump(word):
+            case tree.Jump(word):
                 return b"\x0c" + unsigned(self.depth - self.loops[-1][word == "continue"])
-            case Leave(value):
+            case tree.Leave(value):
                 return (b"" if value is None else self.value(value)) + b"\x0f"
-            case Conditional(test, yes, no):
+            case tree.Conditional(test, yes, no):
                 other = b"\x05" + self.block(no, 1) if no else b""
                 return self.value(test) + b"\x04" + _EMPTY + self.block(yes, 1) + other + b"\x0b"
-            case WhileLoop(test, inner):
+            case tree.WhileLoop(test, inner):
                 return self.loop(self.value(test), inner, b"")
-            case CountingLoop(counter, start, stop, inner):
+            case tree.CountingLoop(counter, start, stop, inner):
                 i = unsigned(self.places[counter])
                 going = b"\x20" + i + self.value(stop) + _INTEGERS["lt"]
                 begin = self.value(start) + b"\x21" + i
                 return begin + self.loop(going, inner, b"\x20" + i + b"\x42\x01\x7c\x21" + i)
 
-    def loop(self, test: bytes, body: Sequence[Statement], after: bytes) -> bytes:
+    def loop(self, test: bytes, body: Sequence[tree.Statement], after: bytes) -> bytes:
         """A loop while the *test* holds, with instructions *after* each round."""
         self.loops.append((self.depth + 1, self.depth + 3))
         inner = self.block(body, 3)
@@ -197,52 +169,52 @@ class _CodeWriter:
 
     # -- expressions --------------------------------------------------------------------------------------------------
 
-    def entry(self, array: Expression, index: Expression) -> tuple[bytes, bytes]:
+    def entry(self, array: tree.Expression, index: tree.Expression) -> tuple[bytes, bytes]:
         """The address of an entry, and the offset beside it."""
-        if isinstance(index, Constant):
+        if isinstance(index, tree.Constant):
             return self.value(array), unsigned(8 * int(index.value))
         return self.value(array) + self.value(index) + b"\xa7\x41\x03\x74\x6a", b"\x00"
 
-    def value(self, x: Expression) -> bytes:
+    def value(self, x: tree.Expression) -> bytes:
         """The instructions that leave the value of an expression."""
         match x:
-            case Constant(kind, value):
+            case tree.Constant(kind, value):
                 if kind is REAL:
                     return b"\x44" + struct.pack("<d", value)
                 return (b"\x42" if kind is INTEGER else b"\x41") + signed(int(value))
-            case ConstantArray(_, entries):
+            case tree.ConstantArray(_, entries):
                 return b"\x41" + signed(self.numbers[entries])
-            case Variable(_, name):
+            case tree.Variable(_, name):
                 return b"\x20" + unsigned(self.places[name])
-            case FieldValue(kind, record, name):
+            case tree.FieldValue(kind, record, name):
                 assert isinstance(record.type, RecordType)
                 return self.value(record) + _LOAD[_type(kind)] + unsigned(8 * record.type.position(name))
-            case Entry(kind, array, index):
+            case tree.Entry(kind, array, index):
                 place, offset = self.entry(array, index)
                 return place + _LOAD[_type(kind)] + offset
-            case View(_, array, Constant(_, start)):
+            case tree.View(_, array, tree.Constant(_, start)):
                 return self.value(array) + b"\x41" + signed(8 * int(start)) + b"\x6a"
-            case View(_, array, start):
+            case tree.View(_, array, start):
                 return self.entry(array, start)[0]
-            case Choice(kind, test, yes, no):
-                if is_cheap(yes) and is_cheap(no):
+            case tree.Choice(kind, test, yes, no):
+                if tree.is_cheap(yes) and tree.is_cheap(no):
                     return self.value(yes) + self.value(no) + self.value(test) + b"\x1b"
                 return self.either(test, _type(kind), self.value(yes), self.value(no))
-            case KernelCall(_, kernel, arguments):
+            case tree.KernelCall(_, kernel, arguments):
                 return b"".join(map(self.value, arguments)) + b"\x10" + unsigned(self.numbers[kernel])
-            case AddressCall(_, function, arguments):
+            case tree.AddressCall(_, function, arguments):
                 assert isinstance(function.type, FunctionType)
                 wanted = self.module.signature(_signature(function.type.parameters, function.type.result))
                 given = b"".join(map(self.value, (*arguments, function)))
                 return given + b"\x11" + wanted + b"\x00"
-            case Operation(kind, name, arguments):
+            case tree.Operation(kind, name, arguments):
                 return self.operation(_type(kind), name, arguments)
 
-    def either(self, test: Expression, kind: bytes, yes: bytes, no: bytes) -> bytes:
+    def either(self, test: tree.Expression, kind: bytes, yes: bytes, no: bytes) -> bytes:
         """Instructions of which one way alone is gone."""
         return self.value(test) + b"\x04" + kind + yes + b"\x05" + no + b"\x0b"
 
-    def operation(self, kind: bytes, name: str, arguments: Sequence[Expression]) -> bytes:
+    def operation(self, kind: bytes, name: str, arguments: Sequence[tree.Expression]) -> bytes:
         """An operation of numbers."""
         if name == "and":
             return self.either(arguments[0], I32, self.value(arguments[1]), b"\x41\x00")
