@@ -266,7 +266,6 @@ def simulation_problem(
     events: Event | Expr | Iterable[Event | Expr],
     method: str,
     control: StepControl,
-    grid: FloatArray | None,
     *,
     dense_output: bool,
     resolved: Sequence[Expr] = (),
@@ -277,7 +276,7 @@ def simulation_problem(
     inputs = run_inputs(equations.system, given, events, method)
     if resolved:
         inputs = replace(inputs, resolved=tuple(resolved), common=False)
-    settings = RunSettings(span, (control.rtol, control.atol, control.max_step), control.max_steps, grid)
+    settings = RunSettings(span, (control.rtol, control.atol, control.max_step), control.max_steps, None)
     return _problem(equations, inputs, method, settings, dense_output=dense_output)
 
 

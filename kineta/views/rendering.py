@@ -89,11 +89,6 @@ def _unit(v: FloatArray) -> FloatArray:
     return np.asarray(v / norm(v))
 
 
-def rgb(colour: str) -> FloatArray:
-    """A colour as numbers (3,)."""
-    return np.array(to_rgb(colour))
-
-
 @dataclass(frozen=True, eq=False)
 class Drawn:
     """Polygons (m, 4, 2) with their colours (m, 3) in the order in which they are drawn."""
@@ -121,7 +116,7 @@ def drawn(solid: Iterable[Piece], view: Camera, *, pale: float = 0.0) -> Drawn:
         normal *= np.where(normal[:, 2:] < 0, -1.0, 1.0)
         bright = np.clip(normal @ light, 0, 1)
         glint = np.clip(normal @ half, 0, 1) ** 24
-        colour = rgb(piece.colour) * (0.52 + 0.52 * bright)[:, None] + 0.16 * glint[:, None]
+        colour = np.array(to_rgb(piece.colour)) * (0.52 + 0.52 * bright)[:, None] + 0.16 * glint[:, None]
         colour = np.clip(colour, 0, 1)
         polygons.append(flat)
         depths.append(depth.mean(axis=1) + piece.surface.lift)

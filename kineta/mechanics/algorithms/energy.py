@@ -30,15 +30,11 @@ def twice_kinetic_energy(own: Moments, w: Vector, v: Vector) -> Ref:
 
 def kineta(mechanism: Mechanism, motion: LinkMotion, order: int) -> Ref:
     """K_s = int (r^(s))^2 dm / 2: the sum of (m X.X + 2 X.(U c) + tr(U S U^T))/2 over the links (Rodionov (23))."""
-    return mechanism.graph.sum(term for terms in _kinetas(mechanism, motion, order) for term in terms)
+    return mechanism.graph.sum(term for terms in kinetas(mechanism, motion, order) for term in terms)
 
 
-def kinetas(mechanism: Mechanism, motion: LinkMotion, order: int) -> list[Ref]:
-    """The contributions of the links to :func:`kineta`."""
-    return [mechanism.graph.sum(terms) for terms in _kinetas(mechanism, motion, order)]
-
-
-def _kinetas(mechanism: Mechanism, motion: LinkMotion, order: int) -> Iterator[list[Ref]]:
+def kinetas(mechanism: Mechanism, motion: LinkMotion, order: int) -> Iterator[list[Ref]]:
+    """The terms of the links in :func:`kineta`."""
     g = mechanism.graph
     half = g.const(0.5)
     for link, X, U in zip(mechanism.links, motion.X(order), motion.U(order), strict=True):

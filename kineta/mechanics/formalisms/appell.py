@@ -56,7 +56,7 @@ def _steps(d: Derivation) -> Iterator[Step]:
         "weight is in S, not among the forces.",
         (*vectors("w'", motion.W(1)), *vectors("a", motion.X(2))),
     )
-    terms = kinetas(d.mechanism, motion, 2)
+    terms = [g.sum(parts) for parts in kinetas(d.mechanism, motion, 2)]
     shown = [one(f"S{k}", term) for k, term in enumerate(terms, 1)]
     yield Step(
         "Appell's function",

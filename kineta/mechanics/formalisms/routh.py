@@ -23,7 +23,6 @@ from kineta.mechanics.elements.applied_forces import Elements, generalized_force
 from kineta.mechanics.elements.element_actions import apply_elements
 from kineta.mechanics.kinematics.tree import dependent
 from kineta.mechanics.linear_algebra.ldl import SingularError, factored, sparse
-from kineta.model.kind import Element
 from kineta.passes.differentiate import gradient
 from kineta.passes.expand import SumsOfProducts
 from kineta.passes.substitute import substitute
@@ -84,13 +83,9 @@ def nonpotential_forces(d: Derivation, elements: Elements) -> list[Ref]:
 
 
 def acting(d: Derivation, on: Callable[[list[Ref]], bool]) -> list[str]:
-    """The elements, by kind and name, whose forces, by themselves, are such as *on* asks for."""
-    return [f"{e.kind.word} '{e.name}'" for e in d.symbols.system.elements if on(_forces_of(d, e))]
-
-
-def _forces_of(d: Derivation, element: Element) -> list[Ref]:
-    """The forces of one element on the speeds that are not those of its potential, (nv,)."""
-    return nonpotential_forces(d, apply_elements(Elements(d.mechanism, d.kinematics), [element]))
+    """The elements, by kind and name, whose forces without those of potentials, by themselves, are such as *on* asks for."""
+    alone = ((e, apply_elements(Elements(d.mechanism, d.kinematics), [e])) for e in d.symbols.system.elements)
+    return [f"{e.kind.word} '{e.name}'" for e, elements in alone if on(nonpotential_forces(d, elements))]
 
 
 def _rates(d: Derivation, places: Mapping[int, Ref]) -> dict[str, Ref]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.mechanics.algorithms.articulated_bodies import Articulated
@@ -10,7 +11,7 @@ from kineta.mechanics.algorithms.forward_derivatives import Mobility
 from kineta.mechanics.algorithms.motion_changes import doubled_sums, origin_velocity
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.force_derivatives import applied_changes
-from kineta.mechanics.kinematics.tree import Link, Rate
+from kineta.mechanics.kinematics.tree import Link
 from kineta.mechanics.loops_over_links.dynamics import Moved
 from kineta.mechanics.loops_over_links.operands import LARGE, LinkLoops, StepOperands, kind_of, like_link
 from kineta.passes.step_recorder import Operand, Shape, UnsuitedError, Write, rebuilt
@@ -133,17 +134,11 @@ def _velocity(like: Link, shape: Shape, n: int) -> Write:
         link = like_link(like, read, R, r, moments)
         w = read.vector()
         (speed,) = rebuilt(graph, shape, read.refs(n))
-        rate = link.rates[0]
-        moving = Link(
-            link.parent, R, r, link.kind, link.axis, link.Q, link.d, (_with_speed(rate, speed),), link.moments
-        )
+        rate = replace(link.rates[0], speed=speed)
+        moving = Link(link.parent, R, r, link.kind, link.axis, link.Q, link.d, (rate,), link.moments)
         two = graph.const(2.0)
         twice = Twist(w * two, origin_velocity(moving, read.twist(), two))
         p, T = doubled_sums(moments, twice)
         return [*twist_refs(twice), *p.refs, *T.refs]
 
     return write
-
-
-def _with_speed(rate: Rate, speed: Ref) -> Rate:
-    return Rate(rate.turns, rate.axis, speed, rate.by_speed, rate.by_time, rate.bias)

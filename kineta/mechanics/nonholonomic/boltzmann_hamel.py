@@ -10,7 +10,7 @@ the time, the number 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from kineta.expr.graph import ONE, ZERO, Ref
 from kineta.mechanics.derivation import Derivation
@@ -62,19 +62,13 @@ def _coefficients(d: Derivation) -> dict[tuple[int, int, int], Ref]:
                     g.mul(g.mul(x, h[i][a]), h[j][k] if k >= 0 else free[j]) for (i, j), x in curl.items() if i != j
                 ]
                 if k < 0:
-                    terms += [
-                        g.mul(x, h[i][a]) for i, x in zip(slope, _by_time(d, form.gradient), strict=True) if x != ZERO
-                    ]
+                    by_time = forward(g, list(form.gradient.values()), {s.t: ONE})
+                    terms += [g.mul(x, h[i][a]) for i, x in zip(slope, by_time, strict=True) if x != ZERO]
                     terms += [g.mul(g.sub(ZERO, rest[q]), h[i][a]) for i, q in coordinate.items() if q in rest]
                 gamma = opened.shorter(g.sum(terms))
                 if gamma != ZERO:
                     found[r, a, k] = gamma
     return found
-
-
-def _by_time(d: Derivation, gradient: Mapping[int, Ref]) -> list[Ref]:
-    """Partial derivatives by the time."""
-    return forward(d.graph, list(gradient.values()), {d.symbols.t: ONE})
 
 
 def _all_momenta(d: Derivation) -> list[Ref]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr, Scalar
@@ -43,10 +43,7 @@ def line_damper(name: str, damping: Scalar, start: Place, end: Place) -> Damper:
 
 def _on(source: Source, name: Token, damping: Node, rate: Node) -> Damper:
     D, beta = source.quantity(damping), source.quantity(rate)
-    along_rate = beta
-    if beta.dimension is not None and not source.is_rate(beta.value):
-        along_rate = replace(beta, dimension=units.times(beta.dimension, units.TIME, -1))
-    source.fits(damping, D, f"the damping of damper '{name}'", along_rate, units.POWER, 2)
+    source.fits(damping, D, f"the damping of damper '{name}'", source.rate_dimension(beta), units.POWER, 2)
     return Damper(str(name), D.value, beta.value, source.location(name))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import LOCK, Expr, Scalar
@@ -41,10 +41,7 @@ def inertia_element(name: str, inertia: Scalar, rate: Expr) -> InertiaElement:
 
 def _read(source: Source, name: Token, inertia: Node, rate: Node) -> InertiaElement:
     I, k = source.quantity(inertia), source.quantity(rate)
-    along = k
-    if k.dimension is not None and not source.is_rate(k.value):
-        along = replace(k, dimension=units.times(k.dimension, units.TIME, -1))
-    source.fits(inertia, I, f"the inertia of '{name}'", along, units.ENERGY, 2)
+    source.fits(inertia, I, f"the inertia of '{name}'", source.rate_dimension(k), units.ENERGY, 2)
     return InertiaElement(str(name), I.value, k.value, source.location(name))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from lark import Token as Token
@@ -141,6 +142,12 @@ class Source(Reader):
             near = did_you_mean(str(relation), (">=", "<="))
             raise ModelError(f"expected '>=' or '<=', found '{relation}'.{near}", self.location(relation))
         return str(relation) == ">="
+
+    def rate_dimension(self, given: DimensionedExpr) -> DimensionedExpr:
+        """What is *given*, with the dimension of its time derivative unless it is a rate itself."""
+        if given.dimension is None or self.is_rate(given.value):
+            return given
+        return replace(given, dimension=units.times(given.dimension, units.TIME, -1))
 
     @staticmethod
     def is_rate(value: Expr) -> bool:

@@ -181,9 +181,7 @@ def exported_problem(
         method = AUTO if few or events or equations.system.switches else MOREAU
     if method == MOREAU:
         check_steppable(equations.system, events)
-    task = simulation_problem(
-        equations, run_arguments.span(t), given, events, method, control, None, dense_output=False
-    )
+    task = simulation_problem(equations, run_arguments.span(t), given, events, method, control, dense_output=False)
     if task.cases is not None:
         raise ArgumentError(
             f"Expected one motion to export, found {task.cases} cases. Give one state and one set of p."

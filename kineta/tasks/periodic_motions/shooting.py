@@ -30,7 +30,7 @@ from kineta.runtime.projection import normalise
 from kineta.tasks.assemble import assemble
 from kineta.tasks.periodic_motions.forced_period import ForcedPeriod, Sample, action, equal, samples
 from kineta.tasks.sensitivity.initial_sensitivity import independent_variations
-from kineta.tasks.sensitivity.linearised_motion import LinearisedMotion, linearised_motion
+from kineta.tasks.sensitivity.linearised_motion import Limits, LinearisedMotion, linearised_motion
 from kineta.tasks.sensitivity.saltation import Guard, end_of
 from kineta.tasks.sensitivity.smooth_part import smooth_part
 
@@ -118,8 +118,8 @@ class Shooting:
 
     @property
     def forced(self) -> bool:
-        """Whether the equations depend on the time."""
-        return depends_on_time(self.equations)
+        """Whether accelerations, rates of states, contacts or switches depend on the time."""
+        return self.equations.memo("depends on time", lambda: _depends_on_time(self.equations))
 
     @property
     def timed(self) -> bool:
@@ -162,8 +162,7 @@ class Shooting:
             (at.z[:nq], at.z[nq:], at.p, self.tau),
             self.varied,
             shown=shown,
-            rtol=self.rtol,
-            atol=self.atol,
+            limits=Limits(rtol=self.rtol, atol=self.atol),
             events=events,
         )
         self._check_moves(motion, at)
@@ -463,11 +462,6 @@ def _extent(motion: LinearisedMotion, n: int) -> float:
     """Return by how much the first *n* variables of a *motion* change at most."""
     y = np.concatenate([piece.y[:, :n] for piece in motion.pieces])
     return float(np.abs(y - y[0]).max(initial=0.0))
-
-
-def depends_on_time(equations: Equations) -> bool:
-    """Return whether accelerations, rates of states, contacts or switches of *equations* depend on the time."""
-    return equations.memo("depends on time", lambda: _depends_on_time(equations))
 
 
 def _depends_on_time(equations: Equations) -> bool:

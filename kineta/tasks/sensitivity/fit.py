@@ -23,7 +23,8 @@ from kineta.records import dataclass
 from kineta.results.result import Result
 from kineta.runtime import run_arguments
 from kineta.tasks.sensitivity.initial_sensitivity import VariedStart, varied_start
-from kineta.tasks.sensitivity.sensitivity import Limits, Sensitivity, carried
+from kineta.tasks.sensitivity.linearised_motion import Limits
+from kineta.tasks.sensitivity.sensitivity import Sensitivity, carried
 from kineta.values import check_rising, number, numbers
 
 #: Least number of deviations for a test of their independence.

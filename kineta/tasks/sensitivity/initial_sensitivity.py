@@ -15,7 +15,6 @@ from kineta.equations.equations import Equations
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError
 from kineta.expr.graph import ZERO
-from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.tangent import changes_at_rest
 from kineta.model.parameters import named_values
 from kineta.model.reserved_symbols import added_force
@@ -142,12 +141,9 @@ def initial_sensitivities(
     Under constraints independent states vary or stay fixed, and the others are dependent; the fixed names are returned as well.
     """
     system = equations.system
-    values = named_values(system.parameters, p.tolist())
-    at = values | dict(zip((*system.q_names, *system.v_names), (*q.tolist(), *v.tolist()), strict=True)) | {"t": t}
-    with equations.shared() as d:
-        D = _turned(d, at)
+    D = _turned(equations, t, q, v, p)
     nb, names = D.shape[1], state_names(system)
-    stays = _stated(system, by, stated, values)
+    stays = _stated(system, by, stated, named_values(system.parameters, p.tolist()))
     X = np.concatenate(
         [lstsq(D, stays[: system.nq], what="the changes of the start") if nb else stays[:0], stays[system.nq :]]
     )
@@ -171,10 +167,7 @@ def initial_sensitivities(
 def independent_variations(equations: Equations, t: float, q: FloatArray, v: FloatArray, p: FloatArray) -> FloatArray:
     """Return independent variations (nq + nv, k) of a state that keep to the constraints and to the length of quaternions."""
     system = equations.system
-    values = named_values(system.parameters, p.tolist())
-    at = values | dict(zip((*system.q_names, *system.v_names), (*q.tolist(), *v.tolist()), strict=True)) | {"t": t}
-    with equations.shared() as d:
-        D = _turned(d, at)
+    D = _turned(equations, t, q, v, p)
     nb = D.shape[1]
     X: FloatArray = np.eye(nb + system.nv)
     if system.constraints:
@@ -194,11 +187,15 @@ def _stated(system: System, by: Varied, stated: Mapping[str, Expr], values: Mapp
     return found
 
 
-def _turned(d: Derivation, at: Mapping[str, float]) -> FloatArray:
+def _turned(equations: Equations, t: float, q: FloatArray, v: FloatArray, p: FloatArray) -> FloatArray:
     """Return the derivatives of coordinates along the directions of the joint speeds, then by the states, (nq, nb + nz)."""
-    directions = changes_at_rest(d)
-    refs = [direction.get(q, ZERO) for q in d.symbols.q for direction in directions]
-    return np.array(evaluate(d.graph, refs, at), dtype=np.float64).reshape(-1, len(directions))
+    system = equations.system
+    states = zip((*system.q_names, *system.v_names), (*q.tolist(), *v.tolist()), strict=True)
+    at = named_values(system.parameters, p.tolist()) | dict(states) | {"t": t}
+    with equations.shared() as d:
+        directions = changes_at_rest(d)
+        refs = [direction.get(q, ZERO) for q in d.symbols.q for direction in directions]
+        return np.array(evaluate(d.graph, refs, at), dtype=np.float64).reshape(-1, len(directions))
 
 
 def independent_values(

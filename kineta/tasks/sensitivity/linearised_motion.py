@@ -325,6 +325,16 @@ class LinearisedMotion:
         return (f"the derivatives hold for {these}: {self.sequence}",)
 
 
+@dataclass(frozen=True)
+class Limits:
+    """The method of a run, its tolerances, and its most steps."""
+
+    method: str = "dop853"
+    rtol: float = 1e-9
+    atol: float = 1e-12
+    max_steps: int | None = None
+
+
 def linearised_motion(
     equations: Equations,
     span: tuple[float, float],
@@ -333,10 +343,7 @@ def linearised_motion(
     *,
     goals: Sequence[Expr] = (),
     shown: Sequence[Expr] = (),
-    method: str = "dop853",
-    rtol: float = 1e-9,
-    atol: float = 1e-12,
-    max_steps: int | None = None,
+    limits: Limits,
     events: Sequence[Event] = (),
 ) -> LinearisedMotion:
     """Return the motion of *equations* over the *span* from the state and parameters *given* (q, v, p, tau), to be varied by its
@@ -357,9 +364,8 @@ def linearised_motion(
         span,
         (*given, None),
         events,
-        method,
-        StepControl(rtol, atol, np.inf, run_arguments.steps(max_steps, kept)),
-        None,
+        limits.method,
+        StepControl(limits.rtol, limits.atol, np.inf, run_arguments.steps(limits.max_steps, kept)),
         dense_output=True,
         resolved=goals,
     )
@@ -376,7 +382,7 @@ def linearised_motion(
     tangent = ModeTangent(problem.equations, own, tuple(goals), tuple(shown))
     found = tuple(pieces(problem, solution))
     _check_modes(tangent, found)
-    return LinearisedMotion(tangent, found, solution, Accuracy(TABLEAUX[method], rtol, atol))
+    return LinearisedMotion(tangent, found, solution, Accuracy(TABLEAUX[limits.method], limits.rtol, limits.atol))
 
 
 def _check_modes(tangent: ModeTangent, found: Sequence[MotionPiece]) -> None:

@@ -18,7 +18,8 @@ from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime import run_arguments
 from kineta.tasks.sensitivity import adjoint
 from kineta.tasks.sensitivity.initial_sensitivity import MotionStart, VariedStart, initial_sensitivities, varied_start
-from kineta.tasks.sensitivity.sensitivity import Limits, Sensitivity, carried
+from kineta.tasks.sensitivity.linearised_motion import Limits
+from kineta.tasks.sensitivity.sensitivity import Sensitivity, carried
 from kineta.tasks.sensitivity.smooth_part import may_jump
 from kineta.tasks.sensitivity.variational_equations import Varied
 from kineta.values import flag, numbers

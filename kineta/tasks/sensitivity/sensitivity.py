@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -28,13 +28,14 @@ from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import integrate
+from kineta.simulation.solution import Solution
 from kineta.tasks.sensitivity.initial_sensitivity import (
     MotionStart,
     check_corner,
     initial_sensitivities,
     motion_start,
 )
-from kineta.tasks.sensitivity.linearised_motion import LinearisedMotion, linearised_motion
+from kineta.tasks.sensitivity.linearised_motion import Limits, LinearisedMotion, linearised_motion
 from kineta.tasks.sensitivity.smooth_part import SmoothPart, may_jump, smooth_part
 from kineta.tasks.sensitivity.variational_equations import Varied, code, varied
 
@@ -165,16 +166,6 @@ def sensitivity(
     return carried(equations, chosen, (t0, t1), begun, integrands, {}, grid, Limits(method, rtol, atol, max_steps))[0]
 
 
-@dataclass(frozen=True)
-class Limits:
-    """The method of a run, its tolerances, and its most steps."""
-
-    method: str = "dop853"
-    rtol: float = 1e-9
-    atol: float = 1e-12
-    max_steps: int | None = None
-
-
 def carried(
     equations: Equations,
     by: Varied,
@@ -204,16 +195,13 @@ def carried(
             symbols,
             goals=list(goals.values()),
             shown=list(seen.values()),
-            method=limits.method,
-            rtol=limits.rtol,
-            atol=limits.atol,
-            max_steps=limits.max_steps,
+            limits=limits,
         )
         if not motion.meets and smooth.names:
             inert, seen_inert = ({n: smooth.plain(e) for n, e in series.items()} for series in (goals, shown))
             found, bare = _smooth(smooth.equations, by, span, begun, inert, seen_inert, grid, limits)
             return replace(found, notes=(f"{excerpt(smooth.names)}: never met in this motion",)), bare
-        return _through_events(motion, smooth, by, begun, list(goals), list(seen), grid), motion.tangent.equations
+        return _through_events(motion, smooth, by, begun, goals, seen, grid), motion.tangent.equations
     except SimulationError as error:
         if str(error).startswith("Model "):
             raise
@@ -225,8 +213,8 @@ def _through_events(
     smooth: SmoothPart,
     by: Varied,
     begun: MotionStart,
-    goals: Sequence[str],
-    seen: Sequence[str],
+    goals: Mapping[str, Expr],
+    seen: Mapping[str, Expr],
     grid: FloatArray | None,
 ) -> Sensitivity:
     """The derivatives along a *motion* that jumps."""
@@ -245,30 +233,14 @@ def _through_events(
     y, change = np.array([row.y for row in rows]), np.array([row.X[:n] for row in rows])
     if not first.mode.flags.any():
         check_corner(smooth.equations, begun.p, times, y, change)
-    integrals = motion.integrals(times)
     values = [motion.shown(row) for row in rows]
-    outputs = {name: np.array([own[0][k] for own in values]) for k, name in enumerate(seen)}
-    by_output = {name: np.array([own[1][k] for own in values]) for k, name in enumerate(seen)}
-    for k, name in enumerate(goals):
-        outputs[name], by_output[name] = integrals[:, k], change[:, nq + nv + k]
-    return Sensitivity(
-        model=model.name,
-        by=by.names,
-        t=times,
-        q_names=model.q_names,
-        v_names=model.v_names,
-        q=y[:, :nq],
-        v=y[:, nq : nq + nv],
-        q_by=change[:, :nq],
-        v_by=change[:, nq : nq + nv],
-        outputs=outputs,
-        outputs_by=by_output,
-        nfev=int(motion.solution.nfev[0]),
-        steps=int(motion.solution.steps[0]),
-        units=varied_units(model) | expression_units(model, {o.name: o.value for o in model.expanded.outputs}),
-        kept=stay,
-        notes=motion.notes,
-    )
+    series = {
+        n: (np.array([own[0][k] for own in values]), np.array([own[1][k] for own in values]))
+        for k, n in enumerate(seen)
+    }
+    integrals = motion.integrals(times)
+    series |= {name: (integrals[:, k], change[:, nq + nv + k]) for k, name in enumerate(goals)}
+    return _found(model, by, times, y, change, series, seen, motion.solution, stay, motion.notes)
 
 
 def _smooth(
@@ -316,28 +288,43 @@ def _smooth(
     change = np.moveaxis(states[:, 1:], 1, -1)
     check_corner(equations, begun.p, times, rows, change)
     series = made.observe(times[:, None], rows, task.made.h).reshape(len(rows), m + 1, len(seen))
-    outputs = {name: series[:, 0, k] for k, name in enumerate(seen)}
-    by_output = {name: series[:, 1:, k] for k, name in enumerate(seen)}
-    for k, name in enumerate(goals):
-        outputs[name], by_output[name] = states[:, 0, n + k], change[:, n + k]
-    found = Sensitivity(
+    told = {name: (series[:, 0, k], series[:, 1:, k]) for k, name in enumerate(seen)}
+    told |= {name: (states[:, 0, n + k], change[:, n + k]) for k, name in enumerate(goals)}
+    return _found(model, by, times, states[:, 0], change, told, seen, moved, stay, ()), equations
+
+
+def _found(
+    model: System,
+    by: Varied,
+    times: FloatArray,
+    y: FloatArray,
+    change: FloatArray,
+    series: Mapping[str, tuple[FloatArray, FloatArray]],
+    seen: Mapping[str, Expr],
+    moved: Solution,
+    stay: tuple[str, ...],
+    notes: tuple[str, ...],
+) -> Sensitivity:
+    """The record of states y, their *change* by variables, and *series* with theirs, some of them of the expressions *seen*."""
+    nq, n = model.nq, model.nq + model.nv
+    return Sensitivity(
         model=model.name,
         by=by.names,
         t=times,
         q_names=model.q_names,
         v_names=model.v_names,
-        q=states[:, 0, : model.nq],
-        v=states[:, 0, model.nq : n],
-        q_by=change[:, : model.nq],
-        v_by=change[:, model.nq : n],
-        outputs=outputs,
-        outputs_by=by_output,
+        q=y[:, :nq],
+        v=y[:, nq:n],
+        q_by=change[:, :nq],
+        v_by=change[:, nq:n],
+        outputs={name: values for name, (values, _) in series.items()},
+        outputs_by={name: slopes for name, (_, slopes) in series.items()},
         nfev=int(moved.nfev[0]),
         steps=int(moved.steps[0]),
         units=varied_units(model) | expression_units(model, seen),
         kept=stay,
+        notes=notes,
     )
-    return found, equations
 
 
 def _goals(system: System, goals: Mapping[str, Expr] | None) -> dict[str, Expr]:

@@ -384,15 +384,9 @@ def _twice(array: DerivativeArray, state: Jet, order: int, involved: set[str]) -
     where = f"Model '{array.system.name}': {' and '.join(repr(n) for n in array.names if n in involved)}"
     if max(map(abs, off.values())) <= tolerances.STATE_TOLERANCE * (1.0 + float(np.abs(near.x).max())):
         return f"{where} say the same of the motion; leave out one of the programs."
-    missed = ", ".join(
-        f"'{name}{_marks(times)}' by {x:.3g}" for (name, times), x in off.items() if abs(x) > tolerances.STATE_TOLERANCE
-    )
+    far = [(name + "'" * times, x) for (name, times), x in off.items() if abs(x) > tolerances.STATE_TOLERANCE]
+    missed = ", ".join(f"'{name}' by {x:.3g}" for name, x in far)
     return f"{where} contradict each other: at t = {state.t:g} s the nearest motion misses {missed}. Leave out one of them."
-
-
-def _marks(times: int) -> str:
-    """Return the primes of a derivative."""
-    return "'" * times
 
 
 def _no_influence(array: DerivativeArray, order: int, names: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ from tests.tasks.export.unfused import unfused
 
 def problem(equations: kn.Equations, end: float, events: Any = (), max_steps: int = 10**6) -> SimulationProblem:
     control = StepControl(1e-9, 1e-12, np.inf, max_steps)
-    return simulation_problem(equations, (0.0, end), (None,) * 5, events, "dop853", control, None, dense_output=False)
+    return simulation_problem(equations, (0.0, end), (None,) * 5, events, "dop853", control, dense_output=False)
 
 
 def record(task: SimulationProblem) -> StandaloneRun:

@@ -25,14 +25,14 @@ def compare(kin: ReferenceKinematics, found: Any, expected: Any, *sizes: Any) ->
     return flat[0], flat[1], np.max([np.zeros(kin.n), *most], axis=0)
 
 
-def compare_row(kin: ReferenceKinematics, row: Row, gap: Any, first: int) -> Iterator[Comparison]:
-    """Yield the comparisons of a row of the equations and its rates with the derivatives of *gap* from the order *first* on."""
+def compare_row(kin: ReferenceKinematics, row: Row, gap: Any) -> Iterator[Comparison]:
+    """Yield the comparisons of a row of the equations and its rates with the derivatives of *gap*."""
     g, s = kin.d.graph, kin.d.symbols
     top = g.sum([row.rest, *(g.mul(x, s.level(kin.order)[k]) for k, x in row.gradient.items())])
     refs = [*row.levels, top]
     sizes = values(g, magnitude(g, refs), kin.accelerated).T
     for k, (found, size) in enumerate(zip(values(g, refs, kin.accelerated).T, sizes, strict=True)):
-        yield compare(kin, found, kin.of(gap, first + k), size, 1.0 + 0 * kin.states[TIME])
+        yield compare(kin, found, kin.of(gap, k), size, 1.0 + 0 * kin.states[TIME])
 
 
 def rotated(R: Any, v: Any) -> Any:

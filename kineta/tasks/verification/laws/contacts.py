@@ -47,12 +47,12 @@ def _limit(kin: ReferenceKinematics, limit: Limit, touches: Touches) -> Iterator
         if (bound := getattr(limit, end)) is not None:
             row = touches[f"{limit.name}.{end}"].normal
             assert row is not None
-            yield from compare_row(kin, row, (own - kin.motion.value(bound)) * sign, 0)
+            yield from compare_row(kin, row, (own - kin.motion.value(bound)) * sign)
 
 
 def _friction(kin: ReferenceKinematics, friction: Friction, touches: Touches) -> Iterator[Comparison]:
     touch = touches[friction.name]
-    yield from compare_row(kin, touch.tangents[0], kin.motion.coordinate(friction.coordinate)[1], 0)
+    yield from compare_row(kin, touch.tangents[0], kin.motion.coordinate(friction.coordinate)[1])
     yield _compare_bound(kin, touch.bound, friction.force)
     yield _compare_bound(kin, touch.static, friction.force if friction.static is None else friction.static)
 
@@ -90,11 +90,11 @@ def _contact_row(kin: ReferenceKinematics, contact: Contact, of: Touching, touch
         share, n = 1 / norm(N), N / norm(N)
     e = first_tangent(kin, of, n)
     velocity = slip(m, start, contact.end.body, place)
-    for found, expected, size in compare_row(kin, touch.normal, gap, 0):
+    for found, expected, size in compare_row(kin, touch.normal, gap):
         yield found, expected * np.broadcast_to(kin.of(share), kin.n)[:, None], size
     for row in touch.tangents:
         direction = e if row.constraint.endswith(".u") else crossed(n, e)
-        yield from compare_row(kin, row, direction @ velocity, 0)
+        yield from compare_row(kin, row, direction @ velocity)
     yield _compare_bound(kin, touch.restitution, contact.restitution)
     if touch.tangents:
         yield _compare_bound(kin, touch.bound, contact.friction)

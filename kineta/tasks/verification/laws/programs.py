@@ -51,7 +51,7 @@ def _program_check(case: SampledEquations) -> FloatArray:
 def program_derivatives(kin: ReferenceKinematics) -> Iterator[Comparison]:
     """Programs of motion and their derivatives up to the order of the equations."""
     for program, row in zip(kin.system.programs, kin.d.programs.rows, strict=True):
-        yield from compare_row(kin, row, value_of(kin, program.value), 0)
+        yield from compare_row(kin, row, value_of(kin, program.value))
 
 
 def control_directions(kin: ReferenceKinematics) -> Iterator[Comparison]:
