@@ -74,6 +74,7 @@ def test_an_element_and_a_formalism_are_verified_and_run() -> None:
     assert kn.simulate(kn.loads(DRAGGED), 0.5).success
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 def test_an_element_has_a_slope_at_rest() -> None:
     """Random states are never at rest: verify does not see a root without a slope."""

@@ -1,4 +1,4 @@
-"""Every example on the command line: it is sound, its equations are told, it moves, and all formalisms agree about it."""
+"""Every example on the command line: its equations are told, it moves, and all formalisms agree about it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ HELD = ("crane_servo", "car_chain")
 #: One with so many bodies in loops that it is certified once, with the defaults.
 LARGE = "stewart_platform"
 #: Those that are certified in more than a second or two.
-LONG = ("euler_top", "governor", "thrown_box")
+LONG = ("euler_top", "governor", "planar_chain", "snakeboard", "thrown_box", "tracking_arm")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", examples(of=8))
-def test_an_example_is_sound_and_moves(kineta: Command, name: str) -> None:
+def test_an_example_has_equations_and_moves(kineta: Command, name: str) -> None:
     model = EXAMPLES / f"{name}.kin"
-    checked = kineta("check", model, "--json")
-    assert (checked.code, checked.err) == (0, "")
-    derived = kineta("derive", model, "--json")
+    derived = kineta("derive", model)
     assert derived.code == 0
-    assert derived.json["operations"]
+    assert derived.out
     verb = "servo" if name in HELD else "simulate"
     moved = kineta(verb, model, "--to", "0.2", "--json")
     assert (moved.code, moved.err) == (0, "")

@@ -11,6 +11,7 @@ from tests.cli.conftest import Command
 from tests.results.test_extremes import PENDULUM
 
 
+@pytest.mark.slow
 def test_the_number_of_samples_does_not_change_what_is_largest(kineta: Command, tmp_path: Path) -> None:
     path = tmp_path / "pendulum.kin"
     path.write_text("model pendulum;" + PENDULUM)

@@ -22,7 +22,7 @@ SOON = 3.0
 #: Work after which signals come, at a random moment [s]: from when the interpreter has started.
 FROM, TO = 0.1, 3.0
 #: How often every command is tried; how often in the quick test.
-TRIES, FEW = 4, 1
+TRIES, FEW = 2, 1
 
 TICK = 1.0 / os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 0.01
 MAIN = "from kineta.__main__ import main; main()"

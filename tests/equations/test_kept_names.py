@@ -10,7 +10,7 @@ import pytest
 
 import kineta as kn
 from tests.notation.text_reader import computed
-from tests.support import EXAMPLES
+from tests.support import EXAMPLES, slow
 
 CYLINDER = """
 gravity (0, -9.81, 0);
@@ -104,7 +104,9 @@ spring hinge = k, pi/6 on b; damper joint = d*180/pi on b' - a';
 """
 
 
-@pytest.mark.parametrize("more", ["", "Tip ~ Rod | Ry(0.3 - b), Sx(l) = m/2;", "Tip | Ry(b + 70 deg), Sx(l) = m/2;"])
+@pytest.mark.parametrize(
+    "more", ["", *slow(["Tip ~ Rod | Ry(0.3 - b), Sx(l) = m/2;", "Tip | Ry(b + 70 deg), Sx(l) = m/2;"])]
+)
 def test_angles_keep_the_numbers_that_are_added_to_them(more: str) -> None:
     door = kn.derive(kn.loads(DOOR + more))
     shown = door.text().splitlines()

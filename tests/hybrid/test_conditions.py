@@ -64,6 +64,7 @@ def test_a_start_below_a_floor_that_is_off_is_none_below_it() -> None:
         kn.simulate(system, 0.1, q=[0, -1])
 
 
+@pytest.mark.slow
 def test_a_brake_lets_go_and_holds_again() -> None:
     text = "parameters lock = 1; B | Sx(x) = 1; coordinates x; friction dry = 2, static = 3 on x while lock == 1; "
     text += (

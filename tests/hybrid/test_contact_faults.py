@@ -219,7 +219,7 @@ def four_bar(seed: int) -> tuple[Machine, FloatArray]:
     return machine, q
 
 
-@pytest.mark.parametrize("seed", quick_but(range(20), range(4, 20)))
+@pytest.mark.parametrize("seed", quick_but(range(10), range(4, 10)))
 def test_four_bars_at_random_lie_on_the_ground(seed: int) -> None:
     machine, q = four_bar(seed)
     rest = np.zeros(3)
@@ -347,7 +347,7 @@ def test_a_cart_brakes_with_one_side_on_ice() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", quick_but(range(20), [2, *range(5, 20)]))
+@pytest.mark.parametrize("seed", quick_but(range(10), [2, *range(5, 10)]))
 def test_carts_on_ice_at_random(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p = body_and_springs(rng) | {"mu": rounded(rng, 0.2, 1), "ice": rounded(rng, 0, 0.1)}
@@ -439,7 +439,7 @@ def test_boxes_are_thrown_together(count: int) -> None:
     assert np.abs(result["b0.z"] - alone["b0.z"]).max() < 1e-5
 
 
-@pytest.mark.parametrize("seed", quick_but(range(20), range(1, 20)))
+@pytest.mark.parametrize("seed", quick_but(range(10), range(1, 10)))
 def test_boxes_at_random(seed: int) -> None:
     rng = np.random.default_rng(seed)
     r = rng.normal(size=4)

@@ -70,6 +70,7 @@ def test_an_impact_at_the_start_is_heard() -> None:
     assert (ended.t[-1], ended.v[-1, 1]) == (0.0, pytest.approx(1.0))
 
 
+@pytest.mark.slow
 def test_cases_hear_what_single_motions_hear() -> None:
     system = kn.loads(BALL + "when soft : floor strikes : e = e/2, n = n + 1;")
     runs = kn.simulate(system, 1.2, q=[[0, 1], [0, 0.5]], samples=4)

@@ -51,6 +51,7 @@ def test_switches_set_finite_values_only(sets: str) -> None:
     assert np.isfinite(run["p"]).all()
 
 
+@pytest.mark.slow
 def test_outputs_without_a_value_are_named_with_the_first_time() -> None:
     system = kn.loads("B | Sx(x) = 1; coordinates x; initial x' = 1; output o = sqrt(0.45 - x), x;")
     (note,) = kn.simulate(system, 1.0, samples=11).notes

@@ -172,6 +172,7 @@ def test_a_case_that_fails_leaves_the_others_alone() -> None:
     assert np.isfinite(found.samples[kinds == 3]).all()
 
 
+@pytest.mark.slow
 def test_steps_of_a_case_are_limited() -> None:
     found = runs(turning, 0, 100, [[1, 0], [2, 0], [0, 0]], [[10.0], [1], [0]], max_steps=50)
     assert status(found) == [loop_abi.OUT_OF_STEPS, loop_abi.OUT_OF_STEPS, loop_abi.DONE]

@@ -164,6 +164,7 @@ def test_derivatives_of_longer_chains_take_the_same_steps(quantity: str) -> None
     assert short.code_digest == long.code_digest
 
 
+@pytest.mark.slow
 def test_derivatives_in_loops_are_those_of_straight_code() -> None:
     """The sign of a rate that is the opposite of its speed, and forces that depend on other rates."""
     equations = derive(_simple_tree(1, 4))

@@ -16,8 +16,10 @@ def begin() -> None:
     target.host = plainest  # type: ignore[assignment]  # a cached function, in whose place another of no arguments stands
 
 
-def page_and_end(model: Path, page: Path, seconds: float, rtol: float, atol: float) -> tuple[dict[str, float], int]:
-    """Write the page of a model; the last state of its run by name, and the number of steps."""
+def page_and_run(
+    model: Path, page: Path, seconds: float, rtol: float, atol: float
+) -> tuple[dict[str, float], dict[str, float], int, list[str]]:
+    """Write the page of a model; of its run by name the last state and how large each has been, the steps, and the changes."""
     import kineta as kn
     from kineta.kernels.integrate import is_fused
     from kineta.page import kept_pages
@@ -28,5 +30,11 @@ def page_and_end(model: Path, page: Path, seconds: float, rtol: float, atol: flo
     kept_results.stored = lambda _, make: make()  # found here, and not by a processor that fuses
     system = kn.load(model)
     system.show(page, to=seconds)
-    run: Any = kn.simulate(system, seconds, rtol=rtol, atol=atol)
-    return {n: float(run[n][-1]) for n in (*run.q_names, *run.v_names, *run.level_names)}, run.steps
+    return told(kn.simulate(system, seconds, rtol=rtol, atol=atol))
+
+
+def told(run: Any) -> tuple[dict[str, float], dict[str, float], int, list[str]]:
+    """What :func:`page_and_run` tells of a *run*."""
+    states = (*run.q_names, *run.v_names, *run.level_names)
+    sizes = {n: float(abs(run[n]).max()) for n in states}
+    return {n: float(run[n][-1]) for n in states}, sizes, run.steps, [what for _, what in run.changes]

@@ -41,6 +41,7 @@ def test_the_motion_is_that_of_the_problem_the_nearer_the_stiffer_the_rails() ->
     np.testing.assert_allclose((10 * stiff - soft) / 9, expected, rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_kink_that_is_passed_twice_within_rounding_is_no_end() -> None:
     """Where creep across a rail saturates, creep along it goes through zero: the bound of friction is touched for 4e-8 s, and
     left so slowly that its place is known to 1e-13 s.

@@ -139,6 +139,7 @@ def test_constraints_nonlinear_in_speeds_are_kept() -> None:
     assert np.hypot(*result.v[-1, :2]) == pytest.approx(5 - 9.81 * 0.5 * 0.5 / 1.25, abs=1e-10)
 
 
+@pytest.mark.slow
 def test_many_cases_keep_to_constraints() -> None:
     system, starts = kn.loads(ROD), np.array([[0.6, -0.8], [0.0, -1.0], [-0.6, -0.8]])
     result = kn.simulate(system, 3.0, q=starts, samples=21)

@@ -145,6 +145,7 @@ def test_short_ones_have_none() -> None:
     assert ends_of_spectrum(equations, np.zeros(5), np.zeros(0), np.ones(5)) is None
 
 
+@pytest.mark.slow
 def test_sizes_that_are_none_have_no_spectrum() -> None:
     equations = equations_of(chain(210))
     assert ends_of_spectrum(equations, np.zeros(210), np.zeros(0), np.zeros(210)) is None

@@ -167,6 +167,7 @@ def test_an_angle_jumps_by_a_turn() -> None:
     assert found.steps < kn.simulate(kn.loads(text), end, **fine).steps + 20 * 12
 
 
+@pytest.mark.slow
 def test_many_pulses_of_a_place_in_cases_of_an_ensemble() -> None:
     """Lanes look for the pulses of their own guards."""
     system = kn.loads(f"{CAR}parameters k = 20; state z : z' = step(sin(k*x) - 0.999); initial x' = 1;")

@@ -19,6 +19,7 @@ PUSH = "force u = A*sin(t) + 0.3*cos(2.7*t) on x; parameters A = 1.5; initial x'
 FINE = {"rtol": 1e-11, "atol": 1e-13}
 
 
+@pytest.mark.slow
 def test_a_relay_is_dry_friction() -> None:
     """-sign(x') beside the friction of 1: the mass sticks and slips."""
     times = np.linspace(0.0, 20.0, 201)

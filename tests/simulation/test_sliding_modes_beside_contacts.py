@@ -12,6 +12,7 @@ RELAY = "force f = -sign(x') on x;"
 FINE = {"rtol": 1e-11, "atol": 1e-13}
 
 
+@pytest.mark.slow
 def test_a_switch_turns_the_control_off() -> None:
     """At rest at x = 1 from 2 s on; from 4 s on pushed by 0.5."""
     found = kn.simulate(

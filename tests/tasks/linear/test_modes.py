@@ -53,6 +53,7 @@ def test_rigid_motions_have_no_frequency_and_a_body_turns_as_euler_says() -> Non
     assert np.abs(spinning.eigenvalues.imag - nutation).min() < 1e-9
 
 
+@pytest.mark.slow
 def test_about_what_is_not_steady_the_modes_are_those_of_the_moment() -> None:
     with pytest.warns(kn.KinetaWarning, match="neither an equilibrium nor a steady motion: theta' changes by -75.9"):
         kn.modes(kn.load(EXAMPLES / "fourbar.kin"))

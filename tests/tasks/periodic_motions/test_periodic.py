@@ -206,6 +206,7 @@ def test_the_period_of_a_family_is_that_of_the_forces() -> None:
     assert np.ptp(w) > 0.1
 
 
+@pytest.mark.slow
 def test_a_table_that_moves_has_the_period_of_its_parameter() -> None:
     """A ball on a table at A sin(W t) that flies for g T/2 up: the table then moves by w = g T/2 (1 - e)/(1 + e), and as the
     product of the multipliers e^2 remains.
