@@ -81,7 +81,7 @@ def on_hands() -> kn.Equations:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_talos_falls_on_his_hands(seed: int) -> None:
     rng = np.random.default_rng(seed)
     half = rounded(rng, 0.7, 1.0)
@@ -156,7 +156,7 @@ LOADED = Model(TABLE.text.replace("com = (0.75, 0, h)", "com = (1.3, 0.4, h)"), 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_a_table_with_its_load_on_one_corner(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p = body_and_springs(rng) | {"mu": rounded(rng, 0.2, 1), "f": rounded(rng, -200, 200)}
@@ -165,7 +165,7 @@ def test_a_table_with_its_load_on_one_corner(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_a_cart_with_one_side_on_ice(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p = body_and_springs(rng) | {"mu": rounded(rng, 0.2, 1), "ice": rounded(rng, 0, 0.1)}

@@ -16,7 +16,7 @@ from tests.hybrid.peer import FloatArray, Machine
 from tests.hybrid.random_machines import agrees, at_random, forces, problem, stays_admissible, text
 from tests.support import quick_but
 
-MACHINES = 50
+MACHINES = 30
 #: Those that are compiled within a second.
 QUICK = (4, 5, 8, 9, 12)
 SEEDS = quick_but(range(MACHINES), [k for k in range(MACHINES) if k not in QUICK])

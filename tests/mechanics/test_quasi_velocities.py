@@ -193,8 +193,10 @@ def constrained(seed: int, count: int) -> kn.System:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("formalism", ["newton_euler", "lagrange", "dalembert"])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    ("seed", "formalism"),
+    [*((k, "newton_euler") for k in range(6)), *((k, ("lagrange", "dalembert")[k // 2]) for k in range(4))],
+)
 def test_projection_gives_the_motion_and_the_reactions_of_the_multipliers(seed: int, formalism: str) -> None:
     kept = constrained(seed, 2)
     free = kn.independent(kept)
