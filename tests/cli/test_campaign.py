@@ -53,7 +53,7 @@ RUNS = {"simulate": 3, "sensitivity": 3, "servo": 3, "reactions": 10}
 #: Those that other tests ask of every example as it is: here they are asked with other parameters alone.
 AS_THEY_ARE = {"check", "derive", "verify"}
 #: Each model is asked one in so many, the next model the next ones: what answers is the same for all models.
-IN_TURN = 2
+IN_TURN = 3
 #: Those that are quick; the others belong to the whole campaign.
 QUICK = ("check", "eval", "statics", "equilibrium", "kinematics", "linearize")
 
