@@ -491,7 +491,7 @@ _SHARED = (
             "return self.seen(frame)[place.link][0].times(place.R.T)",
             "joints",
         ),
-        ("place.r + place.R @ offset", "place.r - place.R @ offset", "joints"),
+        ("place.r + place.R @ Vector", "place.r - place.R @ Vector", "joints"),
     ),
     *_rows(
         "mechanics/kinematics/tree.py",
