@@ -123,11 +123,11 @@ def freedom(system: System) -> int:
 
 
 def notes(system: System) -> list[str]:
-    """Return remarks: unused names, angles that look like degrees, and redundant constraints of a consistent start."""
-    from kineta.model.checks.degree_hint import degrees
+    """Return remarks: unused names, values that are hardly meant, and redundant constraints of a consistent start."""
+    from kineta.model.checks.doubtful_values import doubtful_values
     from kineta.model.checks.unused_names import unused_declarations
 
-    doubtful = [*unused_declarations(system), *without_effect(system), *degrees(system)]
+    doubtful = [*unused_declarations(system), *without_effect(system), *doubtful_values(system)]
     if not system.constraints or any(p.value is None for p in system.parameters):
         return doubtful
     from kineta.equations.written_start import written_start

@@ -88,7 +88,7 @@ def _table() -> dict[str, Unit]:
         "Hz": Unit(1, (0, 0, -1, 0, 0)),
         "rad": Unit(1, NUMBER),
     }
-    prefixes = {"n": 1e-9, "u": 1e-6, "µ": 1e-6, "m": 1e-3, "c": 1e-2, "k": 1e3, "M": 1e6, "G": 1e9}
+    prefixes = {"n": 1e-9, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "m": 1e-3, "c": 1e-2, "k": 1e3, "M": 1e6, "G": 1e9}
     table = {p + n: Unit(f * u.factor, u.dimension) for n, u in units.items() for p, f in prefixes.items()}
     return (
         table
@@ -125,8 +125,8 @@ def _table() -> dict[str, Unit]:
 UNITS = _table()
 
 #: A unit as it is written behind a number: no spaces inside.
-PATTERN = r"(?:(?<=[ \t])1/)?[A-Za-zµ°%]+(?:\^-?\d+(?:\.5)?)?(?:[*/·][A-Za-zµ°]+(?:\^-?\d+(?:\.5)?)?)*"
-_FACTOR = re.compile(r"([*/·]?)([A-Za-zµ°%]+)(?:\^(-?\d+(?:\.5)?))?")
+PATTERN = r"(?:(?<=[ \t])1/)?[A-Za-zµμ°%]+(?:\^-?\d+(?:\.5)?)?(?:[*/·][A-Za-zµμ°]+(?:\^-?\d+(?:\.5)?)?)*"
+_FACTOR = re.compile(r"([*/·]?)([A-Za-zµμ°%]+)(?:\^(-?\d+(?:\.5)?))?")
 
 
 @lru_cache(maxsize=256)
@@ -154,6 +154,12 @@ _ELSEWHERE = {"Kg": "kg", "kmh": "km/h", "kph": "km/h", "sec": "s", "hr": "h"}
 #: What stands for units that are none here.
 _OTHERWISE = {
     "l": "A litre is written L",
+    "in": "An inch is 25.4 mm",
+    "mi": "A mile is 1609.344 m",
+    "mph": "A mile an hour is 0.44704 m/s",
+    "oz": "An ounce is 0.028349523125 kg",
+    "hp": "A horsepower is 745.69987158227022 W",
+    "cal": "A calorie is 4.184 J",
     "S": "A siemens is written ohm^-1",
     "day": "A day is 24 h",
     "ft": "A foot is 0.3048 m",
@@ -190,6 +196,8 @@ def advice_on_name(name: str) -> str:
     """Advice on an unknown *name* that is the one of a unit, or a word for it; "" for others."""
     if name in UNITS and (len(name) > 1 or name == "s"):
         return f" A unit stands behind its number, as in 5 {name} and 5 1/{name}."
+    if (power := re.fullmatch(r"([A-Za-zµμ]+)(\d)", name)) and power[1] in UNITS and power[2] in "23456":
+        return f" A power of a unit is written {power[1]}^{power[2]}."
     symbol = unit_of_word(name)
     return f" The unit is written {symbol}, behind a number." if symbol else ""
 

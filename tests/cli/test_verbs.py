@@ -342,6 +342,23 @@ def test_limits_that_look_like_degrees_are_noted(kineta: Command, here: Path) ->
     assert "Limit 'b'" not in kineta("check", "m.kin").out
 
 
+def test_gravity_upwards_and_turns_that_look_like_degrees_are_noted(kineta: Command, here: Path) -> None:
+    text = "gravity {}; Arm | {}, Rz(q) = Jz(1); coordinates q;"
+    up, turns = (
+        "Gravity points upwards, along z; write gravity 9.81 m/s^2",
+        "turns by 90 rad = 5156.6 deg; write 90 deg if",
+    )
+    for gravity, motion, noted in (
+        ("-9.81", "Rx(90)", (True, True)),
+        ("9.81", "Rx(90 deg)", (False, False)),
+        ("(0, 0, 9.81)", "Rx(pi/2)", (True, False)),
+        ("(0, 9.81, 0)", "Sx(90)", (False, False)),
+    ):
+        (here / "m.kin").write_text(text.format(gravity, motion))
+        out = kineta("check", "m.kin").out
+        assert (up in out, turns in out) == noted
+
+
 def test_initial_angles_that_look_like_degrees_are_noted(kineta: Command, here: Path) -> None:
     text = "Arm | Rz(q) = Jz(1); Cart | Sx(x) = 1; coordinates q, x; initial q = {}, x = 30;"
     for value, noted in (

@@ -591,3 +591,31 @@ def test_a_number_with_a_comma_is_told_of_the_point(value: str) -> None:
 def test_a_product_without_its_sign_is_told_of_it() -> None:
     with pytest.raises(kn.ModelError, match=r"found 'q1': a product is written with \*, as in 2\*q1\."):
         kn.loads("A | Rz(q1) = 1, 1, 1, 1; force f = 2q1 on q1;")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("parameters a = 3 in;", "found 'in': an inch is 25.4 mm."),
+        ("parameters a = 3 mph;", "found 'mph'. A mile an hour is 0.44704 m/s."),
+        ("parameters a = 3 N m;", "found 'm': units are joined by *, as in 3 N*m."),
+        ("parameters a = 3 m/s2;", "found 's2'. A power of a unit is written s^2."),
+        ("damper d = 3 on q_dot;", "unknown symbol 'q_dot'. The rate is written q'."),
+        ("initial qdot = 2;", "'qdot' is neither a coordinate nor a speed. The rate is written q'."),
+        ("initial q = Pi/3;", "unknown symbol 'Pi'. Write pi."),
+        ("// a comment", "found '/': a comment begins with #."),
+        ("% a comment", "found '%': a comment begins with #."),
+        ("couple c on A = (1, 0);", "found ')': a vector has three components."),
+        ("B ~ A | Rx(x), Free = 1;", "the motion has a name for its coordinates, as in Free(b)."),
+        ("B ~ A | Ball() = 1;", "the motion has a name for its coordinates, as in Ball(b)."),
+    ],
+)
+def test_other_habits_are_told_of_the_writing_here(text: str, sentence: str) -> None:
+    with pytest.raises(kn.ModelError) as caught:
+        kn.loads(f"A | Ry(q), Sx(1) = 1; coordinates q;\n{text}")
+    assert sentence in str(caught.value)
+
+
+def test_micro_is_a_sign_or_a_greek_letter() -> None:
+    micro, letter = (kn.loads(f"parameters a = 3 {prefix}m*s; A | Sx(x) = a;") for prefix in "\u00b5\u03bc")
+    assert micro.parameters[0].value == letter.parameters[0].value == 3e-6

@@ -2,5 +2,5 @@
 
 ``diagnostics`` is the error with its place; ``check`` calls the rules in order, ``name_scopes`` the rules of symbols,
 ``inertia_check`` that of masses, ``contact_checks`` those of contacts and switches; ``scaling_check``, ``unused_names``
-and ``degree_hint`` warn.
+and ``doubtful_values`` warn.
 """

@@ -19,7 +19,7 @@ from kineta.model.axis import LONGEST
 from kineta.model.body import GROUND, Body, topological_order
 from kineta.model.checks.diagnostics import CheckError
 from kineta.model.checks.inertia_check import inertia_fault, rotation_axes
-from kineta.model.checks.name_scopes import check_symbols, listing_advice
+from kineta.model.checks.name_scopes import check_symbols, listing_advice, written_otherwise
 from kineta.model.constraints import placement
 from kineta.model.description import Description, kinded, of_control, of_model, word
 from kineta.model.elements.inertia import InertiaElement
@@ -329,7 +329,7 @@ def _initial(system: Description) -> None:
     for name, _ in system.initial:
         part = f"initial {name}"
         if name not in known:
-            near = nearest_or_listed(name, known)
+            near = written_otherwise(name, known) or nearest_or_listed(name, known)
             if name in system.base_speeds:
                 near = f" The speeds of this model are its quasi-velocities {', '.join(system.v_names)}."
             if name in higher:

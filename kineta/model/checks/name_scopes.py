@@ -65,7 +65,9 @@ RATES = f"{MOVING}, and states"
 #: What switches may watch besides, in words.
 SWITCHING = f"{MOVING}, accelerations and forces"
 #: Names of the number pi in Python.
-_PI = frozenset(f"{module}.pi" for module in ("math", "numpy", "np", "jnp", "sympy", "sp", "torch"))
+_PI = frozenset(
+    ["Pi", "PI", "π", *(f"{module}.pi" for module in ("math", "numpy", "np", "jnp", "sympy", "sp", "torch"))]
+)
 
 #: Where a direction that moves is to come from.
 STILL = " A direction is fixed in the axes of its body; a motion that turns, as R[0, 0, 1](q1), turns these."
@@ -85,6 +87,12 @@ def check_named(system: Description, named: Sequence[Let]) -> None:
     if named:
         scope = SymbolTable(system, [x.value for x in named])
         _shown(scope, named)
+
+
+def written_otherwise(name: str, known: Collection[str]) -> str:
+    """How a *name* of other languages for pi, or for a rate among those *known*, is written here; ``''`` for others."""
+    rate = f"{name.removesuffix('dot').removesuffix('_')}'"
+    return " Write pi." if name in _PI else f" The rate is written {rate}." if rate in known else ""
 
 
 class SymbolTable:
@@ -167,7 +175,7 @@ class SymbolTable:
                 for own in self.inside.get(name, (name,)):
                     if own in allowed:
                         continue
-                    meant = " Write pi." if own in _PI else did_you_mean(own, [*near(own), *allowed, *self.inside])
+                    meant = written_otherwise(own, allowed) or did_you_mean(own, [*near(own), *allowed, *self.inside])
                     unknown = f"unknown symbol '{own}'.{self._beyond_rate(own) or meant}{units.advice_on_name(own)}"
                     raise fault(
                         self._out_of_place(own, name, words, hint, instead) or unknown + advice(own), symbol=name

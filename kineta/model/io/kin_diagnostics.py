@@ -107,7 +107,7 @@ _FORMS = {
     "state": "state i in A : i' = (u - R*i)/L",
     "limit": "limit stop : -1 <= q <= 1",
     "when": "when cold : T <= low and on == 0 : on = 1",
-    "contact": "contact floor : ball = r between Ball and ground axis (0, 0, 1)",
+    "contact": "contact floor : ball = r between Ball and ground axis (0, 0, 1), friction = mu",
     "rolling": "rolling edge : disk = r between Coin axis (0, 0, 1) and ground axis (0, 0, 1)",
     "loop": "loop pin : ball between Rod at (l, 0, 0) and Crank",
     "program": "program path : x = a*sin(t)",
@@ -128,8 +128,12 @@ def _unit_behind(token: Token, text: str) -> str:
     """Advice on a *token* that is a unit behind a name or a bracket, or the word for a unit behind a number."""
     position = token.start_pos or 0
     before = text[text.rfind("\n", 0, position) + 1 : position]
-    if _NUMBER.search(before) and (symbol := units.unit_of_word(token)):
+    if (number := _NUMBER.search(before)) and (symbol := units.unit_of_word(token)):
         return f": the unit is written {symbol}"
+    if number and token.type == "IN":
+        return ": an inch is 25.4 mm"
+    if token.type == "NAME" and (given := _QUANTITY.search(before)) and token in units.UNITS:
+        return f": units are joined by *, as in {given[0].strip()}*{token}"
     operand, unit = _OPERAND.search(before), re.compile(units.PATTERN).match(text, position)
     if token.type != "NAME" or unit is None or len(unit[0]) < len(token) or operand is None or _QUANTITY.search(before):
         return ""
@@ -277,6 +281,8 @@ def _operator(error: UnexpectedInput, token: Token, text: str) -> str:
     position = token.start_pos or 0
     if token == "*" and text[:position].endswith("*"):
         return ": a power is ^, as in x^2"
+    if text.startswith(("//", "/*", "%"), position):
+        return ": a comment begins with #"
     compared = token.type in ("RELATION", "SAME") or text[position : position + 2] == "=="
     if token.type == "RELATION" and _word(token, text) in ("constraint", "program", "contact"):
         return f": what keeps to one side is a limit, as in {_FORMS['limit']}"
@@ -292,6 +298,14 @@ def _operator(error: UnexpectedInput, token: Token, text: str) -> str:
         return f": numbers have a point, as in {left[0]}.{right[1]}"
     if token == ")" and (pair := re.search(r"\((\d+),(\d+)[^(),;]*$", before)):
         return f": numbers have a point, as in {pair[1]}.{pair[2]}, and vectors three components"
+    if (
+        token == ")"
+        and _accepted(error) & {"COMMA", "RPAR"} == {"COMMA"}
+        and re.search(r"\([^(),;]*,[^(),;]*$", before)
+    ):
+        return ": a vector has three components"
+    if _word(token, text) not in STATEMENTS and (joint := re.search(r"\b(Free|Ball)\s*\(?\s*$", before)):
+        return f": the motion has a name for its coordinates, as in {joint[1]}(b)"
     return ""
 
 

@@ -58,7 +58,7 @@ DEPTH = 100
 _PRIME = "'"
 
 #: A factor of a unit behind a number: its sign, which the first has not, its symbol and its power.
-_FACTOR = re.compile(r"([*/·]|)[ \t]*([A-Za-zµ°%]+)((?:\^-?\d+(?:\.5)?)?)")
+_FACTOR = re.compile(r"([*/·]|)[ \t]*([A-Za-zµμ°%]+)((?:\^-?\d+(?:\.5)?)?)")
 
 
 class Use(NamedTuple):

@@ -86,7 +86,7 @@ class InertiaList:
         if len(items) not in (1, 4):
             raise self._error(
                 f"expected 1 entry (mass) or 4 (m, Jx, Jy, Jz), found {len(items)}; "
-                "give other lists with keys, as in m(m1), Jz(J1)",
+                "give other lists with keys, as in m(m1), Jz(J1), com(x, y, z)",
                 items[0] if items else self.node,
             )
         self.mass = self.reader.expression(items[0], units.MASS, f"the mass of body '{self.body}'")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,15 @@ from kineta.algebra.expression import Expr, symbol
 from kineta.arrays import FloatArray
 from kineta.drawing import draw, notebook
 from kineta.equations.equations import Equations, given_equations
-from kineta.errors import ArgumentError, ModelError, SimulationError, shown
+from kineta.errors import ArgumentError, ModelError, SimulationError, excerpt, shown
+from kineta.files import path_of
+from kineta.model.dimensions import series_dimensions
+from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import inv, norm, svd
 from kineta.records import dataclass
+from kineta.results.csv_table import table
+from kineta.results.netcdf import load_result
 from kineta.results.result import Result
 from kineta.runtime import run_arguments
 from kineta.tasks.sensitivity.initial_sensitivity import VariedStart, varied_start
@@ -156,10 +162,11 @@ def fit(
 
     Parameters
     ----------
-    data : measured series by name, (k,) each: coordinates, speeds, outputs, any symbol of the model; NaN for missing values. Or
-        a run, whose coordinates are the data
+    data : measured series by name, (k,) each, in a mapping or a data frame: coordinates, speeds, outputs, any symbol of the
+        model; NaN for missing values. Or the path of a table (``.csv``), of which coordinates, speeds and outputs are taken; a
+        run, or the path of one (``.nc``), whose coordinates are the data
     by : names of parameters, of coordinates and speeds for their initial values, and ``tau[q1']`` for the force on a speed
-    t : (k,) rising times of the data; by default the times of a run
+    t : (k,) rising times of the data; by default the series ``t``, or the times of a run
     t0 : start of the motion; by default the first time
     q, v, p, tau : initial guess, as for :func:`~kineta.simulation.simulate.simulate`
     sigma : standard deviation of the errors of all data, or by series; by default one for all, estimated from the fit
@@ -170,7 +177,7 @@ def fit(
     :class:`SimulationError` for a motion on the way that cannot be computed.
     """
     equations = given_equations(system)
-    times, series = _data(data, t)
+    times, series = _data(equations.system, data, t)
     first = float(times[0]) if t0 is None else number("t0", t0)
     if not first <= times[0] or not first < times[-1]:
         raise ArgumentError(f"Expected a start t0 before the data, which begin at {times[0]:g} s, found {first:g}.")
@@ -197,14 +204,31 @@ def fit(
     )
 
 
-def _data(data: Any, t: ArrayLike | None) -> tuple[FloatArray, dict[str, FloatArray]]:
+def _series(system: System, path: Path) -> dict[str, FloatArray]:
+    """Return the coordinates, speeds and outputs in a table, and its times."""
+    times, columns = table(path, known=series_dimensions(system))
+    known = (*system.q_names, *system.v_names, *(o.name for o in system.outputs))
+    found = {n: x for n, x in columns.items() if n in known}
+    if not found:
+        raise ArgumentError(f"{path}: expected series that the model has, {excerpt(known)}, found {excerpt(columns)}.")
+    return {TIME: times, **found}
+
+
+def _data(system: System, data: Any, t: ArrayLike | None) -> tuple[FloatArray, dict[str, FloatArray]]:
     """Return times and series. Raises :class:`ArgumentError` for data without times, without values, or of other lengths."""
+    if isinstance(data, str | Path):
+        path = path_of(data, "the path of the data")
+        data = load_result(path) if path.suffix == ".nc" else _series(system, path)
     if isinstance(data, Result):
         if data.cases is not None:
             raise ArgumentError("Expected one run to fit, found cases; choose one, run.case(0).")
         return data.t, {n: data[n] for n in data.q_names}
-    if not isinstance(data, Mapping) or not all(isinstance(n, str) for n in data):
-        raise ArgumentError(f"Expected measured series by name, or a run, for the data, found {shown(data)}.")
+    data = dict(data) if hasattr(data, "keys") else data  # a data frame, too
+    if not isinstance(data, dict) or not all(isinstance(n, str) for n in data):
+        raise ArgumentError(
+            f"Expected measured series by name, a run, or the path of a table or run for the data, found {shown(data)}."
+        )
+    t = data.pop(TIME, None) if t is None else t
     if not data:
         raise ArgumentError("Expected data to fit, found none: give a mapping of names to measured values.")
     if t is None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import UserDict
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -135,6 +137,21 @@ def test_a_fit_finds_what_was_put_in_within_its_intervals() -> None:
     assert np.allclose(known.interval - known.x[:, None], fit.interval - fit.x[:, None], rtol=0.2)
 
 
+def test_a_fit_takes_tables_runs_and_frames_as_they_are(tmp_path: Path) -> None:
+    run = kn.simulate(PENDULUM, 0.5, samples=21, p={"m2": 1.3})
+    run.save(tmp_path / "run.nc")
+    rows = "\n".join(f"{t!r};{q!r};1" for t, q in zip(run.t.tolist(), run["q1"].tolist(), strict=True))
+    (tmp_path / "run.csv").write_text(f"t;q1;light\n{rows}\n")
+    series = {"t": run.t, "q1": run["q1"]}
+    frame = UserDict(series)  # as one of pandas, no dictionary
+    for data in (series, tmp_path / "run.csv", str(tmp_path / "run.nc"), frame):
+        found = kn.fit(PENDULUM, data, ["m2"])
+        assert found.x[0] == pytest.approx(1.3, abs=1e-6)
+    (tmp_path / "other.csv").write_text("t,light\n0,1\n1,1\n")
+    with pytest.raises(kn.ArgumentError, match=r"other.csv: expected series that the model has, q1, .*, found light\."):
+        kn.fit(PENDULUM, tmp_path / "other.csv", ["m2"])
+
+
 @pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     system = kn.loads(
@@ -228,7 +245,7 @@ SENTENCES: list[tuple[Any, str]] = [
         "is a small change and has no value",
     ),
     (lambda: kn.fit(PENDULUM, {}, ["m1"], t=T), "Expected data to fit, found none"),
-    (lambda: kn.fit(PENDULUM, 3, ["m1"], t=T), "Expected measured series by name, or a run, for the data, found 3."),
+    (lambda: kn.fit(PENDULUM, 3, ["m1"], t=T), "a run, or the path of a table or run for the data, found 3."),
     (lambda: kn.fit(PENDULUM, {"q1": T}, ["m1"]), "Expected the times t of the data, found none."),
     (
         lambda: kn.fit(PENDULUM, {"q1": T[:3]}, ["m1"], t=T),

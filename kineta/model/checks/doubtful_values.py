@@ -1,4 +1,4 @@
-"""Limits and initial values of angles that look like degrees without their unit."""
+"""Values that are hardly meant: angles that look like degrees without their unit, and gravity upwards."""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ from collections.abc import Iterator
 from kineta.model.constraints import placement
 from kineta.model.contacts.limit import Limit
 from kineta.model.dimensions import unit_of, variable_units
+from kineta.model.joints.motion import ElementaryMotion
 from kineta.model.system import System
 
 #: Bounds of this size, in radians, are few; in degrees they are usual.
 _TURN, _DEGREES = 2 * math.pi, 360
 
 
-def degrees(system: System) -> Iterator[str]:
-    """Sentences on the limits and initial values of angles that are whole numbers, of more than a turn in radians."""
+def doubtful_values(system: System) -> Iterator[str]:
+    """Sentences on gravity along z, and on turns, limits and initial values of angles that are whole numbers, of more than a turn
+    in radians.
+    """
+    x, y, z = (component.value for component in system.gravity)
+    if x == y == 0 and z is not None and z > 0:
+        yield f"Gravity points upwards, along z; write gravity {z:g} m/s^2 if it is to point downwards."
+    yield from _turns(system)
     yield from _limits(system)
     units = variable_units(system)
     for name, value in system.initial:
@@ -26,6 +33,18 @@ def degrees(system: System) -> Iterator[str]:
             yield (
                 f"Initial '{name}': {found:g} rad = {math.degrees(found):.1f} deg; write {found:g} deg if degrees are meant."
             )
+
+
+def _turns(system: System) -> Iterator[str]:
+    for body in system.bodies:
+        for motion in body.motions:
+            found = motion.argument.value if isinstance(motion, ElementaryMotion) and motion.turns else None
+            if found is not None and _suspect(found):
+                place = f" ({body.location})" if body.location else ""
+                yield (
+                    f"Body '{body.name}'{place}: {motion.text} turns by {found:g} rad = {math.degrees(found):.1f} deg; write "
+                    f"{found:g} deg if degrees are meant."
+                )
 
 
 def _limits(system: System) -> Iterator[str]:
