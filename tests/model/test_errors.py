@@ -274,12 +274,12 @@ INERTIA = [
     (
         "A | Rz(q1) = 1, 2;",
         "m.kin:1:14: Body 'A': expected 1 entry (mass) or 4 (m, Jx, Jy, Jz), found 2; give other lists with "
-        "keys, as in m(m1), Jz(J1).",
+        "keys, as in m(m1), Jz(J1), com(x, y, z).",
     ),
     (
         "A | Rz(q1) = unchecked;",
         "m.kin:1:14: Body 'A': expected 1 entry (mass) or 4 (m, Jx, Jy, Jz), found 0; give other lists with "
-        "keys, as in m(m1), Jz(J1).",
+        "keys, as in m(m1), Jz(J1), com(x, y, z).",
     ),
     (
         "A | Rz(q1) = m(1), 2;",
@@ -368,7 +368,7 @@ SYNTAX = [
         "constraint, loop, rolling, limit, when, program, control, quasi, state, initial, output, shape, show, view, "
         "found 'parametrs'. Did you mean 'parameters'?",
     ),
-    ("A | Rz(q1) = 1;\nforce f on A = (1, 2);", "m.kin:2:21: expected ',', found ')'."),
+    ("A | Rz(q1) = 1;\nforce f on A = (1, 2);", "m.kin:2:21: expected ',', found ')': a vector has three components."),
     ("A | Rz(q1) 1;", "m.kin:1:12: expected ',' or '=', found '1'."),
     ("A | Rz(q1 = 1;", "m.kin:1:11: expected ')' or an operator, found '=': the '(' at 1:7 is not closed yet."),
     ("A | Rz(q1, 2) = 1;", "m.kin:1:10: expected ')' or an operator, found ','."),
@@ -450,7 +450,7 @@ SYNTAX = [
         "A | Rz(q1), Sx((a + b) cm) = 1;",
         "m.kin:1:24: expected ')' or an operator, found 'cm': a unit may follow a number only; multiply, as in (...) * 1 cm.",
     ),
-    ("A | Rz(q1) = 1 kg*m m;", "m.kin:1:21: expected ',', ';' or an operator, found 'm'."),
+    ("A | Rz(q1) = 1 kg*m m;", "found 'm': units are joined by *, as in 1 kg*m*m."),
     (
         "A | Rz(q1) = 1; force f = q1' N on q1;",
         "m.kin:1:31: expected '(', 'between', 'on' or an operator, found 'N': a unit may follow a number only; multiply, as in "
@@ -612,10 +612,10 @@ def test_a_product_without_its_sign_is_told_of_it() -> None:
 )
 def test_other_habits_are_told_of_the_writing_here(text: str, sentence: str) -> None:
     with pytest.raises(kn.ModelError) as caught:
-        kn.loads(f"A | Ry(q), Sx(1) = 1; coordinates q;\n{text}")
+        kn.loads(f"A | Ry(q), Sx(1) = m; coordinates q; parameters m = 1;\n{text}")
     assert sentence in str(caught.value)
 
 
 def test_micro_is_a_sign_or_a_greek_letter() -> None:
-    micro, letter = (kn.loads(f"parameters a = 3 {prefix}m*s; A | Sx(x) = a;") for prefix in "\u00b5\u03bc")
-    assert micro.parameters[0].value == letter.parameters[0].value == 3e-6
+    micro, letter = (kn.loads(f"parameters a = 3 {prefix}g; A | Sx(x) = a;") for prefix in "\u00b5\u03bc")
+    assert micro.parameters[0].value == letter.parameters[0].value == pytest.approx(3e-9)

@@ -84,12 +84,12 @@ def test_only_what_the_page_says_is_in_doubt(model: str) -> None:
 
 def test_tables_name_every_function_unit_and_statement() -> None:
     words = {
-        title: set(re.findall(r"[A-Za-zµ°%]\w*", " ".join(re.findall(r"`([^`]*)`", section(title)))))
+        title: set(re.findall(r"[A-Za-zµμ°%]\w*", " ".join(re.findall(r"`([^`]*)`", section(title)))))
         for title in ("Expressions", "Units", "Reserved words")
     }
     assert words["Expressions"] >= FUNCTIONS.keys()
     assert words["Reserved words"] >= set(STATEMENTS)
-    prefixes = ("n", "u", "µ", "m", "c", "k", "M", "G", "")
+    prefixes = ("n", "u", "µ", "μ", "m", "c", "k", "M", "G", "")
     assert all(any(u == p + base for p in prefixes for base in words["Units"]) for u in UNITS)
     assert words["Units"] >= {
         "m",
