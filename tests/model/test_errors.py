@@ -450,7 +450,10 @@ SYNTAX = [
         "A | Rz(q1), Sx((a + b) cm) = 1;",
         "m.kin:1:24: expected ')' or an operator, found 'cm': a unit may follow a number only; multiply, as in (...) * 1 cm.",
     ),
-    ("A | Rz(q1) = 1 kg*m m;", "found 'm': units are joined by *, as in 1 kg*m*m."),
+    (
+        "A | Rz(q1) = 1 kg*m m;",
+        "m.kin:1:21: expected ',', ';' or an operator, found 'm': units are joined by *, as in 1 kg*m*m.",
+    ),
     (
         "A | Rz(q1) = 1; force f = q1' N on q1;",
         "m.kin:1:31: expected '(', 'between', 'on' or an operator, found 'N': a unit may follow a number only; multiply, as in "
@@ -617,5 +620,7 @@ def test_other_habits_are_told_of_the_writing_here(text: str, sentence: str) -> 
 
 
 def test_micro_is_a_sign_or_a_greek_letter() -> None:
-    micro, letter = (kn.loads(f"parameters a = 3 {prefix}g; A | Sx(x) = a;") for prefix in "\u00b5\u03bc")
+    micro, letter = (
+        kn.loads(f"parameters a = 3 {prefix}g; A | Sx(x) = a; coordinates x;") for prefix in "\u00b5\u03bc"
+    )
     assert micro.parameters[0].value == letter.parameters[0].value == pytest.approx(3e-9)

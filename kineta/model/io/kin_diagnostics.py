@@ -132,8 +132,8 @@ def _unit_behind(token: Token, text: str) -> str:
         return f": the unit is written {symbol}"
     if number and token.type == "IN":
         return ": an inch is 25.4 mm"
-    if token.type == "NAME" and (given := _QUANTITY.search(before)) and token in units.UNITS:
-        return f": units are joined by *, as in {given[0].strip()}*{token}"
+    if token.type == "NAME" and (quantity := _QUANTITY.search(before)) and token in units.UNITS:
+        return f": units are joined by *, as in {quantity[0].strip()}*{token}"
     operand, unit = _OPERAND.search(before), re.compile(units.PATTERN).match(text, position)
     if token.type != "NAME" or unit is None or len(unit[0]) < len(token) or operand is None or _QUANTITY.search(before):
         return ""
