@@ -198,5 +198,6 @@ def _function(program: StraightLineProgram, prefix: str) -> str:
     for numbers, name in arrays.items():
         entries = ",\n        ".join(map(repr, numbers))
         head.append(f"    static const double {name}[] = {{\n        {entries}}};")
-    head += [f"    (void){identifier(b.name)};" for b in program.inputs]
+    unread = [*(identifier(b.name) for b in program.inputs), *([] if program.results else ["out"])]
+    head += [f"    (void){name};" for name in unread]
     return f"{_signature(program, prefix)}\n{{\n" + "\n".join([*head, *lines]) + "\n}\n"

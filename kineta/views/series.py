@@ -239,6 +239,9 @@ def _frame(ax: Any, unit: str) -> None:
     ax.set_ylabel(unit)
     ax.grid(alpha=0.3)
     ax.margins(x=0)
+    low, high = ax.dataLim.intervaly
+    if 0 < high - low < tolerances.ROUNDING_TOLERANCE * max(abs(low), abs(high)):  # a constant, with rounding errors
+        ax.set_ylim(*sorted((0.9 * low, 1.1 * low)))
 
 
 def _legend(ax: Any, *, outside: bool) -> None:

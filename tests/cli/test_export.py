@@ -99,6 +99,13 @@ def test_a_program_uses_the_header(kineta: Command, here: Path) -> None:
 
 
 @needs_compiler
+def test_a_model_without_outputs_writes_none(kineta: Command, here: Path) -> None:
+    (here / "drop.kin").write_text(DROP)
+    assert kineta("export", "drop.kin", "--quantity", "outputs", "--name", "drop").code == 0
+    compiled("drop")
+
+
+@needs_compiler
 def test_the_code_holds_the_values_of_the_model(kineta: Command, here: Path) -> None:
     kineta("export", CART, "--set", "m1=2.5")
     library = compiled("cart_pendulum")

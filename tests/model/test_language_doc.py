@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import kineta as kn
@@ -62,6 +63,14 @@ def test_warnings_of_the_page_are_the_real_ones(text: str, message: str) -> None
     with pytest.warns(kn.KinetaWarning) as said:
         kn.loads(text, "model.kin")
     assert [str(w.message) for w in said] == [message]
+
+
+def test_the_carrier_of_the_planetary_gear_turns_at_a_quarter_of_its_sun() -> None:
+    (text,) = (text for text in MODELS if "planetary" in text)
+    run = kn.simulate(kn.loads(text), 1.0)
+    # Work and energy: the sun turns at 4, the planet at -2 times the rate of the carrier.
+    c = 4 * 1.0 / (0.001 * (1 + 4**2 + 2**2 / 10) + 0.2 * 0.04**2)
+    np.testing.assert_allclose([run[n][-1] for n in ("c'", "s'", "p'")], [c, 3 * c, -3 * c], rtol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::kineta.errors.KinetaWarning")

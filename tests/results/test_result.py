@@ -17,6 +17,7 @@ import xarray
 
 import kineta as kn
 from kineta.errors import MissingPackageError
+from kineta.results.series import Series
 from kineta.views.series import figure
 from tests.models import OSCILLATOR, PENDULUM, block
 from tests.support import EXAMPLES
@@ -285,6 +286,16 @@ def test_a_picture_of_chosen_series() -> None:
     assert np.array_equal(panels[1].lines[0].get_ydata(), robot()["Корпус.x"])
     with pytest.raises(kn.ArgumentError, match=r"there is no series 'q11'\. Did you mean 'q1'\?"):
         figure(robot(), "run.png", "q11")
+
+
+def test_rounding_errors_of_a_constant_do_not_fill_its_panel() -> None:
+    t = np.linspace(0, 1, 5)
+    for size in (0.0, 2e-15):
+        (panel,) = drawn(Series("arm", t, {"A.nz": -15 + size * np.sin(9 * t)}, {"A.nz": "N*m"}))
+        low, high = panel.get_ylim()
+        assert (low < -15.5, high > -14.5) == (True, True)
+    (panel,) = drawn(Series("arm", t, {"A.nz": -15 + 1e-9 * np.sin(9 * t)}, {"A.nz": "N*m"}))
+    assert np.ptp(panel.get_ylim()) < 3e-9
 
 
 @pytest.mark.slow
