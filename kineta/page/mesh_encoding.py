@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kineta.errors import MissingPackageError, warn
 from kineta.page.compression import compressed, planes
-from kineta.scene import meshes
+from kineta.scene.meshes import mesh_of
 from kineta.scene.scene import Scene
 
 
 def encoded_meshes(scene: Scene) -> tuple[dict[int, dict[str, Any]], str]:
     """The meshes of a *scene* by the number of their solid: lowest corner, size, how many vertices and triangles, and whether it
-    is closed; and the vertices and triangles of all meshes, one after the other. A warning for each that cannot be read.
+    is closed; and the vertices and triangles of all meshes, one after the other. A warning for each that cannot be drawn.
     """
-    solids = {k: s for k, s in enumerate(scene.solids) if s.kind == "mesh"}
-    most = max(meshes.LEAST, meshes.TRIANGLES // max(1, len(solids)))
     found, surfaces = dict[int, dict[str, Any]](), list[bytes]()
-    for k, solid in solids.items():
-        try:
-            surface = meshes.mesh(Path(solid.name).parent / solid.file, most)
-        except (meshes.MeshError, MissingPackageError) as error:
-            warn(f"Model '{scene.model}': a mesh of '{solid.owner or 'ground'}' is drawn as a box: {error}")
+    for k, solid in enumerate(scene.solids):
+        if solid.kind != "mesh" or (surface := mesh_of(scene, solid)) is None:
             continue
         vertices, faces = surface.vertices, surface.faces[:, :3]
         low = vertices.min(axis=0)

@@ -25,19 +25,25 @@ from kineta.model.elements.force import Force
 from kineta.model.elements.generalized import GeneralizedForce
 from kineta.model.elements.spring import Spring
 from kineta.model.system import System
+from kineta.scene.meshes import unreadable
 from kineta.scene.scene import BODY, FIXED, Arrow, Solid, Touch, Trail
-from kineta.scene.scene_builder import SceneBuilder, mass
+from kineta.scene.scene_builder import SceneBuilder
 from kineta.spatial.rotation import rodrigues
 from kineta.spatial.vector import Vector, identity
 
 
 def shaped_bodies(system: System, *, masked: bool = False) -> frozenset[str]:
-    """The bodies that are not drawn by what follows from the description: those with shapes of their own, of a machine with a
-    mesh all. *masked*: those of them in which joints are not seen, with a mesh or with nothing.
+    """The bodies that are not drawn by what follows from the description: those with shapes of their own; of a machine with a
+    mesh also those without mass, and those that are fixed to a body with shapes. Meshes that cannot be drawn are no shapes.
+    *masked*: those of them in which joints are not seen, with nothing, and of a machine with a mesh all.
     """
-    found = [x for x in system.appearance if isinstance(x, BodyShape)]
+    absent = unreadable(system)
+    found = [x for x in system.appearance if isinstance(x, BodyShape) and x not in absent]
     if any(x.solid == "mesh" for x in found):
-        return frozenset(b.name for b in system.bodies)
+        carriers = {placement.carrier(system, x.name) for x in found}
+        return frozenset(
+            b.name for b in system.bodies if b.inertia.mass.value == 0 or placement.carrier(system, b.name) in carriers
+        )
     return frozenset(x.name for x in found if not masked or x.solid == "none")
 
 
@@ -60,7 +66,7 @@ def shapes(builder: SceneBuilder) -> None:
             }
         if own.file:
             inertia = next((b.inertia for b in s.system.bodies if b.name == own.name), Inertia())
-            numbers |= {"scale": builder.values(own.scale), **mass(builder, inertia)}
+            numbers |= {"scale": builder.values(own.scale), "com": builder.values(inertia.com)}
         # Links that are welded together are one body to the eye.
         carrier = placement.carrier(s.system, own.name) if own.file else own.name
         owner, part = (carrier, BODY) if carrier != GROUND else ("", FIXED)

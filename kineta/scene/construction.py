@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from kineta import tolerances
 from kineta.arrays import FloatArray
-from kineta.errors import MissingPackageError, warn
 from kineta.numerics.linear_algebra import det, eigh, matrix_rank, norm
 from kineta.records import dataclass
 from kineta.scene import meshes, surfaces
@@ -324,18 +322,9 @@ def _markings(s: Solid, sizes: list[float], R: FloatArray, at: FloatArray) -> Dr
 
 
 def _mesh(m: Machine, s: Solid) -> Dressed:
-    """The mesh of a file; where it cannot be drawn, and a warning says why, the box of the inertia of its body."""
-    count = sum(x.kind == "mesh" for x in m.scene.solids)
+    """The mesh of a file, where it can be drawn."""
     scale, R, at = m.value(s, "scale"), m.value(s, "axes").reshape(3, 3), m.value(s, "at")
-    try:
-        found = meshes.mesh(Path(s.name).parent / s.file, max(meshes.LEAST, meshes.TRIANGLES // count))
-    except (meshes.MeshError, MissingPackageError) as error:
-        warn(f"Model '{m.scene.model}': a mesh of '{s.owner or 'ground'}' is drawn as a box: {error}")
-        mass = float(m.value(s, "mass")[0])
-        if mass > 0 and m.value(s, "complete")[0]:
-            yield from _equivalent(m, mass, *_principal(m, s), m.value(s, "com"), many=False)
-        else:
-            yield surfaces.box(np.full(3, 6 * m.radius)).placed(R, at), ""
+    if (found := meshes.mesh_of(m.scene, s)) is None:
         return
     faces = found.faces[:, [2, 1, 0, 0]] if np.prod(scale) < 0 else found.faces  # outside stays outside
     yield Surface(found.vertices * scale, faces, found.closed).placed(R, at), ""

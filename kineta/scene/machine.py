@@ -143,10 +143,10 @@ class Machine:
 
     @once
     def rods(self) -> dict[str, int]:
-        """How many rods and other solids each body has beside its mass."""
+        """How many rods and other solids each body has beside its mass and meshes."""
         found: dict[str, int] = {}
         for s in self.scene.solids:
-            if s.part == BODY and s.kind != "inertia":
+            if s.part == BODY and s.kind not in ("inertia", "mesh"):
                 found[s.owner] = found.get(s.owner, 0) + 1
         return found
 

@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kineta.errors import MissingPackageError
+from kineta.errors import MissingPackageError, warn
+from kineta.model.appearance.shape import BodyShape
+from kineta.model.system import System
+from kineta.scene.scene import Scene, Solid
 from kineta.scene.surfaces import Surface
 
 #: Triangles of all meshes of a machine together, and of one of them at least.
@@ -25,18 +28,45 @@ class MeshError(Exception):
     """A mesh that cannot be drawn, with the reason."""
 
 
+def unreadable(system: System) -> frozenset[BodyShape]:
+    """The shapes of a *system* with a mesh that cannot be drawn."""
+    own = [x for x in system.appearance if isinstance(x, BodyShape) and x.solid == "mesh"]
+    found = set[BodyShape]()
+    for x in own:
+        try:
+            _read(x.location.file if x.location else "", x.file, len(own))
+        except (MeshError, MissingPackageError):
+            found.add(x)
+    return frozenset(found)
+
+
+def mesh_of(scene: Scene, solid: Solid) -> Surface | None:
+    """The surface of a *solid* with a mesh; none, and a warning, where it cannot be drawn."""
+    try:
+        return _read(solid.name, solid.file, sum(x.kind == "mesh" for x in scene.solids))
+    except (MeshError, MissingPackageError) as error:
+        warn(f"Model '{scene.model}': a mesh of '{solid.owner or 'ground'}' is not drawn: {error}")
+        return None
+
+
+def _read(model: str, file: str, count: int) -> Surface:
+    """One of *count* meshes of a machine, in a *file* beside that of its *model*."""
+    path = Path(model).parent / file
+    if not path.is_file():
+        raise MeshError(f"there is no file '{file}'")
+    return mesh(path, max(LEAST, TRIANGLES // count))
+
+
 @lru_cache(maxsize=KEPT)
 def mesh(path: Path, triangles: int) -> Surface:
     """The surface in a file, with this number of *triangles* at most.
 
-    Raises :class:`MeshError` for a file that is not there or holds no triangles, :class:`MissingPackageError` without trimesh.
+    Raises :class:`MeshError` for a file that is damaged or holds no triangles, :class:`MissingPackageError` without trimesh.
     """
     try:
         import trimesh
     except ImportError:
         raise MissingPackageError("trimesh", "show") from None
-    if not path.is_file():
-        raise MeshError(f"there is no file '{path}'")
     try:
         found: Any = trimesh.load(path, force="mesh")
         found.merge_vertices(merge_tex=True, merge_norm=True)  # else thinning tears it along its seams

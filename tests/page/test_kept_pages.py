@@ -57,9 +57,7 @@ def test_pages_follow_their_meshes_and_warn_each_time(makings: list[str], tmp_pa
     path.write_text(MODEL.format(m=1.5) + 'shape Bob = mesh "bob.stl";\n')
     found = kn.posture(kn.load(path))
     for _ in range(2):
-        with pytest.warns(
-            kn.KinetaWarning, match=r"Model 'swing': a mesh of 'Bob' is drawn as a box: there is no file"
-        ):
+        with pytest.warns(kn.KinetaWarning, match=r"Model 'swing': a mesh of 'Bob' is not drawn: there is no file"):
             found.page()
     assert makings == ["swing"]
     before = page_key(found)

@@ -64,7 +64,7 @@ export class Machine {
       if (s.kind === "rod") this.bars.set(s.frame, [...(this.bars.get(s.frame) ?? []), s]);
     }
     this.rods = {};
-    for (const s of scene.solids) if (s.part === "body" && s.kind !== "inertia") this.rods[s.owner] = (this.rods[s.owner] ?? 0) + 1;
+    for (const s of scene.solids) if (s.part === "body" && !["inertia", "mesh"].includes(s.kind)) this.rods[s.owner] = (this.rods[s.owner] ?? 0) + 1;
   }
 
   /** @param {string} colour @param {string} finish */
@@ -411,15 +411,7 @@ export class Machine {
   }
 
   _mesh(s) {
-    if (!s.skin) {
-      const [mass] = this.value(s, "mass");
-      if (mass > 0 && this.value(s, "complete")[0]) {
-        const { moments, axes } = principal(s.numbers.tensor.map((k) => this.numbers[k]));
-        this.equivalent(s, mass, moments, axes, this.value(s, "com"));
-      } else this.add(s, shapes.box(6 * this.radius, 6 * this.radius, 6 * this.radius), this.colour(s), this.value(s, "at"), this.turn(s));
-      return;
-    }
-    this.add(s, shapes.mesh(s.skin, this.value(s, "scale")), this.colour(s), this.value(s, "at"), this.turn(s));
+    if (s.skin) this.add(s, shapes.mesh(s.skin, this.value(s, "scale")), this.colour(s), this.value(s, "at"), this.turn(s));
   }
 
   /** A solid between two frames. @param {Solid} s */

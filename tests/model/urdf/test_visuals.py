@@ -87,24 +87,51 @@ def test_visuals_are_turned_by_quaternions_as_links_are(tmp_path: Path) -> None:
     np.testing.assert_allclose([turn.angle.value for turn in turns], [0.3, 0.2, 0.1], atol=1e-14)
 
 
-def test_meshes_are_drawn_and_missing_ones_are_boxes(robot: Path) -> None:
+def test_meshes_are_drawn_and_missing_ones_are_not(robot: Path) -> None:
     system = kn.load(robot)
     found = kn.posture(system)
     own = Machine(found.scene, found.p, found.t, found.q, found.v)
-    with pytest.warns(kn.KinetaWarning, match=r"a mesh of 'arm' is drawn as a box: there is no file '.*gone\.stl'"):
+    with pytest.warns(kn.KinetaWarning, match=r"a mesh of 'arm' is not drawn: there is no file 'meshes/gone\.stl'"):
         surfaces = {x.solid.file or x.solid.kind: x.surface for x in pieces(own, own.first)}
-    arm, boxed = surfaces[system.appearance[2].file], surfaces["meshes/gone.stl"]
+    arm = surfaces[system.appearance[2].file]
+    assert "meshes/gone.stl" not in surfaces
     a, b, c = (arm.vertices[arm.faces[:, k]] for k in range(3))
     assert np.einsum("ij,ij->", a, np.cross(b, c)) / 6 == pytest.approx(8 / 6)  # outside is outside, though mirrored
     np.testing.assert_allclose(
         [arm.vertices.min(axis=0), arm.vertices.max(axis=0)], [[-2, 0, 0], [0, 2, 2]], atol=1e-12
     )
-    half = math.sqrt(3 * (1.5 - 1) / 2)
-    np.testing.assert_allclose(np.abs(boxed.vertices).max(axis=0), [min(half, 0.5 * own.size)] * 3, rtol=1e-9)
+
+
+LINK = """<link name="{0}">{2}<inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="q{0}" type="continuous"><parent link="{1}"/><child link="{0}"/><origin xyz="1 0 0"/><axis xyz="0 0 1"/></joint>"""
+MESH = '<visual><geometry><mesh filename="package://r_description/meshes/{}.stl"/></geometry></visual>'
+
+
+@pytest.mark.parametrize("have", ["", "gone", "arm"])
+def test_bodies_without_geometry_are_drawn_beside_those_with_some(robot: Path, have: str) -> None:
+    """With no visuals and with those of an absent mesh the machine is one picture; with a mesh the others are drawn as there."""
+    links = zip("abcd", ("base", *"abc"), ("", MESH.format(have) if have else "", "", ""), strict=True)
+    path = robot.with_name("chain.urdf")
+    path.write_text(f'<robot name="chain"><link name="base"/>{"".join(LINK.format(*x) for x in links)}</robot>')
+    scene = kn.posture(kn.load(path)).scene
+    seen = {(s.owner, s.kind) for s in scene.solids if s.part == "body" and s.kind != "mesh"}
+    whole = {(x, kind) for x in "abcd" for kind in ("rod", "inertia")} - {("d", "rod")}
+    assert seen == {x for x in whole if x[0] != "b" or have != "arm"}
+    assert {s.name for s in scene.solids if s.kind in ("hinge", "ball")} == (
+        {*"abcd"} - ({*"bc"} if have == "arm" else set())
+    )
+
+
+def test_an_absent_mesh_is_named_as_it_is_written(robot: Path) -> None:
+    robot.write_text(ROBOT.replace("arm.stl", "leg.stl"))
+    with pytest.warns(kn.KinetaWarning) as said:
+        kn.load(robot).picture()
+    assert "there is no file 'package://r_description/meshes/leg.stl'" in str(said[0].message)
 
 
 def test_a_broken_mesh_is_told(robot: Path) -> None:
     (robot.parent.parent / "meshes" / "arm.stl").write_bytes(b"solid nonsense")
     system = kn.load(robot)
-    with pytest.warns(kn.KinetaWarning, match=r"a mesh of 'arm' is drawn as a box"):
+    with pytest.warns(kn.KinetaWarning, match=r"a mesh of 'arm' is not drawn"):
         system.picture()
