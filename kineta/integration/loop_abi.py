@@ -215,7 +215,8 @@ class ConstraintData(Record, partial=True):
     watched, pivots : number and first of the states whose rates are pivots; largest : (watched,) their largest values so far
     speeds : (n,) 1 for every state that is a speed; before, after : (n,) states of a projection
     low : smallest relative pivot at the start of the step, met : in it; guarded : stages are projected before evaluation
-    hops : reductions of a step past a singular configuration; noise_q, noise_v : rounding errors of coordinates and speeds
+    far : largest pivot in the step of the constraint whose pivot was smallest; part : what is well placed of it
+    hops : how often it was placed anew; noise_q, noise_v : rounding errors of coordinates and speeds
     """
 
     position: Function
@@ -229,6 +230,8 @@ class ConstraintData(Record, partial=True):
     after: Reals
     low: float
     met: float
+    far: float
+    part: float
     guarded: bool
     hops: int
     noise_q: float

@@ -1,30 +1,89 @@
 """Steps on the constraint manifold: positions and then speeds are projected before the rate that opens the next step.
 
-No step ends in a singular configuration: one that would is shortened a little.
+No stage is near a singular configuration: a step past one is placed so that it lies in the widest gap between stages.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from kineta import tolerances
 from kineta.integration.loop_abi import RunData
-from kineta.kernels.language import fabs, kernel
+from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.runge_kutta import error_norm, inner_stages, tolerance
 from kineta.kernels.stage_evaluation import LOW, LoopMethod, evaluate, is_to_guard, lowest_pivot, rate_of
 from kineta.kernels.vectors import copy, largest, largest_change, maximum
 from kineta.memory import Reals
 from kineta.numerics.tableaux import Tableau
 
-#: Rounding error in the error estimate of a guarded step, in units of roundoff over the pivot.
-NOISE = 0.1 * tolerances.EPS
-#: Reduction of a step past a singular configuration, and the number of reductions before the error estimate is used.
-HOP, HOPS = 0.78, 8
+#: Rounding error in the error estimate of a guarded step, in units of roundoff over the pivot; of speeds, times the ratio of the
+#: largest distance in the step to the least.
+NOISE = 32.0 * tolerances.EPS
+#: Number of times that a step is placed anew, the part of the distance from a singular configuration to be had so that it may do
+#: with, and by how much distances may be off a straight line, of the largest.
+HOPS, CLEAR, STRAIGHT = 8, 0.75, 0.1
 #: Largest projection, in units of tolerance, that does not count as an error; guarded steps have no limit.
 FAR = 10.0
+_INFINITE = float("inf")
 
 
 def is_late(tableau: Tableau) -> bool:
     """Whether no error estimate needs the rate at the new point."""
     return all(row[-1] == 0.0 for row in tableau.errors if len(row) > tableau.stages)
+
+
+def inner(tableau: Tableau) -> int:
+    """The stage nearest to the middle of a step."""
+    return min(range(tableau.stages), key=lambda stage: abs(tableau.C[stage] - 0.5))
+
+
+def gap(tableau: Tableau) -> tuple[float, float]:
+    """The middle of the widest gap between stages, and half its width."""
+    width, start = max((b - a, a) for a, b in pairwise(sorted(tableau.C)))
+    return start + width / 2, width / 2
+
+
+@kernel
+def pivot_at(run: RunData, stage: int, i: int) -> float:
+    """Pivot i at a *stage*, relative to its largest value so far."""
+    c = run.constraints
+    return fabs(run.k[stage * run.n + c.pivots + i]) / c.largest[i]
+
+
+@kernel
+def place(method: LoopMethod, run: RunData) -> float:
+    """The part of a guarded step that is well placed about a singular configuration, alone or with the next one of its size; 1
+    for all of it.
+
+    A pivot is the square of the distance, which is nearly linear in the time and changes its sign at the configuration.
+    """
+    c, lowest, worst = run.constraints, 1.0, 0
+    for stage in range(method.tableau.stages):
+        for i in range(c.watched):
+            pivot = pivot_at(run, stage, i)
+            if pivot < lowest:
+                lowest, worst = pivot, i
+    m = method.tableau.C[inner(method.tableau)]
+    start, inside = sqrt(pivot_at(run, 0, worst)), sqrt(pivot_at(run, inner(method.tableau), worst))
+    end = sqrt(pivot_at(run, method.tableau.stages - 1, worst))
+    c.far = maximum(start, maximum(inside, end))
+    passed = fabs(fabs(start - (start + end) * m) - inside) < fabs(start - (start - end) * m - inside)
+    end = -end if passed else end
+    line = start + (end - start) * m
+    if fabs(fabs(line) - inside) > STRAIGHT * c.far:
+        return 1.0
+    if line < 0.0:
+        x = m * start / maximum(start + inside, tolerances.LEAST_DIVISOR)
+    else:
+        x = m + (1.0 - m) * inside / maximum(inside - end, tolerances.LEAST_DIVISOR)
+    middle, half = gap(method.tableau)[0], gap(method.tableau)[1]
+    if not (x > 0.0 and x < 1.0 + CLEAR * middle):
+        return 1.0
+    part = x / middle if x < middle else x / (1.0 + middle)
+    nearest = 1.0
+    for at in method.tableau.C[1:]:
+        nearest = min(nearest, fabs(at - x))
+    return 1.0 if x < 1.0 and nearest > CLEAR * half * part else part
 
 
 @kernel
@@ -38,7 +97,18 @@ def measure_noise(run: RunData) -> None:
             size = c.speeds[i] * fabs(run.y[i])
             q, v = maximum(q, fabs(run.y[i]) - size), maximum(v, size)
         part = NOISE / maximum(c.met, tolerances.EPS)  # a pivot of exactly zero would make the tolerances no numbers
-        c.noise_q, c.noise_v = part * q, part * v
+        c.noise_q, c.noise_v = part * q, part * v * maximum(1.0, c.far / sqrt(maximum(c.met, tolerances.EPS)))
+
+
+@kernel
+def is_noisy(run: RunData) -> bool:
+    """Whether the rounding error of the speeds is beyond a tolerance."""
+    for i in range(run.n):
+        if run.constraints.speeds[i] * run.constraints.noise_v > run.tolerances[i] + run.tolerances[run.n + i] * fabs(
+            run.y[i]
+        ):
+            return True
+    return False
 
 
 @kernel
@@ -77,7 +147,7 @@ def land(method: LoopMethod, run: RunData, end: float) -> float:
 def projected_step(method: LoopMethod, run: RunData, t: float, h: float, end: float) -> float:
     """Try a step from t to *end*; its error, which a large projection has, too."""
     c = run.constraints
-    c.guarded = c.low < LOW
+    c.guarded = c.low < LOW or c.hops > 0
     again = True
     while again:
         c.met = c.low
@@ -86,7 +156,14 @@ def projected_step(method: LoopMethod, run: RunData, t: float, h: float, end: fl
             evaluate(method, run, t + h, run.k[method.tableau.stages * run.n :])
         again = is_to_guard(run)
         c.guarded = c.guarded or again
+    c.part, c.far = 1.0, 0.0
+    if c.met < LOW:
+        c.part = place(method, run)
     measure_noise(run)
+    if c.part < 1.0 and c.hops < HOPS:
+        if is_noisy(run):
+            return _INFINITE
+        c.part = 1.0
     error = error_norm(method, run, h)
     if error < 1.0:
         moved = land(method, run, end)
@@ -98,10 +175,10 @@ def projected_step(method: LoopMethod, run: RunData, t: float, h: float, end: fl
 
 @kernel
 def hops(run: RunData, h: float) -> bool:
-    """Whether a rejected step ends near a singular configuration; it is then shortened a little."""
+    """Whether a rejected step is to be placed anew about a singular configuration."""
     c = run.constraints
-    if c.hops < HOPS and c.met < LOW:
-        run.size = fabs(h) * HOP
+    if c.hops < HOPS and c.part < 1.0:
+        run.size = fabs(h) * c.part
         run.just_rejected = True
         run.rejected += 1
         c.hops += 1

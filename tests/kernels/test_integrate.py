@@ -84,7 +84,7 @@ def test_a_loop_is_compiled_once_a_process() -> None:
 
 def test_a_pivot_of_exactly_zero_leaves_tolerances_numbers() -> None:
     """Infinite errors of coordinates and of speeds have no difference, and every step would be rejected."""
-    constraints = ConstraintData(speeds=np.array([0.0, 1.0]), met=0.0)
+    constraints = ConstraintData(speeds=np.array([0.0, 1.0]), met=0.0, far=0.1)
     run = RunData(n=2, y=np.array([0.3, -2.0]), constraints=constraints)
     for measure in (measure_noise, machine_code(measure_noise)):
         constraints.noise_q = constraints.noise_v = np.nan
