@@ -23,11 +23,11 @@ COMPLIANCE, SOFTER, SOFTEST = 1e-4, 10.0, 1.0
 #: The factor r relative to the reciprocal of the Delassus operator.
 SCALE = 10.0
 #: Newton steps before R grows, and with the largest; repetitions of c.
-STEPS, LAST_STEPS, REPETITIONS = 8, 60, 40
+STEPS, LAST_STEPS, REPETITIONS = 20, 60, 40
 #: The change of velocities, relative to the tolerance, at which repetitions end where one leaves more than a part of the change
-#: before: undetermined impulses that no rigid motion meets wander, the more the larger R is; the same for islands whose factors
-#: have a pattern, in which more forces wander; and the change, and part, at which they wander for good.
-ENOUGH, SLOW, ENOUGH_OF_MANY, STEADY, STEADILY = 1e4, 0.25, 1e6, 0.9, 1e7
+#: before and R falls no more: undetermined impulses that no rigid motion meets wander; the same for islands whose factors have a
+#: pattern, in which more forces wander.
+ENOUGH, SLOW, ENOUGH_OF_MANY = 1e4, 0.25, 1e6
 #: Halvings of a step whose residuals do not fall by a least part of it: whole steps run in circles where contacts open, stick and
 #: slip by turns.
 HALVINGS, DESCENT = 5, 1e-4
@@ -268,6 +268,19 @@ def recentre(solution: ContactSolution, work: IslandWork, active: Integers, coun
 
 
 @kernel
+def go_back(
+    problem: ContactProblem, solution: ContactSolution, work: IslandWork, active: Integers, count: int, v: Reals
+) -> None:
+    """Let the impulses be c, and the speeds v those after them."""
+    for a in range(count):
+        c = active[a]
+        x, known = solution.impulse[3 * c :], work.force[3 * c :]
+        push(problem, solution, c, known[0] - x[0], known[1] - x[1], known[2] - x[2], v)
+        for i in range(3):
+            x[i] = known[i]
+
+
+@kernel
 def solve_laws(
     problem: ContactProblem,
     terms: ContactTerms,
@@ -282,8 +295,9 @@ def solve_laws(
     smooth: bool,
 ) -> float:
     """Impulses of the *active* contacts of an island that obey their laws, and the speeds v after them, from those so far, with
-    the relative compliance *compliant*, or one up to *softest* with which they are found; the change of a velocity in the last
-    repetition, negative where there are none.
+    the relative compliance *compliant*, or one up to *softest* with which they are found, which falls again where repetitions
+    are slow; the change of a velocity in the last repetition, negative where there are none. From where steps have found nothing
+    impulses return to c: that place depends on every rounding.
     Their coefficients are the ``friction`` of the *solution*, which is Coulomb's, unless contacts of *smooth* friction have that.
     A large island whose blocks are in order is collected.
     """
@@ -296,7 +310,7 @@ def solve_laws(
     for a in range(count):
         for i in range(3):
             work.force[3 * active[a] + i] = solution.impulse[3 * active[a] + i]
-    turns, moved, goes_on = 0, 2.0 * tolerance, True
+    turns, moved, off, goes_on, pause, rest = 0, 2.0 * tolerance, 0.0, True, 0, 0
     enough = ENOUGH_OF_MANY if work.sparse > 0 else ENOUGH
     while turns < REPETITIONS and goes_on:
         before, steps, off = moved, 0, linearise(problem, terms, solution, work, active, count, v, smooth)
@@ -309,15 +323,21 @@ def solve_laws(
                 change_impulses(problem, terms, solution, work, active, count)
             off = search_along(problem, terms, solution, work, active, count, v, smooth)
             steps += 1
-        moved = recentre(solution, work, active, count)
         turns += 1
         if off <= tolerance:
-            loose = min(ENOUGH_OF_MANY, enough * work.compliance / COMPLIANCE) * tolerance
-            slow = turns > 1 and moved > SLOW * before and moved <= loose
-            goes_on = moved > tolerance and not slow
-            goes_on = goes_on and not (turns > 1 and moved > STEADY * before and moved <= STEADILY * tolerance)
+            moved = recentre(solution, work, active, count)
+            slow = turns > 1 and moved > SLOW * before
+            hard = work.compliance <= compliant or pause > 1
+            goes_on = moved > tolerance and not (slow and hard and moved <= enough * tolerance)
+            if slow and rest == 0:
+                work.compliance = maximum(work.compliance / SOFTER, compliant)
+            elif slow:
+                rest -= 1
         elif softens:
+            go_back(problem, solution, work, active, count, v)
             work.compliance = min(SOFTER * work.compliance, softest)
+            pause = 2 * pause + 1
+            rest = pause
         else:
-            moved, goes_on = -1.0, False
-    return moved
+            goes_on = False
+    return moved if off <= tolerance else -1.0
