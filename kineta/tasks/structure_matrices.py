@@ -24,6 +24,9 @@ from kineta.results.labelled_matrix import labelled
 from kineta.tasks.verification.random_states import at_state
 from kineta.values import finite
 
+#: Names of the components of elements.
+COMPONENTS = ("x", "y", "z", "nx", "ny", "nz")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StructureMatrices:
@@ -37,7 +40,8 @@ class StructureMatrices:
     bodies : names of the bodies with inertia; speeds : names of the speeds
     S_R : (bodies, 3, nv) dv_C/dv, of the mass centres, in ground axes
     S_M : (bodies, 3, nv) dw/dv, of the angular velocities, in the axes of the bodies
-    elements : names of the elements, with the component for elements of three components, in the axes of the body
+    elements : names of the elements, with the component for elements of three components, in the axes of the body; a force
+        at a place that speeds move acts as one at the origin of the body with a couple, ``nx``, ``ny``, ``nz``
     S_P : (elements, nv) drho'/dv, of the rates on which the elements work
     P : (elements,) their characteristics [N or N m, where these rates are m/s or rad/s]
     """
@@ -116,7 +120,7 @@ def structure_matrices(
         speeds=model.v_names,
         S_R=np.array(S_R).reshape(-1, 3, model.nv),
         S_M=np.array(S_M).reshape(-1, 3, model.nv),
-        elements=tuple(f"{n}.{c}" if len(own) > 1 else n for n, own in found for c in "xyz"[: len(own)]),
+        elements=tuple(f"{n}.{c}" if len(own) > 1 else n for n, own in found for c in COMPONENTS[: len(own)]),
         S_P=number(_slopes(d, [rate for _, rate in pairs])).reshape(len(pairs), model.nv),
         P=number([P for P, _ in pairs]),
         owners=tuple(name for name, own in found for _ in own),

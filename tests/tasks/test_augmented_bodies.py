@@ -123,6 +123,16 @@ def test_forces_are_reduced_by_their_structure(seed: int) -> None:
     assert np.abs(needed + found.forces + weight).max() < TOLERANCE * max(1.0, np.abs(needed).max())
 
 
+def test_a_force_at_a_place_that_speeds_move_is_one_at_the_origin_with_a_couple() -> None:
+    system = kn.loads(
+        "gravity 0; coordinates x, a; A | Sx(x), Rz(a) = 1, 1, 1, 1; force F on A at (2*a', 1, 0) = (3, 4, 0);"
+    )
+    found = kn.structure_matrices(system, v=[0.0, 0.5])
+    assert found.elements == ("F.x", "F.y", "F.z", "F.nx", "F.ny", "F.nz")
+    np.testing.assert_allclose(found.forces, [3.0, 1.0 * 4.0 - 1.0 * 3.0], atol=1e-14)
+    assert found.split(["F"])[0].shape == (2, 0)
+
+
 def test_known_and_unknown_forces() -> None:
     """(3.2): a beam on two supports. And A, B of (3.4), (3.5) among what kinetostatics finds."""
     x, a = kn.symbols("y phi")

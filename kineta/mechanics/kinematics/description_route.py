@@ -274,9 +274,10 @@ def _spring_energy(d: DirectRoute, e: Spring) -> Ref:
 def _force(d: DirectRoute, e: Force) -> Iterator[Pair]:
     frame, x = d.frames[e.at.body], Vector(d.graph, *d.expression(*e.at.position))
     f = d.components(frame, e.components, e.axes)
-    yield from zip(
-        (*f.refs, *x.cross(f).refs), (*frame.v.refs, *frame.w.refs), strict=True
-    )  # speeds may move the place
+    if any(d.symbols.by_speed(own) for own in x.refs):  # whose derivatives are none of the rates
+        yield from zip((*f.refs, *x.cross(f).refs), (*frame.v.refs, *frame.w.refs), strict=True)
+    else:
+        yield from zip(f.refs, frame.at(x).v.refs, strict=True)
 
 
 def _couple(d: DirectRoute, e: Couple) -> Iterator[Pair]:

@@ -223,8 +223,12 @@ def _data(system: System, data: Any, t: ArrayLike | None) -> tuple[FloatArray, d
         if data.cases is not None:
             raise ArgumentError("Expected one run to fit, found cases; choose one, run.case(0).")
         return data.t, {n: data[n] for n in data.q_names}
-    data = dict(data) if hasattr(data, "keys") else data  # a data frame, too
-    if not isinstance(data, dict) or not all(isinstance(n, str) for n in data):
+    try:
+        data = {n: data[n] for n in data.keys()}  # noqa: SIM118 - of a data frame, too
+        named = all(isinstance(n, str) for n in data)
+    except Exception:  # whatever the object raises
+        named = False
+    if not named:
         raise ArgumentError(
             f"Expected measured series by name, a run, or the path of a table or run for the data, found {shown(data)}."
         )
