@@ -239,8 +239,10 @@ def _recorded(given: Mapping[str, Any], system: System) -> Reading:
 
 def _measured(given: Mapping[str, Any], system: System) -> Reading:
     """Return the series of a table that are fitted, with their times: those of ``--series``, or all that the model has."""
+    from kineta.tasks.sensitivity.fit import measured_names
+
     t, found = _table(given["data"], given, system)
-    known = (*system.q_names, *system.v_names, *(o.name for o in system.outputs))
+    known = measured_names(system)
     chosen = [n for n in found if n in known] if given["series"] is None else names(given["series"])
     if not chosen:
         raise ArgumentError(

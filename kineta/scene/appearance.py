@@ -95,9 +95,7 @@ def arrows(builder: SceneBuilder) -> tuple[Arrow, ...]:
             on, element = builder.d.elements, system.lines[own.of]
             for station, force in _acting(on, element):
                 if station.body != GROUND:
-                    link, x = on.in_link(station)
-                    R, r = on.kinematics.frames[link]
-                    at = r + R @ x
+                    at = on.kinematics.in_frame(GROUND, *on.in_link(station))
                     found.append(Arrow(own.of, builder.shown(at.refs), builder.shown(force.refs)))
     return tuple(found)
 

@@ -290,6 +290,20 @@ def test_arrows_are_the_forces_and_paths_the_positions() -> None:
     np.testing.assert_allclose(damper, -3 * (v @ line) * line / length**2, atol=1e-12)
 
 
+def test_arrows_on_a_body_of_the_ground_stand_at_its_places() -> None:
+    system = kn.loads(
+        "gravity 9.81; coordinates q; Post | Sz(2) = 0; A | Ry(q), Sx(1) = 1; point P on Post = (0.5, 0, 0);"
+        "spring rope = 3, 0.1 between P and A; show force of rope; force f on A at (A.z, 0, 0) = (1, 0, 0); show force of f;"
+        "initial q = 0.4;"
+    )
+    own = machine(system)
+    post, tip, moved = (own.first.moving[list(a.at)] for a in own.scene.arrows)
+    A = np.array([np.cos(0.4), 0, -np.sin(0.4)])
+    np.testing.assert_allclose(post, [0.5, 0, 2], atol=1e-14)
+    np.testing.assert_allclose(tip, A, atol=1e-14)
+    np.testing.assert_allclose(moved, A * (1 - np.sin(0.4)), atol=1e-14)
+
+
 def test_shapes_change_neither_equations_nor_counts_nor_results() -> None:
     plain, shaped = kn.loads(SHAPED), kn.loads(SHAPED + SHAPES)
     one, other = kn.derive(plain), kn.derive(shaped)

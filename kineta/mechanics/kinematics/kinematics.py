@@ -89,7 +89,10 @@ class TreeKinematics:
 
     def position(self, station: Station, frame: str = GROUND) -> Vector:
         """Position of *station*, in ground axes, or relative to another *frame*."""
-        link, x = self.in_link(station)
+        return self.in_frame(frame, *self.in_link(station))
+
+    def in_frame(self, frame: str, link: int, x: Vector) -> Vector:
+        """Position of a place x of a *link*, or of the ground, relative to a *frame*."""
         R, r = self.seen(frame)[link]
         return r + R @ x
 

@@ -30,9 +30,7 @@ def doubtful_values(system: System) -> Iterator[str]:
             continue
         found = placement.numeric_value(system, value)
         if units.get(name) == "rad" and not value.symbols() and found is not None and _suspect(found):
-            yield (
-                f"Initial '{name}': {found:g} rad = {math.degrees(found):.1f} deg; write {found:g} deg if degrees are meant."
-            )
+            yield f"Initial '{name}': {_in_degrees(found)}"
 
 
 def _turns(system: System) -> Iterator[str]:
@@ -41,10 +39,7 @@ def _turns(system: System) -> Iterator[str]:
             found = motion.argument.value if isinstance(motion, ElementaryMotion) and motion.turns else None
             if found is not None and _suspect(found):
                 place = f" ({body.location})" if body.location else ""
-                yield (
-                    f"Body '{body.name}'{place}: {motion.text} turns by {found:g} rad = {math.degrees(found):.1f} deg; write "
-                    f"{found:g} deg if degrees are meant."
-                )
+                yield f"Body '{body.name}'{place}: {motion.text} turns by {_in_degrees(found)}"
 
 
 def _limits(system: System) -> Iterator[str]:
@@ -60,6 +55,10 @@ def _limits(system: System) -> Iterator[str]:
                 f"Limit '{record.name}'{place}: the angle '{record.value}' is in radians, and {large[0]:g} of them are "
                 f"{abs(large[0]) / _TURN:.1f} turns; if degrees are meant, write {large[0]:g} deg."
             )
+
+
+def _in_degrees(angle: float) -> str:
+    return f"{angle:g} rad = {math.degrees(angle):.1f} deg; write {angle:g} deg if degrees are meant."
 
 
 def _suspect(angle: float) -> bool:

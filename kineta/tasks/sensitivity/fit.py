@@ -204,10 +204,15 @@ def fit(
     )
 
 
+def measured_names(system: System) -> tuple[str, ...]:
+    """Names of what is taken from a table to be fitted: coordinates, speeds and outputs."""
+    return (*system.q_names, *system.v_names, *(o.name for o in system.outputs))
+
+
 def _series(system: System, path: Path) -> dict[str, FloatArray]:
     """Return the coordinates, speeds and outputs in a table, and its times."""
     times, columns = table(path, known=series_dimensions(system))
-    known = (*system.q_names, *system.v_names, *(o.name for o in system.outputs))
+    known = measured_names(system)
     found = {n: x for n, x in columns.items() if n in known}
     if not found:
         raise ArgumentError(f"{path}: expected series that the model has, {excerpt(known)}, found {excerpt(columns)}.")
@@ -224,7 +229,7 @@ def _data(system: System, data: Any, t: ArrayLike | None) -> tuple[FloatArray, d
             raise ArgumentError("Expected one run to fit, found cases; choose one, run.case(0).")
         return data.t, {n: data[n] for n in data.q_names}
     try:
-        data = {n: data[n] for n in data.keys()}  # noqa: SIM118 - of a data frame, too
+        data = {n: data[n] for n in data}  # of a data frame, too
         named = all(isinstance(n, str) for n in data)
     except Exception:  # whatever the object raises
         named = False
