@@ -40,6 +40,7 @@ playground: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kineta needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Call make PYTHON=python3.11.")'
+	@echo "Installing kineta and what it needs in $(VENV): about a minute, most of it downloads."
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --no-compile -e '.[dev]'
 	@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true  # on all cores; some packages have files for other Pythons
