@@ -20,8 +20,8 @@ from kineta.numerics.tableaux import Tableau
 #: largest distance in the step to the least.
 NOISE = 32.0 * tolerances.EPS
 #: Number of times that a step is placed anew, the part of the distance from a singular configuration to be had so that it may do
-#: with, and by how much distances may be off a straight line, of the largest.
-HOPS, CLEAR, STRAIGHT = 8, 0.75, 0.1
+#: with, and the ratio of the rate of a distance that changes its sign to the largest rate of those that do not.
+HOPS, CLEAR, STEEP = 8, 0.75, 1.3
 #: Largest projection, in units of tolerance, that does not count as an error; guarded steps have no limit.
 FAR = 10.0
 _INFINITE = float("inf")
@@ -32,9 +32,10 @@ def is_late(tableau: Tableau) -> bool:
     return all(row[-1] == 0.0 for row in tableau.errors if len(row) > tableau.stages)
 
 
-def inner(tableau: Tableau) -> int:
-    """The stage nearest to the middle of a step."""
-    return min(range(tableau.stages), key=lambda stage: abs(tableau.C[stage] - 0.5))
+def neighbours(tableau: Tableau) -> tuple[tuple[int, int], ...]:
+    """Pairs of stages, one behind the other in time."""
+    order = sorted(range(tableau.stages), key=lambda stage: tableau.C[stage])
+    return tuple((a, b) for a, b in pairwise(order) if tableau.C[a] < tableau.C[b])
 
 
 def gap(tableau: Tableau) -> tuple[float, float]:
@@ -55,7 +56,8 @@ def place(method: LoopMethod, run: RunData) -> float:
     """The part of a guarded step that is well placed about a singular configuration, alone or with the next one of its size; 1
     for all of it.
 
-    A pivot is the square of the distance, which is nearly linear in the time and changes its sign at the configuration.
+    A pivot is the square of the distance, which changes its sign at the configuration: between the stages where it then changes
+    least in a time, if that is no more than elsewhere; else ahead, where it falls.
     """
     c, lowest, worst = run.constraints, 1.0, 0
     for stage in range(method.tableau.stages):
@@ -63,19 +65,18 @@ def place(method: LoopMethod, run: RunData) -> float:
             pivot = pivot_at(run, stage, i)
             if pivot < lowest:
                 lowest, worst = pivot, i
-    m = method.tableau.C[inner(method.tableau)]
-    start, inside = sqrt(pivot_at(run, 0, worst)), sqrt(pivot_at(run, inner(method.tableau), worst))
-    end = sqrt(pivot_at(run, method.tableau.stages - 1, worst))
-    c.far = maximum(start, maximum(inside, end))
-    passed = fabs(fabs(start - (start + end) * m) - inside) < fabs(start - (start - end) * m - inside)
-    end = -end if passed else end
-    line = start + (end - start) * m
-    if fabs(fabs(line) - inside) > STRAIGHT * c.far:
-        return 1.0
-    if line < 0.0:
-        x = m * start / maximum(start + inside, tolerances.LEAST_DIVISOR)
-    else:
-        x = m + (1.0 - m) * inside / maximum(inside - end, tolerances.LEAST_DIVISOR)
+    slope, steepest, x = _INFINITE, 0.0, 1.0
+    for a, b in neighbours(method.tableau):
+        width = method.tableau.C[b] - method.tableau.C[a]
+        before, after = sqrt(pivot_at(run, a, worst)), sqrt(pivot_at(run, b, worst))
+        c.far = maximum(c.far, maximum(before, after))
+        steepest = maximum(steepest, fabs(before - after) / width)
+        if before + after < slope * width:
+            slope = (before + after) / width
+            x = method.tableau.C[a] + before / maximum(slope, tolerances.LEAST_DIVISOR)
+        ahead = 1.0 + width * after / maximum(before - after, tolerances.LEAST_DIVISOR)
+    if slope > STEEP * steepest:
+        x = ahead
     middle, half = gap(method.tableau)[0], gap(method.tableau)[1]
     if not (x > 0.0 and x < 1.0 + CLEAR * middle):
         return 1.0

@@ -496,6 +496,20 @@ def test_a_light_rocker_with_friction_that_a_heavy_crank_drives_passes_its_dead_
     assert [what for _, what in run.changes] == 3 * ["bearing reverses"]
 
 
+def test_a_rocker_on_a_body_that_flies_passes_its_dead_centres() -> None:
+    """Beside one, it moves with its crank alone, which has little part in a direction along which all moves."""
+    system = kn.loads(
+        "B | Sx(x), Sz(z), Ry(f) = 0.323, 0.005582, 0.005058, 0.001331, com = (0.095, 0, 0);"
+        "C ~ B | Sx(0.19), Ry(p) = 0.649, 0.005062, 0.002543, 0.002645, com = (0.072, 0, 0);"
+        "D ~ B | Ry(r) = 1.886, 0.027823, 0.020787, 0.007388, com = (0.077, 0, 0); coordinates x, z, f, p, r;"
+        "loop rod : distance = 0.276 between C at (0.144, 0, 0) and D at (0.154, 0, 0); friction bearing = 0.141 on r;"
+    )
+    start = kn.assemble(system, q={"p": -1, "r": 0.76}, v={"p'": 10, "f'": -1.6}, pinned=("p", "p'", "f'"))
+    run = kn.simulate(system, 0.02, q=start.q, v=start.v)
+    assert run.success, run.message
+    assert [what for _, what in run.changes] == ["bearing reverses"]
+
+
 def test_a_contact_without_friction_that_a_constraint_closes_leaves_the_force_to_it() -> None:
     run = kn.simulate(kn.loads(PLANE + "contact c : point between B and ground axis (0, 0, 1);"), 1.0)
     assert run["lambda.k"] == pytest.approx(9.81)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kineta import tolerances
 from kineta.integration.contact_records import ContactMotion, TransitionWork
 from kineta.kernels.contact.block_inertia import acceleration_along, accelerations, rate_along
-from kineta.kernels.contact.motion import contact_position, contact_velocity
+from kineta.kernels.contact.motion import STILL, contact_position, contact_velocity
 from kineta.kernels.contact.state_terms import CHANGED, HELD, NO_SLOPE, prepare
 from kineta.kernels.language import copysign, fabs, kernel
 from kineta.kernels.vectors import copy, largest
@@ -18,8 +18,8 @@ ASIDE = 1e-3
 @kernel
 def find_slopes(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> int:
     """Whether every contact near has rows that speeds change. What constraints hold already has no response: without friction
-    they keep the force, with friction nothing says how much of it is the contact's. But a mechanism passes a dead centre: what
-    rests there begins to slip the way it moves on.
+    they keep the force, with friction nothing says how much of it is the contact's. But a mechanism passes a dead centre, which
+    is told beside it, along any direction and along the motion: what rests there begins to slip the way it moves on.
     """
     problem, status, held = motion.problem, CHANGED, 0
     for c in range(problem.contacts):
@@ -40,13 +40,15 @@ def find_slopes(motion: ContactMotion, work: TransitionWork, time: Reals, y: Rea
         copy(work.signs, work.beside[motion.coordinates :], motion.speeds)
         contact_velocity(time, work.beside, motion, work.after)
         copy(work.after[motion.coordinates :], work.a, motion.speeds)
-        step_aside(motion, work, time, y, work.a)
-        for c in range(problem.contacts):
-            if work.leaving[c] != 0 and stays(motion, c, work.after[motion.coordinates :]):
-                status, work.culprit = HELD, c
+        note_moved(motion, work, time, y, work.a)
+        if largest(y[motion.coordinates :], motion.speeds) > STILL:
+            copy(y[motion.coordinates :], work.a, motion.speeds)
+            note_moved(motion, work, time, y, work.a)
         step_aside(motion, work, time, y, work.free)
         for c in range(problem.contacts):
             work.gaps[c] = rate_along(problem, motion.terms, c, 1, work.after[motion.coordinates :])
+            if work.leaving[c] == 1:
+                status, work.culprit = HELD, c
         prepare(motion, work, time, y)
         moved = tolerances.FORCE_TOLERANCE * largest(work.free, motion.speeds)
         for c in range(problem.contacts):
@@ -59,15 +61,24 @@ def find_slopes(motion: ContactMotion, work: TransitionWork, time: Reals, y: Rea
 
 
 @kernel
-def stays(motion: ContactMotion, c: int, v: Reals) -> bool:
-    """Whether speeds v, which constraints allow, do not move the contact c along its first row. Masses have no part in it: beside
+def note_moved(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals, direction: Reals) -> None:
+    """Set ``leaving`` to 2 for contacts that move in a state beside y, in this *direction* (speeds,)."""
+    step_aside(motion, work, time, y, direction)
+    for c in range(motion.problem.contacts):
+        if work.leaving[c] != 0 and moves(motion, c, work.after[motion.coordinates :]):
+            work.leaving[c] = 2
+
+
+@kernel
+def moves(motion: ContactMotion, c: int, v: Reals) -> bool:
+    """Whether speeds v, which constraints allow, move the contact c along its first row. Masses have no part in it: beside
     a dead centre a light rocker responds to a couple by the square of the way, over the inertia of all that it drives.
     """
     problem, terms = motion.problem, motion.terms
     row, start = 0 if problem.has_normal[c] != 0 else 1, problem.row_start[c]
     n = problem.row_start[c + 1] - start
     size = largest(terms.jacobian[3 * start + row * n :], n) * largest(v, motion.speeds)
-    return fabs(rate_along(problem, terms, c, row, v)) <= tolerances.DEPENDENCE_TOLERANCE * size
+    return fabs(rate_along(problem, terms, c, row, v)) > tolerances.DEPENDENCE_TOLERANCE * size
 
 
 @kernel
