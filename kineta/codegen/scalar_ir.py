@@ -77,12 +77,14 @@ def core(
     pointers = [*(f"%in{i}" for i in range(len(program.inputs))), "%out"]
     parameters, arguments = (", ".join(f"{kind} {p}" for p in pointers) for kind in ("ptr noalias", "ptr"))
     name = f"@{program.name}.core.{width}"
+    # Spilled vectors are whole in lines of the cache.
+    aligned = f" alignstack({8 * width})" if width > 1 else ""
     writer = ScalarWriter(program, results, width, packed, needs, shared, fused=fused)
     bodies = [writer.body(chunk) for chunk in plan.chunks]
     if len(bodies) == 1:
-        return f"define internal void {name}({parameters}) nounwind {{\n{bodies[0]}  ret void\n}}\n"
+        return f"define internal void {name}({parameters}) nounwind{aligned} {{\n{bodies[0]}  ret void\n}}\n"
     parts = [
-        f"define internal void {name}.{i}({parameters}, ptr noalias %w) nounwind noinline {{\n{body}  ret void\n}}\n"
+        f"define internal void {name}.{i}({parameters}, ptr noalias %w) nounwind noinline{aligned} {{\n{body}  ret void\n}}\n"
         for i, body in enumerate(bodies)
     ]
     calls = "".join(f"  call void {name}.{i}({arguments}, ptr %w)\n" for i in range(len(parts)))

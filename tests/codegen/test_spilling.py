@@ -7,9 +7,11 @@ import re
 import pytest
 
 from kineta.codegen import spilling as module
+from kineta.codegen.module import module as llvm_module
 from kineta.codegen.scalar_ir import WINDOWS, Needs, core
 from kineta.codegen.schedule import dependencies
 from kineta.codegen.spilling import SpillPlan, spill_plan
+from kineta.codegen.target import host, llvm, machine
 from kineta.expr.program import StraightLineProgram
 from tests.codegen.random_programs import random_program
 
@@ -54,6 +56,15 @@ def test_few_values_are_kept_between_steps(planned: tuple[StraightLineProgram, S
             wanted.update(i for k in step.operations for i in needs[k])
             wanted.difference_update(step.operations, (k for k, _ in step.loads))
         assert not wanted
+
+
+@pytest.mark.skipif(not host().triple.startswith("x86_64") or host().width < 4, reason="vectors are those of AVX")
+def test_vectors_that_the_compiler_spills_are_aligned() -> None:
+    assembly = machine().emit_assembly(llvm().parse_assembly(llvm_module([random_program(1, 200)], host(), batch=True)))
+    own = assembly.split(f"f.core.{host().width}:", 1)[1].split("retq", 1)[0]
+    spills = re.findall(r"(\w+)\s+%[yz]mm\d+, -?\d*\(%rsp\)", own)
+    assert spills
+    assert {"vmovups", "vmovupd"}.isdisjoint(spills)
 
 
 def test_a_short_program_is_left_as_it_is() -> None:
