@@ -308,7 +308,8 @@ def keep_mode(run: RunData) -> None:
 @kernel
 def set_hysteresis(run: RunData) -> None:
     """The depth below zero at which a guard that starts at zero counts: half the contact tolerance for gaps of open contacts,
-    half the rest speed for slip along lines, rounding for forces that are exhausted.
+    half the rest speed for slip along lines, rounding for forces that are exhausted; of closed ones twice the depth at which
+    they start, at least.
     """
     c, e = run.contacts, run.events
     motion = c.motion
@@ -325,4 +326,4 @@ def set_hysteresis(run: RunData) -> None:
         elif row == TANGENTS and mode == SLIPPING and motion.problem.tangents[k] == 1:
             e.beyond[i] = tolerances.CONSTRAINT_TOLERANCE / 2.0
         if mode != OPEN and row != BOUND:
-            e.beyond[i] = max(e.beyond[i], 2.0 * e.errors[i])
+            e.beyond[i] = max(e.beyond[i], max(2.0 * e.errors[i], -2.0 * e.values[i]))

@@ -40,7 +40,7 @@ from kineta.memory import Reals
 
 #: Pivots of constraints, relative to the largest, below which a loop counts as folded flat, and beyond which it does no more; the
 #: least and the largest change of a coordinate to the places beside it, and speeds that say where these are.
-FOLDED, UNFOLDED, NEAR, FAR, STILL, NO_PIVOT = 1e-7, 1e-6, 1e-3, 1e-2, 1e-6, 1e300
+FOLDED, UNFOLDED, NEAR, FAR, STILL, NO_PIVOT = 1e-7, 1e-6, 1e-3, 1e-1, 1e-6, 1e300
 #: Force, relative to the largest, that contacts which share undetermined forces may lack.
 LACK = 2e-8
 
@@ -167,11 +167,13 @@ def is_folded_flat(motion: ContactMotion, part: float) -> bool:
 
 @kernel
 def move_aside(motion: ContactMotion, time: Reals, y: Reals) -> None:
-    """As :func:`move_anew`, for a loop that is folded flat, where accelerations are undetermined: the means of those a little
-    before and behind, along the motion. What has such pivots there, too, is not folded.
+    """As :func:`move_anew`, for a loop that is folded flat, where accelerations are undetermined: from the means of those a
+    little before and behind, along the motion, and twice as far, without what grows as the square of the way; pivots are those
+    beside. What has such pivots there, too, is not folded.
     """
     n, now, left = motion.n, time[0], motion.n_extended - motion.n - FLAGS * motion.problem.contacts
     sums, shift = motion.aside[2 * n :], NEAR / largest(y[motion.coordinates :], motion.speeds)
+    pivots = motion.speeds + motion.problem.multipliers
     near, always = True, False
     while near:
         time[0] = now + shift
@@ -183,13 +185,20 @@ def move_aside(motion: ContactMotion, time: Reals, y: Reals) -> None:
         time[0] = now
         move_anew(motion, time, y, True)
         return
-    copy(motion.extended[n:], sums, left)
-    time[0] = now - shift
-    move_beside(motion, time, y, -shift)
+    for k in range(left):
+        sums[k] = 0.0
+    for side in range(4):
+        way = 2.0 * shift if side < 2 else shift
+        way = way if side % 2 == 0 else -way
+        share = -1.0 / 6.0 if side < 2 else 2.0 / 3.0
+        time[0] = now + way
+        move_beside(motion, time, y, way)
+        for k in range(left):
+            sums[k] += share * motion.extended[n + k]
     time[0] = now
     copy(y, motion.extended, n)
-    for k in range(left):
-        motion.extended[n + k] = 0.5 * (sums[k] + motion.extended[n + k])
+    copy(motion.extended[n + pivots :], sums[pivots:], motion.problem.multipliers)
+    copy(sums, motion.extended[n:], left)
 
 
 @kernel
@@ -205,12 +214,18 @@ def go_along(motion: ContactMotion, time: Reals, y: Reals, shift: float, place: 
 @kernel
 def move_beside(motion: ContactMotion, time: Reals, y: Reals, shift: float) -> None:
     """As :func:`move_anew`, in the place to which the motion of a state y leads in the time *shift*."""
+    go_beside(motion, time, y, shift)
+    move_anew(motion, time, motion.aside[motion.n :], True)
+
+
+@kernel
+def go_beside(motion: ContactMotion, time: Reals, y: Reals, shift: float) -> None:
+    """The state to which the motion of a state y leads in the time *shift*, on the constraints, in ``aside`` behind another."""
     place, beside = motion.aside, motion.aside[motion.n :]
     go_along(motion, time, y, shift, place)
     contact_position(time, place, motion, beside)
     contact_position(time, beside, motion, place)
     contact_velocity(time, place, motion, beside)
-    move_anew(motion, time, beside, True)
 
 
 @kernel

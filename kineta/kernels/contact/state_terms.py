@@ -14,9 +14,19 @@ from kineta.kernels.contact.block_inertia import (
 )
 from kineta.kernels.contact.kept_equations import keep_equations
 from kineta.kernels.contact.mode_forces import OPEN, STICKING
-from kineta.kernels.contact.motion import FOLDED, STILL, evaluate_terms, note_beside, read_mode
+from kineta.kernels.contact.motion import (
+    FAR,
+    FOLDED,
+    NEAR,
+    STILL,
+    UNFOLDED,
+    evaluate_terms,
+    go_beside,
+    note_beside,
+    read_mode,
+)
 from kineta.kernels.language import fabs, kernel
-from kineta.kernels.vectors import largest, maximum
+from kineta.kernels.vectors import copy, largest, maximum
 from kineta.memory import Reals
 
 #: What a transition returns: a mode, or why there is none; FULL where its impacts have no room.
@@ -30,6 +40,32 @@ BESIDE, WEIGHT = 1e-4, 1e-2
 
 @kernel
 def prepare(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> None:
+    """Terms of a state, factors and copies of its inertia, responses of all contacts near; but for gaps and velocities those a
+    little ahead, along the motion, where a loop is folded flat, and rows that vanish tell no forces.
+    """
+    prepare_here(motion, work, time, y)
+    problem, terms = motion.problem, motion.terms
+    most = largest(y[motion.coordinates :], motion.speeds)
+    if problem.multipliers > 0 and most > STILL and is_folded(problem, terms.inertia, FOLDED):
+        kept, count, now = motion.aside[2 * motion.n :], problem.contacts, time[0]
+        copy(terms.velocity, kept, 3 * count)
+        copy(terms.gap, kept[3 * count :], count)
+        shift, folded = NEAR / most, True
+        while folded and shift * most <= FAR:
+            time[0] = now + shift
+            go_beside(motion, time, y, shift)
+            prepare_here(motion, work, time, motion.aside[motion.n :])
+            folded = is_folded(problem, terms.inertia, UNFOLDED)
+            shift *= 2.0
+        time[0] = now
+        if folded:
+            prepare_here(motion, work, time, y)
+        copy(kept, terms.velocity, 3 * count)
+        copy(kept[3 * count :], terms.gap, count)
+
+
+@kernel
+def prepare_here(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> None:
     """Terms of a state, factors and copies of its inertia, responses of all contacts near."""
     evaluate_terms(motion, time, y)
     respond_near(motion, work)
@@ -54,7 +90,7 @@ def prepare_impact(motion: ContactMotion, work: TransitionWork, time: Reals, y: 
     its way; the speeds of y are brought onto them.
     """
     problem, terms = motion.problem, motion.terms
-    prepare(motion, work, time, y)
+    prepare_here(motion, work, time, y)
     if problem.multipliers > 0:
         most, folded = largest(y[motion.coordinates :], motion.speeds), is_folded(problem, terms.inertia, FOLDED)
         if folded and most > STILL:
