@@ -80,3 +80,36 @@ def thrown(seed: int) -> tuple[kn.Result, list[float]]:
 )
 def test_closed_chains_of_four_links_fold_as_they_strike(seed: int) -> None:
     judge(*thrown(seed))
+
+
+#: A lift of two pairs of crossed arms, whose top slides on an arm.
+LIFT = """gravity 9.81;
+A1 | Sx(x), Sz(z), Ry(f) = 0.5, 0.001, 0.015, 0.015, com = (0.3, 0, 0);
+B1 ~ A1 | Sx(0.3), Ry(b1) = 0.5, 0.001, 0.015, 0.015;
+A2 ~ B1 | Sx(0.3), Ry(a2) = 0.5, 0.001, 0.015, 0.015, com = (0.3, 0, 0);
+B2 ~ A1 | Sx(0.6), Ry(b2) = 0.5, 0.001, 0.015, 0.015, com = (0.3, 0, 0);
+T ~ A2 | Sx(0.6), Ry(top) = 1, 0.01, 0.03, 0.03, com = (-0.3, 0, 0);
+coordinates x, z, f, b1, a2, b2, top;
+loop middle : revolute between A2 at (0.3, 0, 0) axis (0, 1, 0) and B2 at (0.3, 0, 0) axis (0, 1, 0);
+loop slide : line between T axis (1, 0, 0) and B2 at (0.6, 0, 0);
+point F on A1 = (0, 0, 0); point G on A1 = (0.6, 0, 0); point H on B1 = (-0.3, 0, 0); point K on B1 = (0.3, 0, 0);
+point M on T = (0, 0, 0); point N on T = (-0.6, 0, 0);
+contact feet : ball = 0.02 between F, G, H, K, M, N and ground axis (0, 0, 1), friction = 0.2, restitution = 0.3;
+output F.z, G.z, H.z, K.z, M.z, N.z;
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [3, 5])
+def test_a_scissor_lift_falls_flat(seed: int) -> None:
+    """Its loops fold together, as its ends strike."""
+    rng, system = np.random.default_rng(seed), kn.loads(LIFT)
+    a = rounded(rng, 0.4, 1.2)
+    guess = {"z": 0.1, "f": -a, "b1": 2 * a - np.pi, "a2": np.pi - 2 * a, "b2": 2 * a - np.pi, "top": a}
+    start = kn.assemble(system, q=guess, pinned=("x", "z", "f", "b1"))
+    run = kn.simulate(system, 2.0, q=start.q, v={"x'": rounded(rng, -1, 1), "f'": rounded(rng, -1, 1)}, samples=401)
+    assert run.status == 0, run.message
+    assert run.energy_balance < 1e-6
+    assert (run.energy - np.minimum.accumulate(run.energy)).max() < 1e-8 * np.ptp(run.energy)
+    assert min(run[f"{name}.z"].min() for name in "FGHKMN") > 0.02 - 1e-6
+    assert np.abs(run.v[-1]).max() < 1e-12
