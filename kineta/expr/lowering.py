@@ -16,28 +16,13 @@ def lowered(graph: Graph, roots: Sequence[Ref], given: Container[int] = ()) -> l
     """The *roots* without composed operations, in the same graph; nothing below the ids *given* is changed."""
     if COMPOSED.isdisjoint(graph.op):
         return list(roots)
-    roots = replaced_tables(graph, roots, given)
-    order = reachable(graph, roots, given)
-    if not any(graph.op[i] in COMPOSED for i in order):
-        return roots
-    copy: dict[int, Ref] = {}
 
-    def of(r: Ref) -> Ref:
-        found = copy.get(r >> 1, r & -2)
-        return neg(found) if r & 1 else found
+    def choice(a: Ref, b: Ref) -> Ref:
+        """The kept one of a pair, of which the other may have no value."""
+        other = graph.where(graph.rhs[b >> 1], graph.sub(ONE, a))
+        return graph.add(graph.where(graph.lhs[b >> 1], a), other)
 
-    for i in order:
-        op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
-        if i in given or op <= Op.SYMBOL or op == Op.PAIR:
-            continue
-        if op == Op.IF:
-            condition, pair = of(a), b >> 1
-            first, second = of(graph.lhs[pair]), of(graph.rhs[pair])
-            other = graph.where(second, graph.sub(ONE, condition))
-            copy[i] = graph.add(graph.where(first, condition), other)
-        elif a >> 1 in copy or (op not in UNARY and b >> 1 in copy):
-            copy[i] = graph.call(op, of(a), of(b))
-    return [of(r) for r in roots]
+    return _replaced(graph, replaced_tables(graph, roots, given), given, Op.IF, choice)
 
 
 def replaced_tables(
@@ -47,20 +32,26 @@ def replaced_tables(
     opening: Callable[[Graph, Ref, Table], Ref] = opened,
 ) -> list[Ref]:
     """The *roots* with what *opening* makes of tables in their place, in the same graph."""
-    order = reachable(graph, roots, given) if Op.TABLE in graph.op else ()
+    return _replaced(graph, roots, given, Op.TABLE, lambda a, b: opening(graph, a, table_of(graph, b)))
+
+
+def _replaced(
+    graph: Graph, roots: Sequence[Ref], given: Container[int], gone: Op, make: Callable[[Ref, Ref], Ref]
+) -> list[Ref]:
+    """The *roots* with what *make* makes of the operands of operations *gone* in their place."""
+    order = reachable(graph, roots, given) if gone in graph.op else []
     copy: dict[int, Ref] = {}
 
     def of(r: Ref) -> Ref:
         found = copy.get(r >> 1, r & -2)
         return neg(found) if r & 1 else found
 
-    if any(graph.op[i] == Op.TABLE for i in order):
-        for i in order:
-            op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
-            if i in given or op <= Op.SYMBOL:
-                continue
-            if op == Op.TABLE:
-                copy[i] = opening(graph, of(a), table_of(graph, of(b)))
-            elif a >> 1 in copy or (op not in UNARY and b >> 1 in copy):
-                copy[i] = graph.call(op, of(a), of(b))
+    for i in order if any(graph.op[i] == gone for i in order) else ():
+        op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
+        if i in given or op <= Op.SYMBOL:
+            continue
+        if op == gone:
+            copy[i] = make(of(a), of(b))
+        elif a >> 1 in copy or (op not in UNARY and b >> 1 in copy):
+            copy[i] = graph.call(op, of(a), of(b))
     return [of(r) for r in roots]

@@ -92,12 +92,7 @@ def run_natively(task: SimulationProblem, found: Solution, bar: Progress) -> lis
     transitions = partial(CaseTransitions.ordered, runs.transitions, cases, code.layout.flags)
     brought = [""] * cases if code.contacts is None else penetration_notes(code.contacts, task)
     histories = Histories(code.layout.touches, [s.name for s in task.system.switches], transitions, brought)
-    found.changes, found.impacts, found.notes = (
-        CaseSequence(cases, told) for told in (histories.changes, histories.impacts, histories.notes)
-    )
-    left: list[int] = np.flatnonzero(~stays).tolist()
-    for i in left:
-        found.changes[i], found.impacts[i], found.notes[i] = (), (), ()
+    left = histories.put(found, stays)
     return [] if (runs.status == loop_abi.PAUSED).any() else left
 
 
@@ -188,7 +183,31 @@ def _message(task: SimulationProblem, runs: EnsembleRun, i: int) -> str:
     return outcomes.interrupted(t)
 
 
-class Histories:
+class CaseWords:
+    """What happened to the cases of an ensemble, put into words when asked for."""
+
+    def happened(self, i: int) -> tuple[Sequence[Any], Sequence[tuple[float, str]]]:
+        """Impacts and changes of case *i*."""
+        raise NotImplementedError
+
+    def notes(self, i: int) -> tuple[str, ...]:
+        """Notes on case *i*."""
+        raise NotImplementedError
+
+    def put(self, found: Solution, stays: Mask) -> list[int]:
+        """Put what is told of the cases that *stay* into *found*; returns the others, to be run as single motions."""
+        cases = len(stays)
+        found.impacts, found.changes = (
+            CaseSequence(cases, lambda i, k=k: tuple(self.happened(i)[k])) for k in range(2)
+        )
+        found.notes = CaseSequence(cases, self.notes)
+        left: list[int] = np.flatnonzero(~stays).tolist()
+        for i in left:
+            found.changes[i], found.impacts[i], found.notes[i] = (), (), ()
+        return left
+
+
+class Histories(CaseWords):
     """What *touches* and *switches*, by name, have done in each case of an ensemble, put in order and told when asked for;
     *brought* are notes on the start.
     """
@@ -215,13 +234,10 @@ class Histories:
         modes = x.flags[own].reshape(own.stop - own.start, *before.shape)
         return log, log.note_all(x.t[own].tolist(), x.what[own].tolist(), modes, impacts, before, begun=True)
 
-    def changes(self, i: int) -> tuple[tuple[float, str], ...]:
-        """Changes of case *i*."""
-        return tuple(self._log(i)[0].changes)
-
-    def impacts(self, i: int) -> tuple[Any, ...]:
-        """Impacts of case *i*."""
-        return tuple(self._log(i)[0].impacts)
+    def happened(self, i: int) -> tuple[Sequence[Any], Sequence[tuple[float, str]]]:
+        """Impacts and changes of case *i*."""
+        log, _ = self._log(i)
+        return log.impacts, log.changes
 
     def notes(self, i: int) -> tuple[str, ...]:
         """Notes on case *i*."""

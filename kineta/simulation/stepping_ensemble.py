@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from threading import Event as Flag
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from kineta.runtime.contact_problem import contact_kernel
 from kineta.runtime.kinks import passed_kinks
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection
-from kineta.simulation.hybrid_ensemble import CaseSequence
+from kineta.simulation.hybrid_ensemble import CaseWords
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import start_refusal
 from kineta.simulation.solution import Solution
@@ -54,7 +54,8 @@ def step_natively(task: SimulationProblem, found: Solution, bar: Progress) -> li
 
     many.step(memory, bar)
     many.put(task, found, np.s_[:])
-    return many.tell(found, Told(task, found, many))
+    left = Told(task, found, many).put(found, many.stays)
+    return [] if many.interrupted else left
 
 
 def able_to_start(tasks: Sequence[SimulationProblem]) -> list[int]:
@@ -69,19 +70,6 @@ def able_to_start(tasks: Sequence[SimulationProblem]) -> list[int]:
         for i in np.flatnonzero(able).tolist():
             able[i] = not start_refusal(task.case(i), rates[i])
     return np.flatnonzero(able).tolist()
-
-
-class CaseWords(Protocol):
-    """What is told of each case."""
-
-    def changes(self, i: int) -> tuple[tuple[float, str], ...]:
-        """Changes of case *i*."""
-
-    def impacts(self, i: int) -> tuple[Any, ...]:
-        """Impacts of case *i*."""
-
-    def notes(self, i: int) -> tuple[str, ...]:
-        """Notes on case *i*."""
 
 
 class SteppedCases:
@@ -210,21 +198,8 @@ class SteppedCases:
             found.status[i] = DONE if ended else INTERRUPTED
             found.messages[i] = (outcomes.done if ended else outcomes.interrupted)(float(self.t[i]))
 
-    def tell(self, found: Solution, told: CaseWords) -> list[int]:
-        """Put what is *told* of the cases that have been stepped into *found*; returns those that are left, to be run as single
-        motions.
-        """
-        cases = len(self.y)
-        found.changes, found.impacts, found.notes = (
-            CaseSequence(cases, x) for x in (told.changes, told.impacts, told.notes)
-        )
-        left: list[int] = np.flatnonzero(~self.stays).tolist()
-        for i in left:
-            found.changes[i], found.impacts[i], found.notes[i] = (), (), ()
-        return [] if self.interrupted else left
 
-
-class Told:
+class Told(CaseWords):
     """What happened to the cases of *task*, put into words when asked for."""
 
     def __init__(self, task: SimulationProblem, found: Solution, many: SteppedCases) -> None:
@@ -233,19 +208,12 @@ class Told:
         for one in many.struck:
             self._struck.setdefault(one[0], []).append(one)
 
-    def _log(self, i: int) -> ContactLog:
+    def happened(self, i: int) -> tuple[Sequence[Any], Sequence[tuple[float, str]]]:
+        """Impacts and changes of case *i*."""
         log = ContactLog(self._task.made.code.layout.touches, ())
         for _, times, rows in self._struck.get(i, ()):
             log.note_strikes(zip(times.tolist(), rows, strict=True))
-        return log
-
-    def changes(self, i: int) -> tuple[tuple[float, str], ...]:
-        """Changes of case *i*."""
-        return tuple(self._log(i).changes)
-
-    def impacts(self, i: int) -> tuple[Any, ...]:
-        """Impacts of case *i*."""
-        return tuple(self._log(i).impacts)
+        return log.impacts, log.changes
 
     def notes(self, i: int) -> tuple[str, ...]:
         """Notes on case *i*."""

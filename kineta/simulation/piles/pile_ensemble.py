@@ -26,6 +26,7 @@ from kineta.simulation.piles.pile_memory import PileMemory
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import check_steps
 from kineta.simulation.solution import Solution, unmoved
+from kineta.simulation.hybrid_ensemble import CaseWords
 from kineta.simulation.stepping_ensemble import SteppedCases, able_to_start
 
 
@@ -123,10 +124,11 @@ def _step_natively(
     for own_task, solution, place in zip(tasks, found, places, strict=True):
         many.put(own_task, solution, place)
     told = PileTold(first, many, names, [*memory.names, (mutual_contacts(system)[0].name, "m")], said)
-    return many.tell(found[0], told), names.pairs
+    left = told.put(found[0], many.stays)
+    return [] if many.interrupted else left, names.pairs
 
 
-class PileTold:
+class PileTold(CaseWords):
     """What happened to the cases of *task*, put into words when asked for; *labels* are names and units of penetrations, *said*
     sentences on starts.
     """
@@ -144,13 +146,9 @@ class PileTold:
         for i, times, rows in many.struck:
             self._struck.setdefault(i, []).extend(zip(times.tolist(), rows, strict=True))
 
-    def impacts(self, i: int) -> tuple[Impact, ...]:
-        """Impacts of case *i*."""
-        return impacts_of(self._names, self._struck.get(i, ()))[0]
-
-    def changes(self, i: int) -> tuple[tuple[float, str], ...]:
-        """Changes of case *i*."""
-        return impacts_of(self._names, self._struck.get(i, ()))[1]
+    def happened(self, i: int) -> tuple[Sequence[Impact], Sequence[tuple[float, str]]]:
+        """Impacts and changes of case *i*."""
+        return impacts_of(self._names, self._struck.get(i, ()))
 
     def notes(self, i: int) -> tuple[str, ...]:
         """Notes on case *i*."""

@@ -152,12 +152,18 @@ def _derived(system: System, formalism: Formalism, left_out: Sequence[str]) -> t
 
 def _in_double(cases: Mapping[str, SampledEquations]) -> Iterator[FormalismPair]:
     """Yield all pairs in double precision, at all states."""
+    every = range(len(next(iter(cases.values())).condition))
+    yield from _compared(cases, tolerances.ROUNDING_TOLERANCE, every)
+
+
+def _compared(cases: Mapping[str, SampledEquations], tolerance: float, states: Sequence[int]) -> Iterator[FormalismPair]:
+    """Yield all pairs of *cases* at *states*, which have these numbers."""
     scales = _scales(next(iter(cases.values())))
     found = {name: _quantities(case) for name, case in cases.items()}
     for quantity in COMPARED:
         for a, b in combinations(found, 2):
             off = relative_error(found[a][quantity], found[b][quantity], scales.get(quantity, 0.0))
-            yield FormalismPair((a, b), quantity, float(off.max()), tolerances.ROUNDING_TOLERANCE, int(off.argmax()))
+            yield FormalismPair((a, b), quantity, float(off.max()), tolerance, states[int(off.argmax())])
 
 
 def _remembering(case: SampledEquations) -> SampledEquations:
@@ -186,14 +192,7 @@ def _in_digits(cases: Mapping[str, SampledEquations], digits: int, which: Sequen
     """Yield all pairs at some states in many digits."""
     with require_mpmath().workdps(digits):
         precise = {name: _precise(case, which) for name, case in cases.items()}
-        scales = _scales(next(iter(precise.values())))
-        found = {name: _quantities(case) for name, case in precise.items()}
-        for quantity in COMPARED:
-            for a, b in combinations(found, 2):
-                off = relative_error(found[a][quantity], found[b][quantity], scales.get(quantity, 0.0))
-                yield FormalismPair(
-                    (a, b), quantity, float(off.max()), 10.0 ** (LOST - digits), which[int(off.argmax())]
-                )
+        yield from _compared(precise, 10.0 ** (LOST - digits), which)
 
 
 def _precise(case: SampledEquations, which: Sequence[int]) -> SampledEquations:
