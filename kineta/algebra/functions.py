@@ -2,99 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 from kineta.algebra.expression import LOCK, UFUNCS, Comparison, Expr, Scalar, apply, expr
 from kineta.errors import ExpressionError, shown
 from kineta.expr.op import Op
 
-
-def sqrt(x: Scalar) -> Expr:
-    """Square root."""
-    return apply(Op.SQRT, x)
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-def sin(x: Scalar) -> Expr:
-    """Sine of an angle in radians."""
-    return apply(Op.SIN, x)
+def _of_one(op: Op, name: str, meaning: str) -> Callable[[Scalar], Expr]:
+    """The public function *name* of one argument."""
+
+    def function(x: Scalar) -> Expr:
+        return apply(op, x)
+
+    return _public(function, name, meaning)
 
 
-def cos(x: Scalar) -> Expr:
-    """Cosine of an angle in radians."""
-    return apply(Op.COS, x)
+def _of_two(op: Op, name: str, meaning: str) -> Callable[[Scalar, Scalar], Expr]:
+    """The public function *name* of two arguments."""
+
+    def function(x: Scalar, y: Scalar) -> Expr:
+        return apply(op, x, y)
+
+    return _public(function, name, meaning)
 
 
-def tan(x: Scalar) -> Expr:
-    """Tangent of an angle in radians."""
-    return apply(Op.TAN, x)
+def _public(function: F, name: str, meaning: str) -> F:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = meaning
+    return function
 
 
-def asin(x: Scalar) -> Expr:
-    """Arc sine, in [-pi/2, pi/2]."""
-    return apply(Op.ASIN, x)
-
-
-def acos(x: Scalar) -> Expr:
-    """Arc cosine, in [0, pi]."""
-    return apply(Op.ACOS, x)
-
-
-def atan(x: Scalar) -> Expr:
-    """Arc tangent, in (-pi/2, pi/2)."""
-    return apply(Op.ATAN, x)
+sqrt = _of_one(Op.SQRT, "sqrt", "Square root.")
+sin = _of_one(Op.SIN, "sin", "Sine of an angle in radians.")
+cos = _of_one(Op.COS, "cos", "Cosine of an angle in radians.")
+tan = _of_one(Op.TAN, "tan", "Tangent of an angle in radians.")
+asin = _of_one(Op.ASIN, "asin", "Arc sine, in [-pi/2, pi/2].")
+acos = _of_one(Op.ACOS, "acos", "Arc cosine, in [0, pi].")
+atan = _of_one(Op.ATAN, "atan", "Arc tangent, in (-pi/2, pi/2).")
+sinh = _of_one(Op.SINH, "sinh", "Hyperbolic sine.")
+cosh = _of_one(Op.COSH, "cosh", "Hyperbolic cosine.")
+tanh = _of_one(Op.TANH, "tanh", "Hyperbolic tangent.")
+exp = _of_one(Op.EXP, "exp", "Exponential.")
+log = _of_one(Op.LOG, "log", "Natural logarithm.")
+sign = _of_one(Op.SIGN, "sign", "-1, 0 or 1.")
+step = _of_one(Op.STEP, "step", "1 where x > 0, else 0.")
+floor = _of_one(Op.FLOOR, "floor", "The largest whole number that is not above x.")
+minimum = _of_two(Op.MIN, "minimum", "The smaller of two values.")
+maximum = _of_two(Op.MAX, "maximum", "The larger of two values.")
 
 
 def atan2(y: Scalar, x: Scalar) -> Expr:
     """Angle of the point (x, y), in (-pi, pi]."""
     return apply(Op.ATAN2, y, x)
-
-
-def sinh(x: Scalar) -> Expr:
-    """Hyperbolic sine."""
-    return apply(Op.SINH, x)
-
-
-def cosh(x: Scalar) -> Expr:
-    """Hyperbolic cosine."""
-    return apply(Op.COSH, x)
-
-
-def tanh(x: Scalar) -> Expr:
-    """Hyperbolic tangent."""
-    return apply(Op.TANH, x)
-
-
-def exp(x: Scalar) -> Expr:
-    """Exponential."""
-    return apply(Op.EXP, x)
-
-
-def log(x: Scalar) -> Expr:
-    """Natural logarithm."""
-    return apply(Op.LOG, x)
-
-
-def sign(x: Scalar) -> Expr:
-    """-1, 0 or 1."""
-    return apply(Op.SIGN, x)
-
-
-def step(x: Scalar) -> Expr:
-    """1 where x > 0, else 0."""
-    return apply(Op.STEP, x)
-
-
-def minimum(x: Scalar, y: Scalar) -> Expr:
-    """The smaller of two values."""
-    return apply(Op.MIN, x, y)
-
-
-def maximum(x: Scalar, y: Scalar) -> Expr:
-    """The larger of two values."""
-    return apply(Op.MAX, x, y)
-
-
-def floor(x: Scalar) -> Expr:
-    """The largest whole number that is not above x."""
-    return apply(Op.FLOOR, x)
 
 
 def ceil(x: Scalar) -> Expr:

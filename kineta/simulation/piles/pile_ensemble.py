@@ -18,6 +18,7 @@ from kineta.model.system import System
 from kineta.results.impacts import Impact
 from kineta.results.outcomes import FAILED, INTERRUPTED
 from kineta.runtime.problem import SimulationProblem
+from kineta.simulation.hybrid_ensemble import CaseWords
 from kineta.simulation.independent_components import Parts
 from kineta.simulation.inputs import RunInputs
 from kineta.simulation.piles.pair_forces import PairForces
@@ -26,7 +27,6 @@ from kineta.simulation.piles.pile_memory import PileMemory
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import check_steps
 from kineta.simulation.solution import Solution, unmoved
-from kineta.simulation.hybrid_ensemble import CaseWords
 from kineta.simulation.stepping_ensemble import SteppedCases, able_to_start
 
 

@@ -156,7 +156,9 @@ def _in_double(cases: Mapping[str, SampledEquations]) -> Iterator[FormalismPair]
     yield from _compared(cases, tolerances.ROUNDING_TOLERANCE, every)
 
 
-def _compared(cases: Mapping[str, SampledEquations], tolerance: float, states: Sequence[int]) -> Iterator[FormalismPair]:
+def _compared(
+    cases: Mapping[str, SampledEquations], tolerance: float, states: Sequence[int]
+) -> Iterator[FormalismPair]:
     """Yield all pairs of *cases* at *states*, which have these numbers."""
     scales = _scales(next(iter(cases.values())))
     found = {name: _quantities(case) for name, case in cases.items()}
