@@ -249,7 +249,10 @@ def _on_a_ball(m: Machine) -> bool:
 def _axial(moments: FloatArray, axes: FloatArray, com: FloatArray) -> float | None:
     """The moment about the line from the origin to the centre of mass, where those about all lines across it are equal."""
     for i, j, k in ((0, 1, 2), (1, 2, 0)):
-        if abs(moments[i] - moments[j]) < 0.004 * moments[2] and norm(np.cross(axes[:, k], com)) < 1e-9:
+        if (
+            abs(moments[i] - moments[j]) < 0.004 * moments[2]
+            and norm(np.cross(axes[:, k], com)) < tolerances.STATE_TOLERANCE
+        ):
             return float(moments[k]) if com.any() else None
     return None
 

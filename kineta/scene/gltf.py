@@ -107,7 +107,7 @@ def cornered(surface: Surface) -> tuple[FloatArray, FloatArray, IntArray]:
     quads = surface.faces
     triangles = np.concatenate([quads[:, :3], quads[:, [0, 2, 3]][quads[:, 3] != quads[:, 2]]])
     # Corners at one place, as those of a pole, are one vertex.
-    fine = 1e-6 * max(float(np.ptp(surface.vertices, axis=0).max()), tolerances.LEAST_DIVISOR)
+    fine = tolerances.WRITTEN_TOLERANCE * max(float(np.ptp(surface.vertices, axis=0).max()), tolerances.LEAST_DIVISOR)
     _, kept, index = np.unique(np.rint(surface.vertices / fine), axis=0, return_index=True, return_inverse=True)
     vertices, triangles = surface.vertices[kept], index.ravel()[triangles]
     a, b, c = (vertices[triangles[:, k]] for k in range(3))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.calls import public
 from kineta.drawing import draw
@@ -26,8 +27,8 @@ from kineta.values import finite, flag, number
 if TYPE_CHECKING:
     from kineta.scene.scene import Scene
 
-#: Parts of an initial value by which constraints may move it unsaid, and values that are listed at most.
-MOVED, LISTED = 1e-4, 6
+#: Values moved by constraints that are listed at most.
+LISTED = 6
 
 
 @public
@@ -147,7 +148,7 @@ def _moved(system: System, given: FloatArray, found: FloatArray) -> list[str]:
     moved = [
         f"{name} is {x:.4g} in place of {x0:.4g}"
         for name, x0, x in zip(names, given.tolist(), found.tolist(), strict=True)
-        if (x0 or name in stated) and abs(x - x0) > MOVED * max(1.0, abs(x0))
+        if (x0 or name in stated) and abs(x - x0) > tolerances.PRINTED_TOLERANCE * max(1.0, abs(x0))
     ]
     more = [f"and {len(moved) - LISTED} more"] * (len(moved) > LISTED)
     listed = ", ".join([*moved[:LISTED], *more])

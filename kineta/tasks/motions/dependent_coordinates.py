@@ -40,7 +40,7 @@ NEIGHBOURS, BESIDE = 3, 0.1
 #: Most steps of the integration from one time to the next: half a minute of work.
 MOST = 3_000
 #: Relative and absolute tolerance of the integration.
-TOLERANCES = 1e-12, 1e-14
+TOLERANCES = tolerances.ROUNDING_TOLERANCE, tolerances.RESIDUAL_TOLERANCE
 
 
 def whole(course: Course, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

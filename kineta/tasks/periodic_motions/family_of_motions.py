@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.arrays import ComplexArray, FloatArray
 from kineta.calls import public
@@ -194,7 +195,7 @@ def periodic_family(
         notes.append(f"ends at {name} = {last:.6g} after {len(on)} points; ask for more (points), if it goes on")
     elif why == STUCK:
         notes.append(f"ends at {name} = {last:.6g}; beyond, no periodic motion is found")
-    reached = bool(np.isclose(last, end, rtol=0.0, atol=1e-6 * abs(end - began)))
+    reached = bool(np.isclose(last, end, rtol=0.0, atol=tolerances.SOLUTION_DISTANCE * abs(end - began)))
     if not (reached or notes):
         notes.append(f"turns back, and does not come to {name} = {end:g}")
     states = [x.state for x in on]
@@ -341,6 +342,6 @@ class _Way:
                 low, fa, high, fb = high, fb, s, f
             else:
                 fa, high, fb = fa / 2, s, f
-            if abs(high - low) < 1e-9 or f == 0:
+            if abs(high - low) < tolerances.STATE_TOLERANCE or f == 0:
                 break
         return best

@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import ComplexArray, FloatArray
 from kineta.numerics.linear_algebra import eigvals
 
@@ -57,7 +58,7 @@ def words(found: ComplexArray) -> str:
 def spelt(x: complex) -> str:
     """Return a multiplier as text."""
     real, imaginary = (round(part, 9) + 0.0 for part in (x.real, x.imag))
-    if abs(imaginary) <= 1e-9:
+    if abs(imaginary) <= tolerances.STATE_TOLERANCE:
         return f"{real:.6g}"
     return f"{real:.6g} {'-' if imaginary < 0 else '+'} {abs(imaginary):.6g}i"
 
