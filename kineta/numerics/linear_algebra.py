@@ -15,45 +15,14 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.linalg import LinAlgError, norm
+from numpy.linalg import LinAlgError
+from numpy.linalg import norm as norm
 from numpy.typing import ArrayLike, NDArray
 
 from kineta import tolerances
 from kineta.arrays import ComplexArray, FloatArray, IntArray, Mask
 from kineta.errors import NumericalError, SingularMatrixError
 from kineta.numerics.plain_matrices import LARGE, not_finite
-
-__all__ = [
-    "cholesky",
-    "cond",
-    "dependent_row",
-    "det",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "expm",
-    "inv",
-    "lstsq",
-    "matrix_rank",
-    "nearest",
-    "norm",
-    "null_space",
-    "pinv",
-    "pivoted_qr",
-    "pivoted_triangle",
-    "qr",
-    "ranked_lstsq",
-    "slogdet",
-    "solve",
-    "solve_positive",
-    "solve_triangular",
-    "sparse_pivots",
-    "svd",
-    "svdvals",
-    "triangle",
-    "unit_rows",
-]
 
 Found = TypeVar("Found")
 
