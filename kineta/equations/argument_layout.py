@@ -95,13 +95,18 @@ def quaternion_length_error(system: System, joint: str, length: float) -> Argume
     )
 
 
+def leading(names: Sequence[str], shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The common leading axes of blocks of these *shapes*. Raises :class:`ArgumentError` where they do not agree."""
+    try:
+        return np.broadcast_shapes(*(shape[:-1] for shape in shapes))
+    except ValueError:
+        found = ", ".join(f"{name} {shape[:-1]}" for name, shape in zip(names, shapes, strict=True))
+        raise ArgumentError(f"Expected leading axes that agree, found {found}.") from None
+
+
 def rows(blocks: Sequence[FloatArray], names: Sequence[str]) -> tuple[tuple[int, ...], list[FloatArray]]:
     """The common leading axes of *blocks*, and each block as rows (n, size), or (size,) without leading axes."""
-    try:
-        lead = np.broadcast_shapes(*(b.shape[:-1] for b in blocks))
-    except ValueError:
-        shapes = ", ".join(f"{name} {b.shape[:-1]}" for name, b in zip(names, blocks, strict=True))
-        raise ArgumentError(f"Expected leading axes that agree, found {shapes}.") from None
+    lead = leading(names, [b.shape for b in blocks])
     return lead, [b if b.ndim == 1 else flat_rows(np.broadcast_to(b, (*lead, b.shape[-1]))) for b in blocks]
 
 

@@ -60,7 +60,7 @@ class DeviceCalls:
         inputs = [self._argument(name, given[name], values[name]) for name in self._arguments]
         inputs.append(self._parameters(given["p"], values["p"], on))
         names = [block.name for block in self._main.inputs]
-        lead = _lead(inputs, names)
+        lead = argument_layout.leading(names, [x.shape for x in inputs])
         if out is None:
             results = [DeviceArray((*lead, *block.shape), on.ordinal) for block in outputs]
             written = [result.view for result in results]
@@ -101,14 +101,6 @@ class DeviceCalls:
             place = view.address, *view.steps(len(lead), "p")
             self._setup.launch(on, prod(lead), [place], self._setup.rows_of_results(found.view.address, n))
         return found.view
-
-
-def _lead(inputs: Sequence[DeviceView | FloatArray], names: Sequence[str]) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(*(x.shape[:-1] for x in inputs))
-    except ValueError:
-        shapes = ", ".join(f"{name} {x.shape[:-1]}" for name, x in zip(names, inputs, strict=True))
-        raise ArgumentError(f"Expected leading axes that agree, found {shapes}.") from None
 
 
 def _view(given: DeviceView | FloatArray, lead: tuple[int, ...], ordinal: int) -> DeviceView:
