@@ -197,9 +197,8 @@ class CaseWords:
     def put(self, found: Solution, stays: Mask) -> list[int]:
         """Put what is told of the cases that *stay* into *found*; returns the others, to be run as single motions."""
         cases = len(stays)
-        found.impacts, found.changes = (
-            CaseSequence(cases, lambda i, k=k: tuple(self.happened(i)[k])) for k in range(2)
-        )
+        found.impacts = CaseSequence(cases, lambda i: tuple(self.happened(i)[0]))
+        found.changes = CaseSequence(cases, lambda i: tuple(self.happened(i)[1]))
         found.notes = CaseSequence(cases, self.notes)
         left: list[int] = np.flatnonzero(~stays).tolist()
         for i in left:

@@ -11,7 +11,7 @@ from kineta.expr.walk import operands, reachable
 from kineta.notation.rationals import Fraction
 from kineta.notation.readable.angles import exact_sum, sine_cosine
 from kineta.notation.readable.divisors import cancelled, over, root
-from kineta.notation.readable.polynomials import Monomial, Sum, added, content, inverse, join, power, remainder, scaled
+from kineta.notation.readable.polynomials import Monomial, Sum, added, content, inverse, join, power, scaled
 from kineta.notation.readable.ring import Ring
 from kineta.notation.readable.symbolic_powers import Powers, joined_powers, symbolic_power
 from kineta.notation.typesetting import FactorKind, Kinds, composed_kind, kind_of
@@ -170,18 +170,6 @@ def _is_shared_factor(graph: Graph, i: int, users: Mapping[int, set[int]]) -> bo
         ((one),) = above
         above = users.get(one, set()) if graph.op[one] in (Op.MUL, Op.DIV) else above
     return sum(1 + (graph.lhs[k] == graph.rhs[k]) for k in above if graph.op[k] != Op.ADD) > 1
-
-
-def with_squares(ring: Ring, a: Sum, named: Mapping[str, Sum]) -> Sum:
-    """The sum *a* with the squares of *named* sums by their names, where that leaves fewer terms."""
-    for name, value in named.items():
-        square, letter = ring.product(value, value), ring.symbol(name)
-        for lead in value:
-            q, rest = remainder(a, square, join(lead, lead)) if join(lead, lead) in square else ({}, a)
-            found = added(rest, scaled(q, ((letter, 2),)))
-            if q and len(found) < len(a):
-                a = found
-    return a
 
 
 def with_squares_of_momenta(ring: Ring, a: Sum, named: Mapping[str, Sum]) -> Sum:

@@ -25,7 +25,6 @@ from kineta.notation.readable.normal_form import (
     shared_momenta,
     shared_sums_of_roots,
     squared_differences,
-    with_squares,
     with_squares_of_momenta,
 )
 from kineta.notation.readable.parts import NamedParts
@@ -151,7 +150,7 @@ def _named_parts(
 ) -> NamedParts:
     factoring = Factoring(ring)
     given, sums = normal_form(ring, graph, refs, distances)
-    sums = [with_squares(ring, with_numbers(ring, cancelled(ring, a)), given) for a in sums]
+    sums = [with_numbers(ring, cancelled(ring, a)) for a in sums]
     sums = [with_squares_of_momenta(ring, a, given) for a in sums] if given else sums
     start = premises.start
     sums, signs = without_lasting_signs(ring, sums, start) if start is not None else (sums, {})
