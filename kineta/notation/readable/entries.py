@@ -6,13 +6,13 @@ Equal coefficients are joined; what is solved for accelerations is also tried as
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from kineta.notation.rationals import Fraction
 from kineta.notation.readable.angles import forms, with_sums_of_angles
 from kineta.notation.readable.factoring import TRIED, Factoring, written_content
 from kineta.notation.readable.linear_factors import linear_factors
-from kineta.notation.readable.polynomials import Monomial, Sum, added, content, inverse, join, power, scaled
+from kineta.notation.readable.polynomials import Monomial, Sum, inverse, join, scaled
 from kineta.notation.readable.stretches import with_stretches
 from kineta.notation.readable.trees import Tree, product, tree
 from kineta.notation.typesetting import FactorKind
@@ -35,19 +35,7 @@ def gathered(factoring: Factoring, a: Sum) -> Tree:
         forces = _class(factoring, classes[0], 0)
         rest = {m: f for k, part in classes.items() if k for m, f in part.items()}
         ways += [tree([*forces, *t]) for t in _as_products(factoring, rest)]
-    if classes.keys() == {-1, 1} and len(a) <= TRIED:
-        ways += _with_centrifugal_terms(factoring, classes[1], classes[-1])
     return factoring.cheapest(ways, whole=True)
-
-
-def _with_centrifugal_terms(factoring: Factoring, kinetic: Sum, rest: Sum) -> Iterator[Tree]:
-    """An energy, of whose terms without speeds those with the factors of the kinetic ones stand with these."""
-    f, m = content(kinetic)
-    beside = {n: g for n, g in rest.items() if m and abs(g) == f and all(power(n, x) >= p for x, p in m)}
-    if beside:
-        left = {n: g for n, g in rest.items() if n not in beside}
-        inner = _class(factoring, scaled(added(kinetic, beside), inverse(m), 1 / f), 1)
-        yield tree([*product(factoring.monomial(m, f), inner), *(_class(factoring, left, -1) if left else ())])
 
 
 def _fastest(factoring: Factoring, fast: Monomial) -> int:
