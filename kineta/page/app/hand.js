@@ -3,8 +3,8 @@ import * as THREE from "three";
 import { data, live } from "./data.js";
 import { $, digits, el } from "./words.js";
 
-/** Frequency [rad/s] and damping ratio of a body on the cord, and milliseconds of a frame to follow it. */
-const STIFF = 10, DAMPING = 0.8, SLICE = 8;
+/** Frequency [rad/s] and damping ratio of a body on the cord. */
+const STIFF = 10, DAMPING = 0.8;
 /** The most that is felt, in masses of all bodies: at a dead point of a mechanism, or beside a pivot, nothing gives way. */
 const MOST = 10;
 
@@ -80,12 +80,12 @@ export class Hand {
     } else if (e.buttons === 0) this.canvas.classList.toggle("over", Boolean(this.under(e)));
   }
 
-  /** Follow the hand for so many seconds. @param {number} seconds */
-  pull(seconds) {
+  /** Follow the hand for so many seconds, within so many milliseconds. @param {number} seconds @param {number} slice */
+  pull(seconds, slice) {
     const { page, held } = this, { run, engine } = page, began = performance.now();
     held.owed = Math.min(held.owed + seconds, 0.1);
     // What would end behind the slice, as the last part tells, is left to the next frame.
-    for (let at = began, part = 0; (run.pulling || held.owed >= run.dt) && at + part - began < SLICE; part = performance.now() - at, at += part) {
+    for (let at = began, part = 0; (run.pulling || held.owed >= run.dt) && at + part - began < slice; part = performance.now() - at, at += part) {
       if (!run.pulling) {
         const t = run.track.last, { q, v } = run.track.state(t);
         const grip = [...held.weights, ...held.local.toArray(), ...this.target.toArray(), held.stiffness, held.damping];

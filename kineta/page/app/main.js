@@ -17,12 +17,14 @@ import { calm, slow, SPEEDS, together } from "./timing.js";
 import { LiveRun, recordedTrack } from "./track.js";
 import { $, digits, el, save } from "./words.js";
 
-/** Milliseconds of a frame for a run that is computed meanwhile, and while nothing moves; the part of a frame that it has where frames come late anyway. */
-const SLICE = 8, LONG_SLICE = 40, SHARE = 0.4;
-/** Milliseconds after which a run that is computed, words beside the picture, numbers at plots, and one of the plots whose series grow are seen anew. */
-const KNOWN = 150, WORDS = 50, NUMBERS = 120, PLOTS = 100;
-/** How many times rarer words and numbers are written while even the least detail comes late: the browser paints what they stand on. */
-const RARER = 4;
+/** Milliseconds of a frame for the script: what drawing leaves of them, or at least some, is for physics. For a run that is computed while nothing moves, and
+ * the part of the time of a frame that it has where frames come late anyway. */
+const FRAME = 11, LEAST = 3, LONG_SLICE = 40, SHARE = 0.4;
+/** Milliseconds after which a run that is computed is told anew. */
+const KNOWN = 150;
+/** What is done beside the picture: one of the plots whose series grow, the marks at the present time on them, words, numbers. Milliseconds after which it is
+ * done again, and those while even the least detail comes late: the browser paints what they stand on. */
+const CHORES = { plot: [100, 200], mark: [0, 100], words: [50, 200], numbers: [120, 480] };
 /** How far a value is from that of the model if it was set by itself, or constraints have moved it. */
 const FOLLOWED = 1e-9;
 /** Milliseconds without motion after which the picture has all of its detail. */
@@ -47,7 +49,7 @@ class Page {
     this.values = { p: Float64Array.from(data.parameters, (p) => p.value), q: Float64Array.from(data.start.q), v: Float64Array.from(data.start.v) };
     this.span = data.t;
     [this.t] = data.t;
-    Object.assign(this, { playing: false, speed: 1, loop: true, dirty: true, ready: false, frames: [] });
+    Object.assign(this, { playing: false, speed: 1, loop: true, dirty: true, ready: false, wanted: new Set(), done: {} });
     this.run = live ? new LiveRun(engine, data.t) : null;
     this.recorded = data.recorded ? recordedTrack(data.recorded) : null;
     this.units = { kinetic_energy: "J", potential_energy: "J", energy: "J", work: "J", balance: "J", ...Object.fromEntries(attitudes(data.q).flatMap(({ series }) => series.map(({ name, unit }) => [name, unit]))), ...data.units, ...engine.info?.units };
@@ -117,25 +119,18 @@ class Page {
 
   /** The series are new, or have grown. @param {boolean} grown */
   fresh(grown = false) {
-    for (const pane of this.panes) {
-      if (grown) pane.stale = true;
-      else pane.draw();
-    }
+    if (grown) this.grown();
+    else for (const pane of this.panes) pane.draw();
     this.ticks();
     this.say();
     this.drawn = performance.now();
-    this.read(this.drawn, true);
+    for (const name of ["words", "numbers"]) this[name]();
   }
 
-  /** Draw the next one of the plots that are seen and whose series have grown. @param {number} now [ms] */
-  plot(now) {
-    if (now - (this.plotted ?? 0) < PLOTS) return;
-    const waiting = this.panes.filter((x) => x.stale && x.seen);
-    if (!waiting.length) return;
-    this.plotted = now;
-    const next = waiting.reduce((a, b) => (b.drawn < a.drawn ? b : a));
-    next.drawn = now;
-    next.draw();
+  /** The series, or the room for their plots, have grown. */
+  grown() {
+    for (const pane of this.panes) pane.stale = true;
+    this.wanted.add("plot");
   }
 
   say() {
@@ -248,36 +243,45 @@ class Page {
     requestAnimationFrame((next) => this.tick(next));
     if (this.filming) return; // which draws each frame by itself
     this.govern(now);
-    const seconds = Math.min(0.1, (now - this.clock) / 1000), began = performance.now();
-    const late = Math.min(Math.max(SHARE * (now - this.clock), SLICE), LONG_SLICE);
+    const taken = now - this.clock, seconds = Math.min(0.1, taken / 1000);
     this.clock = now;
-    if (this.run && !this.run.done && !this.hand.held) {
-      this.run.more(this.playing || this.stage.changed ? late : LONG_SLICE);
+    this.began = performance.now();
+    if (!this.hand.held && this.playing && this.track.rows) this.go(seconds * this.speed);
+    this.stage.orbit.update();
+    const moving = this.playing || this.stage.changed;
+    if (this.dirty || this.stage.changed) this.show();
+    this.attend(now, !this.playing && !this.hand.held);
+    this.compute(taken, seconds, moving);
+  }
+
+  /** Show what is so many seconds later. @param {number} seconds */
+  go(seconds) {
+    const { last } = this.track, done = this.recorded || this.run.done;
+    this.t += seconds;
+    if (this.t >= last) {
+      const over = done && this.loop;
+      this.t = over ? this.span[0] : last;
+      if (done && !this.loop) this.play(false);
+    }
+    this.dirty = true;
+  }
+
+  /** Compute what is seen in the next frame, while this one is drawn. @param {number} taken milliseconds of the last frame @param {number} seconds for which a hand has
+   * to be followed @param {boolean} moving whether frames are waited for */
+  compute(taken, seconds, moving) {
+    const began = performance.now(), slice = Math.max(FRAME - (began - this.began), LEAST);
+    if (this.hand.held) {
+      this.hand.pull(seconds * this.speed, slice);
+      this.grown();
+      this.dirty = true;
+    } else if (this.run && !this.run.done) {
+      this.run.more(moving ? Math.min(Math.max(SHARE * taken, slice), LONG_SLICE) : LONG_SLICE);
       if (this.run.done || began - (this.drawn ?? 0) > KNOWN) this.fresh(!this.run.done);
       this.dirty ||= this.run.done;
     }
-    if (this.hand.held) {
-      this.hand.pull(seconds * this.speed);
-      this.dirty = true;
-    } else if (this.playing && this.track.rows) {
-      const { last } = this.track, done = this.recorded || this.run.done;
-      this.t += seconds * this.speed;
-      if (this.t >= last) {
-        const over = done && this.loop;
-        this.t = over ? this.span[0] : last;
-        if (done && !this.loop) this.play(false);
-      }
-      this.dirty = true;
-    }
-    this.plot(now);
-    this.stage.orbit.update();
-    if (!this.dirty && !this.stage.changed) return;
-    this.show(now);
-    this.frames.push(performance.now() - began);
-    if (this.frames.length > 600) this.frames.shift();
   }
 
-  show(now) {
+  show() {
     this.dirty = this.stage.changed = false;
     if (!this.playing && !this.hand.held) this.settle();
     const { q, v } = this.state(this.t), seen = this.engine.seen(this.t, q, v, this.values.p);
@@ -290,31 +294,50 @@ class Page {
     this.looking = null;
     this.machine.face(this.stage.camera.position);
     this.stage.render();
-    for (const pane of this.panes) {
-      if (this.hand.held) pane.stale = true;
-      if (pane.seen) pane.point();
-    }
-    this.read(now, !this.playing && !this.hand.held);
+    for (const name of ["mark", "words", "numbers"]) this.wanted.add(name);
   }
 
-  /** What is read beside the picture, as often as somebody reads. @param {number} now [ms] @param {boolean} whole at once */
-  read(now, whole) {
-    const rarer = this.detail === LEVELS.length - 1 ? RARER : 1;
-    if (whole || now - (this.told ?? 0) > rarer * WORDS) {
-      this.told = now;
-      const [from] = this.span, part = (t) => `${(100 * (t - from)) / (this.end - from)}%`, time = $("time");
-      time.max = this.end;
-      time.value = this.t;
-      time.setAttribute("aria-valuetext", `${this.t.toFixed(2)} s`);
-      time.style.setProperty("--part", part(this.t));
-      time.style.setProperty("--known", part(this.track.last));
-      $("clock").textContent = this.t.toFixed(2);
-      this.hand?.read();
+  /** Do what is wanted beside the picture, as often as somebody looks there; while frames come late one thing in a frame, that which has waited longest.
+   * @param {number} now [ms] @param {boolean} whole at once */
+  attend(now, whole) {
+    const late = !whole && this.detail === LEVELS.length - 1, { done } = this, since = (name) => now - (done[name] ?? 0);
+    const due = [...this.wanted].filter((name) => whole || since(name) > CHORES[name][Number(late)]).sort((a, b) => since(b) - since(a));
+    for (const name of late ? due.slice(0, 1) : due) {
+      this.wanted.delete(name);
+      done[name] = now;
+      this[name](now);
     }
-    if (whole || now - (this.numbered ?? 0) > rarer * NUMBERS) {
-      this.numbered = now;
-      for (const pane of this.panes) if (pane.seen) pane.numbers();
+  }
+
+  /** Draw the next one of the plots that are seen and whose series have grown. @param {number} now [ms] */
+  plot(now) {
+    const waiting = this.panes.filter((x) => x.stale), seen = waiting.filter((x) => x.seen);
+    if (seen.length) {
+      const next = seen.reduce((a, b) => (b.drawn < a.drawn ? b : a));
+      next.drawn = now;
+      next.draw();
     }
+    if (waiting.length > Number(seen.length > 0)) this.wanted.add("plot");
+  }
+
+  /** The present time on the plots. */
+  mark() {
+    for (const pane of this.panes) if (pane.seen) pane.point();
+  }
+
+  words() {
+    const [from] = this.span, part = (t) => `${(100 * (t - from)) / (this.end - from)}%`, time = $("time");
+    time.max = this.end;
+    time.value = this.t;
+    time.setAttribute("aria-valuetext", `${this.t.toFixed(2)} s`);
+    time.style.setProperty("--part", part(this.t));
+    time.style.setProperty("--known", part(this.track.last));
+    $("clock").textContent = this.t.toFixed(2);
+    this.hand?.read();
+  }
+
+  numbers() {
+    for (const pane of this.panes) if (pane.seen) pane.numbers();
   }
 
   /** Unless somebody has asked for a time: of bodies that fly apart the motion while they are together, of slow ones as much as is seen. */
@@ -403,10 +426,10 @@ class Page {
     on("png", () => {
       const level = this.detail;
       this.detailed(0);
-      this.show(this.clock);
+      this.show();
       $("view").toBlob((blob) => save(blob, `${NAME}.png`));
       this.detailed(level);
-      this.show(this.clock);
+      this.show();
     });
     on("csv", () => save(new Blob([csv(this.track)], { type: "text/csv" }), `${NAME}.csv`));
     on("webm", () => film(this, NAME));
@@ -424,10 +447,8 @@ class Page {
     addEventListener("keydown", (e) => this.key(e));
     const resized = () => {
       this.stage.resize();
-      for (const pane of this.panes) {
-        pane.resize();
-        pane.stale = true;
-      }
+      for (const pane of this.panes) pane.resize();
+      this.grown();
     };
     for (const x of [$("view").parentElement, $("left")]) new ResizeObserver(resized).observe(x);
   }

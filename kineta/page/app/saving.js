@@ -63,7 +63,7 @@ export async function film(page, name) {
     }
     if (at(k) > page.track.last + 1e-9 || canvas.width !== size[0] || canvas.height !== size[1]) break;
     page.t = at(k);
-    page.show(performance.now());
+    page.show();
     const frame = new VideoFrame(canvas, { timestamp: 1000 * k * each, duration: 1000 * each, visibleRect: { x: 0, y: 0, width, height } });
     encoder.encode(frame, { keyFrame: k % ALONE === 0 });
     frame.close();

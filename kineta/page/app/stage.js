@@ -255,8 +255,13 @@ export class Stage {
     this.renderer?.setPixelRatio(this.rough ? points : Math.min(points, devicePixelRatio * Math.min(1, points)));
   }
 
+  /** Let the picture be drawn, at once and beside the script: without a fence it would begin at the end of the frame, for which the script would wait. */
   render() {
-    this.renderer?.render(this.world, this.camera);
+    if (!this.renderer) return;
+    this.renderer.render(this.world, this.camera);
+    const gl = this.renderer.getContext(), fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    gl.flush();
+    gl.deleteSync(fence);
   }
 }
 
