@@ -11,8 +11,8 @@ export const LEVELS = [
 ];
 /** Frames that are judged together, and milliseconds after which fewer are enough. */
 const FRAMES = 20, SOON = 500, FEW = 4;
-/** Milliseconds from one frame to the next that are late, and in time. */
-const LATE = 20, GOOD = 17.5;
+/** Milliseconds from one frame to the next that are late and in time, as the median of some; of their slow tenth those that are late. */
+const LATE = 20, GOOD = 17.5, SLOW = 24;
 /** Milliseconds in time after which more detail is tried, at first and at most. */
 const TRIED = 3000, LONGEST = 60000;
 /** The part of the time of a frame below which all levels together have to bring it, and how unequal equal frames are: a screen that is
@@ -36,8 +36,8 @@ export class Governor {
     if (!enough) return false;
     const sorted = this.frames.sort((a, b) => a - b), at = (part) => sorted[Math.floor(part * (sorted.length - 1))], median = at(0.5);
     this.frames = [];
-    if (median > LATE) return this.less(now, median, at(0.9) - at(0.1) < UNEQUAL * median);
-    if (median > GOOD) this.tried = now;
+    if (median > LATE || at(0.9) > SLOW) return this.less(now, median, at(0.9) - at(0.1) < UNEQUAL * median);
+    if (median > GOOD || at(0.9) > LATE) this.tried = now;
     if (this.level && now - this.tried > this.wait) return this.more(now);
     return false;
   }

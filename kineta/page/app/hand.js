@@ -14,8 +14,8 @@ export class Hand {
     Object.assign(this, { page, ray: new THREE.Raycaster(), plane: new THREE.Plane(), target: new THREE.Vector3(), held: null });
     this.ray.layers.enableAll(); // solids that are drawn as one are met each by itself
     const material = new THREE.MeshBasicMaterial({ color: "#e4572e" });
-    this.cord = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 12).translate(0, 0.5, 0), material);
-    this.knob = new THREE.Mesh(new THREE.SphereGeometry(1, 20, 14), material);
+    this.cord = new THREE.Mesh(new THREE.CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0), material);
+    this.knob = new THREE.Mesh(new THREE.SphereGeometry(1, 12, 8), material);
     this.foot = this.knob.clone();
     this.group = new THREE.Group();
     this.group.add(this.cord, this.knob, this.foot);

@@ -13,7 +13,7 @@ const scene = data.scene;
 const Y = new THREE.Vector3(0, 1, 0), PLACE = new THREE.Vector3(), A = new THREE.Vector3(), D = new THREE.Vector3();
 /** Bodies beyond which a machine has many. */
 const MANY = 20;
-/** Cells whose vertices are one in coarse meshes, in sizes of the machine, where the picture has a point for each of the window. */
+/** Cells whose vertices are one in coarse meshes, in sizes of the machine, where the picture has a point for each of the window; they grow as what a point covers. */
 const CELL = 0.014;
 /** Straight parts of a rope that is slack. */
 const LINKS = 16;
@@ -143,7 +143,7 @@ export class Machine {
     this.root.traverse((x) => { if (x.isMesh && !x.renderOrder && !x.userData.crowd) solids.push(x); });
     for (const x of solids) {
       const { geometry, material } = (x.userData.whole ??= { geometry: x.geometry, material: x.material });
-      x.geometry = level.whole ? geometry : this.coarse(geometry, (CELL * this.size) / level.points);
+      x.geometry = level.whole ? geometry : this.coarse(geometry, (CELL * this.size) / level.points ** 2);
       x.material = level.gloss ? material : this.dull(material);
       x.layers.set(together ? UNSEEN : 0);
     }

@@ -29,6 +29,12 @@ test("what is in time keeps its detail, and gets it back", () => {
   assert.equal(drawn([12, 9, 7, 5, 3], 12, governor, now).levels.at(-1), 0);
 });
 
+test("where some frames of many come late there is less detail", () => {
+  const governor = new Governor();
+  for (let k = 1; k <= 40; k++) governor.frame(17 * k, k % 5 ? 16.7 : 33.4);
+  assert.ok(governor.level > 0);
+});
+
 test("detail that does not help is not left out", () => {
   const { levels } = drawn([50, 50, 50, 50, 50], 30);
   assert.ok(levels.includes(LEVELS.length - 1));
