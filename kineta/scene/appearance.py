@@ -35,7 +35,7 @@ from kineta.spatial.vector import Vector, identity
 def shaped_bodies(system: System, *, masked: bool = False) -> frozenset[str]:
     """The bodies that are not drawn by what follows from the description: those with shapes of their own; of a machine with a
     mesh also those without mass, and those that are fixed to a body with shapes. Meshes that cannot be drawn are no shapes.
-    *masked*: those of them in which joints are not seen, with nothing, and of a machine with a mesh all.
+    *masked*: those of them between which joints are not seen, with nothing, and of a machine with a mesh all.
     """
     absent = unreadable(system)
     found = [x for x in system.appearance if isinstance(x, BodyShape) and x not in absent]

@@ -54,12 +54,13 @@ def _read(model: str, file: str, count: int) -> Surface:
     path = Path(model).parent / file
     if not path.is_file():
         raise MeshError(f"there is no file '{file}'")
-    return mesh(path, max(LEAST, TRIANGLES // count))
+    written = path.stat()
+    return mesh(path, (written.st_mtime_ns, written.st_size), max(LEAST, TRIANGLES // count))
 
 
 @lru_cache(maxsize=KEPT)
-def mesh(path: Path, triangles: int) -> Surface:
-    """The surface in a file, with this number of *triangles* at most.
+def mesh(path: Path, written: tuple[int, int], triangles: int) -> Surface:
+    """The surface in a file, with this number of *triangles* at most; *written*: when, and its size, by which another one is known.
 
     Raises :class:`MeshError` for a file that is damaged or holds no triangles, :class:`MissingPackageError` without trimesh.
     """

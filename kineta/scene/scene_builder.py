@@ -20,6 +20,9 @@ from kineta.scene.scene import BODY, FIXED, JOINT, Solid
 from kineta.spatial.rotation import about, rodrigues
 from kineta.spatial.vector import Matrix, Vector, identity
 
+#: Kinds of solids at joints that turn.
+HINGES = ("hinge", "ball")
+
 
 @dataclass
 class SceneBuilder:
@@ -27,7 +30,7 @@ class SceneBuilder:
 
     frames : axes (to ground axes) and origin of every frame, the ground first; owners : the body of each, "" for the ground
     places : the frame of each body; numbers : of solids, in the order in which they were asked for
-    shaped_bodies : bodies with solids of their own, described in the model; masked : those of them with a mesh
+    shaped_bodies : bodies with solids of their own, described in the model; masked : those between which joints are not seen
     tables : frames without mass that carry planes
     """
 
@@ -70,12 +73,12 @@ class SceneBuilder:
         self.add(Solid(kind, frame, owner, part, numbers, to, name))
 
     def add(self, solid: Solid) -> None:
-        """Add a *solid*, but for one of a body with solids of its own, and for a joint or rail of one that masks it."""
-        hidden = self.masked | self.tables
+        """Add a *solid*, but for one of a body with solids of its own, and for a joint or rail between bodies that mask it."""
         if solid.part == BODY and solid.owner in self.shaped_bodies:
             return
+        beside = {solid.owner, self.owners[solid.frame], solid.name if solid.kind in HINGES else ""} - {""}
         joint = solid.part == JOINT or solid.kind == "rail"
-        if joint and hidden & {solid.owner, self.owners[solid.frame], solid.name}:
+        if joint and beside and (beside <= self.masked or beside & self.tables):
             return
         self.solids.append(solid)
 
@@ -165,7 +168,7 @@ class _Walk:
     def _hinge(self, kind: str, axis: Vector) -> None:
         """A joint at the place reached; two turns about one place are a ball."""
         s = self.builder
-        if kind == "ball" and self.turned and self.r.is_zero and s.solids and s.solids[-1].kind in ("hinge", "ball"):
+        if kind == "ball" and self.turned and self.r.is_zero and s.solids and s.solids[-1].kind in HINGES:
             s.solids[-1] = replace(s.solids[-1], kind="ball")
             return
         at = s.number(self.r.refs)

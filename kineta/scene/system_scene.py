@@ -14,14 +14,15 @@ from kineta.model.system import System
 from kineta.scene import appearance
 from kineta.scene.default_solids import add_default_solids
 from kineta.scene.height_fields import height_fields
+from kineta.scene.meshes import unreadable
 from kineta.scene.scene import Scene
 from kineta.scene.scene_builder import SceneBuilder, ground_scene, walk
 
 
 def scene(system: System | Equations) -> Scene:
-    """The scene of *system*, made once for its equations."""
+    """The scene of *system*, made once for its equations and the meshes that can be drawn."""
     equations = system if isinstance(system, Equations) else equations_of(system)
-    return equations.memo(Scene, lambda: _scene(equations.alone()))
+    return equations.memo((Scene, unreadable(equations.system)), lambda: _scene(equations.alone()))
 
 
 def _scene(d: Derivation) -> Scene:

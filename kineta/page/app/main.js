@@ -49,7 +49,7 @@ class Page {
     this.values = { p: Float64Array.from(data.parameters, (p) => p.value), q: Float64Array.from(data.start.q), v: Float64Array.from(data.start.v) };
     this.span = data.t;
     [this.t] = data.t;
-    Object.assign(this, { playing: false, speed: 1, loop: true, dirty: true, ready: false, wanted: new Set(), done: {} });
+    Object.assign(this, { playing: false, speed: 1, loop: true, dirty: true, ready: false, wanted: new Set(), done: {}, asked: { p: new Set(), q: new Set(), v: new Set() } });
     this.run = live ? new LiveRun(engine, data.t) : null;
     this.recorded = data.recorded ? recordedTrack(data.recorded) : null;
     this.units = { kinetic_energy: "J", potential_energy: "J", energy: "J", work: "J", balance: "J", ...Object.fromEntries(attitudes(data.q).flatMap(({ series }) => series.map(({ name, unit }) => [name, unit]))), ...data.units, ...engine.info?.units };
@@ -74,7 +74,10 @@ class Page {
   set(word, places, values) {
     const follow = word === "p" ? this.engine.starts(this.values.p) : [];
     const kept = follow.map(([of, k, x]) => Math.abs(this.values[of][k] - x) > FOLLOWED * (1 + Math.abs(x)));
-    places.forEach((k, i) => { this.values[word][k] = values[i]; });
+    places.forEach((k, i) => {
+      this.values[word][k] = values[i];
+      this.asked[word].add(k);
+    });
     if (follow.length) this.engine.starts(this.values.p).forEach(([of, k, x], i) => { if (!kept[i]) this.values[of][k] = x; });
     this.again(word === "p");
   }
@@ -83,6 +86,7 @@ class Page {
     this.values.p.set(data.parameters.map((p) => p.value));
     this.values.q.set(data.start.q);
     this.values.v.set(data.start.v);
+    for (const places of Object.values(this.asked)) places.clear();
     this.t = this.span[0];
     this.again(true);
   }
@@ -110,6 +114,17 @@ class Page {
     $("keep").textContent = this.beside ? "Keep the dashed curves no longer (k)" : "Keep these curves beside others (k)";
     $("keep").setAttribute("aria-pressed", String(Boolean(this.beside)));
     for (const pane of this.panes) pane.build();
+  }
+
+  /** What is not at the start as somebody has set it, since constraints or contacts are stronger: a sentence, or none. */
+  corrected() {
+    const first = this.state(this.span[0]), told = new Set();
+    for (const word of ["q", "v"]) for (const k of this.asked[word]) {
+      const name = data[word][k], [is, asked] = [first, this.values].map((x) => x[word][k]);
+      if (Math.abs(is - asked) <= FOLLOWED * (1 + Math.abs(asked))) continue;
+      told.add(/\.q[wxyz]$/.test(name) ? `the attitude of ${name.slice(0, -3)} is another one` : `${name} is ${digits(is)}, not ${digits(asked)}`);
+    }
+    return told.size ? `At the start ${[...told].join(", ")}, by constraints or contacts. ` : "";
   }
 
   /** Coordinates and speeds at a time; of a motion that does not begin, those that were asked for. */
@@ -154,7 +169,7 @@ class Page {
     const kept = this.engine.info.residuals ? ` · constraints kept to ${digits(largest(track.column("residual")), 3)}` : "";
     const { spells, seconds } = this.engine.model.stepped;
     const over = spells ? ` · by time stepping ${spells === 1 ? "once" : `${spells} times`}, for ${digits(seconds, 3)} s in all, where events could not go on${this.run.hurried ? ", or not keep up with the hand" : ""}` : "";
-    told.append(el("b", "", `${digits(this.run.milliseconds, 3)} ms`), ` for ${digits(track.last - this.span[0], 3)} s · ${steps} steps${over}${balance}${kept}${this.fitted ?? ""}`);
+    told.append(el("b", "", this.corrected()), el("b", "", `${digits(this.run.milliseconds, 3)} ms`), ` for ${digits(track.last - this.span[0], 3)} s · ${steps} steps${over}${balance}${kept}${this.fitted ?? ""}`);
   }
 
   /** To the event after, or with -1 before, the present time, which is told. @param {number} way */
