@@ -60,7 +60,7 @@ def _read(model: str, file: str, count: int) -> Surface:
 
 @lru_cache(maxsize=KEPT)
 def mesh(path: Path, written: tuple[int, int], triangles: int) -> Surface:
-    """The surface in a file, with this number of *triangles* at most; *written*: when, and its size, by which another one is known.
+    """The surface in a file, with this number of *triangles* at most; *written*: when, and its size, which tell another one.
 
     Raises :class:`MeshError` for a file that is damaged or holds no triangles, :class:`MissingPackageError` without trimesh.
     """

@@ -335,6 +335,21 @@ def test_what_is_refused_is_said_and_mended_by_another_value(chromium: Any, tmp_
         assert tab.said == []
 
 
+def test_a_start_that_constraints_correct_is_told(chromium: Any, tmp_path: Path) -> None:
+    change = "([name, x]) => kineta.sliders.all.find((s) => s.name === name).change(x)"
+    told = "() => document.getElementById('told').textContent"
+    with opened(chromium, shown(tmp_path, "fourbar", 0.1)) as tab:
+        tab.do(change, ["beta", 0.6])
+        now = tab.do("() => kineta.track.column('beta')[0]")
+        assert now != pytest.approx(0.6, abs=1e-3)
+        assert f"At the start beta is {now:.4f}, not 0.6000, by constraints or contacts." in tab.do(told)
+        tab.do(change, ["a", 0.31])  # what follows it was not set
+        assert "At the start beta is" in tab.do(told)
+        tab.page.click("#back")
+        assert "At the start" not in tab.do(told)
+        assert tab.said == []
+
+
 #: Forces that come to the edge of where they are defined, what page and library say they need, and of what.
 EDGES = {
     "-k*sqrt(x) - 1": ("'sqrt(x)' needs x >= 0", "x"),

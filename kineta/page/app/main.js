@@ -76,6 +76,7 @@ class Page {
     const kept = follow.map(([of, k, x]) => Math.abs(this.values[of][k] - x) > FOLLOWED * (1 + Math.abs(x)));
     places.forEach((k, i) => {
       this.values[word][k] = values[i];
+      this.asked[word].delete(k); // so that the last one is told
       this.asked[word].add(k);
     });
     if (follow.length) this.engine.starts(this.values.p).forEach(([of, k, x], i) => { if (!kept[i]) this.values[of][k] = x; });
@@ -120,11 +121,12 @@ class Page {
   corrected() {
     const first = this.state(this.span[0]), told = new Set();
     for (const word of ["q", "v"]) for (const k of this.asked[word]) {
-      const name = data[word][k], [is, asked] = [first, this.values].map((x) => x[word][k]);
-      if (Math.abs(is - asked) <= FOLLOWED * (1 + Math.abs(asked))) continue;
-      told.add(/\.q[wxyz]$/.test(name) ? `the attitude of ${name.slice(0, -3)} is another one` : `${name} is ${digits(is)}, not ${digits(asked)}`);
+      const name = data[word][k], pair = [first, this.values].map((x) => x[word][k]), [is, asked] = pair, [now, set] = pair.map((x) => digits(x));
+      if (now === set || Math.abs(is - asked) <= FOLLOWED * (1 + Math.abs(asked))) continue;
+      told.add(/\.q[wxyz]$/.test(name) ? `the attitude of ${name.slice(0, -3)} is another one` : `${name} is ${now}, not ${set}`);
     }
-    return told.size ? `At the start ${[...told].join(", ")}, by constraints or contacts. ` : "";
+    const [last, ...more] = [...told].reverse();
+    return last ? `At the start ${last}${more.length ? ", and others likewise" : ""}, by constraints or contacts. ` : "";
   }
 
   /** Coordinates and speeds at a time; of a motion that does not begin, those that were asked for. */
