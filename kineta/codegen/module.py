@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kineta.codegen.lane_steps import lane_core
 from kineta.codegen.loops import loop_batch, loop_core, pointers
 from kineta.codegen.scalar_ir import LIBRARY, Needs, core
 from kineta.codegen.simd import batch_entries, distinct
 from kineta.codegen.sincos import SINES, WIDTHS, lanes, real, sincos, suffix
 from kineta.codegen.spilling import spill_plan
 from kineta.codegen.target import Target
+from kineta.expr.lane_program import LANES, LaneProgram
 from kineta.expr.loop_program import LoopProgram
 from kineta.expr.program import StraightLineProgram
 
@@ -30,9 +32,15 @@ def module(programs: Sequence[StraightLineProgram], target: Target, *, batch: bo
             if batch:
                 parts += [_each(program), loop_core(program, width, target, 1, needs), loop_batch(program, width)]
             continue
-        steps = spill_plan(program, target.registers)
-        parts += [core(steps, program.results, 1, packed, needs, fused=target.fuses), _scalar(program)]
+        steps = None
+        if isinstance(program, LaneProgram) and width == LANES:
+            parts.append(lane_core(program, target, packed, needs))
+        else:
+            steps = spill_plan(program, target.registers)
+            parts.append(core(steps, program.results, 1, packed, needs, fused=target.fuses))
+        parts.append(_scalar(program))
         if batch:
+            steps = steps or spill_plan(program, target.registers)
             parts += [
                 _each(program),
                 core(steps, distinct(program), width, 1, needs, fused=target.fuses),
@@ -54,6 +62,7 @@ def sines_module(target: Target) -> str:
 
 def _declarations(width: int) -> str:
     lines = [
+        "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)",
         "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
     ]
     for w in {1, 2, 4, 8, width}:

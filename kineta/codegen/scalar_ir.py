@@ -41,6 +41,8 @@ _ZERO = (0.0).hex()
 KEPT = 18
 #: Distances that one byte of an x86 instruction tells: in bytes, or in vectors of 64 bytes.
 REACH = 256
+#: Results from which on their lines of the cache are brought near: where these are in no cache of the core, stores would wait.
+MANY = 512
 #: Windows of scratch memory in registers at most.
 WINDOWS = 9
 
@@ -66,31 +68,62 @@ def core(
     shared: Container[int] = (),
     *,
     fused: bool,
+    later: int = 0,
 ) -> str:
     """Definition of the core functions of a program with the output operands *results*.
 
     They are ``@name.core.W(ptr in_0, ..., ptr out)`` for the width W, of numbers or vectors. *packed* is the largest number of
     angles whose sines a scalar core computes in one vector; the input blocks *shared*, by index, are numbers at any width. With
-    *fused* sums take in the products that are scheduled with them.
+    *fused* sums take in the products that are scheduled with them. Results are brought near before they are stored; those that
+    stand behind a last parameter ``ptr later`` and are stored by others if there are so many of them *later*.
     """
     program = plan.program
     pointers = [*(f"%in{i}" for i in range(len(program.inputs))), "%out"]
-    parameters, arguments = (", ".join(f"{kind} {p}" for p in pointers) for kind in ("ptr noalias", "ptr"))
-    name = f"@{program.name}.core.{width}"
-    # Spilled vectors are whole in lines of the cache.
-    aligned = f" alignstack({8 * width})" if width > 1 else ""
     writer = ScalarWriter(program, results, width, packed, needs, shared, fused=fused)
+    name, more, n = f"@{program.name}.core.{width}", ["%later"] if later else [], later or len(results)
+    near = _brought_near([*pointers, *more][-1], n, len(plan.chunks)) if width == 1 and n >= MANY else ()
+    return functions(plan, writer, name, pointers, more, near)
+
+
+def functions(
+    plan: SpillPlan,
+    writer: ScalarWriter,
+    name: str,
+    pointers: Sequence[str],
+    more: Sequence[str] = (),
+    behind: Sequence[str] = (),
+) -> str:
+    """Definition of the function *name* of *pointers* and *more*: what *writer* makes of the chunks of *plan*, each with
+    instructions *behind* it.
+    """
     bodies = [writer.body(chunk) for chunk in plan.chunks]
+    given, parameters = (", ".join(f"ptr noalias {p}" for p in own) for own in (pointers, [*pointers, *more]))
+    # Spilled vectors are whole in lines of the cache.
+    aligned = f" alignstack({8 * writer.width})" if writer.width > 1 else ""
     if len(bodies) == 1:
         return f"define internal void {name}({parameters}) nounwind{aligned} {{\n{bodies[0]}  ret void\n}}\n"
     parts = [
-        f"define internal void {name}.{i}({parameters}, ptr noalias %w) nounwind noinline{aligned} {{\n{body}  ret void\n}}\n"
+        f"define internal void {name}.{i}({given}, ptr noalias %w) nounwind noinline{aligned} {{\n{body}  ret void\n}}\n"
         for i, body in enumerate(bodies)
     ]
-    calls = "".join(f"  call void {name}.{i}({arguments}, ptr %w)\n" for i in range(len(parts)))
-    scratch = f"  %w = alloca [{plan.slots} x {real(width)}], align 64\n"
+    arguments = ", ".join(f"ptr {p}" for p in pointers)
+    calls = "".join(
+        f"  call void {name}.{i}({arguments}, ptr %w)\n{text}" for i, text in enumerate(behind or [""] * len(bodies))
+    )
+    scratch = f"  %w = alloca [{plan.slots} x {writer.T}], align 64\n"
     parts.append(f"define internal void {name}({parameters}) nounwind {{\n{scratch}{calls}  ret void\n}}\n")
     return "".join(parts)
+
+
+def _brought_near(base: str, results: int, chunks: int) -> list[str]:
+    """Behind each of some *chunks* the instructions that bring lines of the cache with some of the *results* near."""
+    lines = -(-results // 8)
+    texts = [
+        f"  %line{k} = getelementptr double, ptr {base}, i64 {8 * k}\n"
+        f"  call void @llvm.prefetch.p0(ptr %line{k}, i32 1, i32 3, i32 1)\n"
+        for k in range(lines)
+    ]
+    return ["".join(texts[lines * i // chunks : lines * (i + 1) // chunks]) for i in range(chunks)]
 
 
 class ScalarWriter:

@@ -20,13 +20,17 @@ from kineta.equations.formulas import (
     checked_order,
     formulas,
     printed_equations,
+    simplified,
     with_kept_names,
 )
 from kineta.errors import ArgumentError, ModelError, did_you_mean, one_of, shown
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
+from kineta.expr.lane_program import LaneProgram
 from kineta.expr.program import StraightLineProgram
 from kineta.mechanics import loops_over_components
+from kineta.mechanics.acceleration_derivatives import articulated
+from kineta.mechanics.columns import ColumnNumbers, ColumnSteps
 from kineta.mechanics.constraints.solution_strategies import AUTO, MULTIPLIERS, STRATEGY_NAMES
 from kineta.mechanics.derivation import Array, Derivation
 from kineta.mechanics.formalisms import hamilton
@@ -42,7 +46,7 @@ from kineta.model.system import System, a_system
 from kineta.model.transformations.components import Components
 from kineta.model.transformations.equivalents import parametrised
 from kineta.model.transformations.isomorphism import isomorphisms, named_as
-from kineta.passes.hoist import hoist
+from kineta.passes.hoist import Outputs, hoist
 from kineta.passes.simplify import stages
 from kineta.passes.step_recorder import UnsuitedError
 from kineta.records import dataclass
@@ -63,6 +67,8 @@ REPORTED: Mapping[str, Callable[[Formalism, Derivation], Iterator[Step]]] = {
     "canonical": lambda _, derivation: hamilton.steps(derivation),
 }
 
+#: Operations from which on columns of derivatives are computed in lanes: for fewer, straight code is as fast.
+LONG = 8_000
 #: Systems whose equations are cached, the most recently used.
 CACHED_EQUATIONS = 8
 
@@ -297,9 +303,26 @@ class Equations:
             ):
                 return looped
             shown = self.formulas(name)
-            return _lowered(shown.symbols, name, shown.array)
+            found = _lowered(shown.symbols, name, shown.array)
+            if found[1].n_operations < LONG or name not in self.method.columns:
+                return found
+            return self._in_lanes(shown, self.method.columns[name]) or found
 
         return self.memo((StraightLineProgram, name), made)
+
+    def _in_lanes(
+        self, shown: Formulas, blocks: Sequence[str]
+    ) -> tuple[StraightLineProgram, StraightLineProgram] | None:
+        """The programs of *shown*, derivatives by *blocks*, with their columns in lanes; None where these do not suit."""
+        d = self.alone()
+        if not articulated(d):
+            return None
+        numbers, own = ColumnNumbers(d), symbols(self.system, Graph())
+        own.graph.copy_from(shown.graph)
+        own, refs = simplified(d, {"": numbers.refs()}, self.system.parameter_names, own)
+        steps = ColumnSteps(numbers, blocks, own.graph, refs[""])
+        setup, (main, given) = _with_numbers(own, shown.quantity, shown.array, steps.given)
+        return setup, LaneProgram.of(main, given, steps.first, steps.steps)
 
     def _over_components(self, quantity: str) -> tuple[StraightLineProgram, StraightLineProgram] | None:
         """The programs of a *quantity* in loops over components that are alike; None where such loops do not suit."""
@@ -524,6 +547,14 @@ def _unpickled(system: System, formalism: str | Formalism, strategy: str, left_o
 
 def _lowered(symbols: Symbols, quantity: str, array: Array) -> tuple[StraightLineProgram, StraightLineProgram]:
     """The programs of :meth:`Equations.programs`."""
+    setup, (main,) = _with_numbers(symbols, quantity, array)
+    return setup, main
+
+
+def _with_numbers(
+    symbols: Symbols, quantity: str, array: Array, numbers: Sequence[Ref] = ()
+) -> tuple[StraightLineProgram, list[StraightLineProgram]]:
+    """The programs of :meth:`Equations.programs`, and after the last one that of some *numbers*."""
     known: dict[str, Sequence[Ref]] = {"t": (symbols.t,), "q": symbols.q, "v": symbols.v, "momentum": symbols.momenta}
     known |= {"tau": symbols.tau}
     asked = row_of(quantity).arguments
@@ -531,9 +562,13 @@ def _lowered(symbols: Symbols, quantity: str, array: Array) -> tuple[StraightLin
     refs = iter(array.refs)
     name = identifier(quantity).strip("_")
     parts = array.parts or ((name, array.shape),)
-    outputs = {part: (shape, [next(refs) for _ in range(prod(shape))]) for part, shape in parts}
-    setup, main = hoist(symbols.graph, inputs, {name: outputs}, symbols.p, name)
-    return setup, main[name]
+    functions: dict[str, Outputs] = {
+        name: {part: (shape, [next(refs) for _ in range(prod(shape))]) for part, shape in parts}
+    }
+    if numbers:
+        functions["numbers"] = {"numbers": ((len(numbers),), numbers)}
+    setup, programs = hoist(symbols.graph, inputs, functions, symbols.p, name)
+    return setup, list(programs.values())
 
 
 def _counted(setup: StraightLineProgram, main: StraightLineProgram) -> Operations:

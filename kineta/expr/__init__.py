@@ -2,5 +2,5 @@
 
 A node is an integer into flat lists, so that equal expressions are one node and graphs of a million nodes stay quick. The graph
 knows no mechanics. Reading order: ``op``, ``row``, ``graph``, ``walk``, ``tables``, ``lowering``,
-``program``, ``loop_program``, ``count``.
+``program``, ``loop_program``, ``lane_program``, ``count``.
 """

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from kineta.expr.graph import ZERO, Ref, neg
 from kineta.mechanics import tangent
-from kineta.mechanics.algorithms.articulated_bodies import articulated_bodies
+from kineta.mechanics.algorithms.articulated_bodies import ArticulatedBodies, articulated_bodies
 from kineta.mechanics.algorithms.forward_derivatives import rate_answers
 from kineta.mechanics.algorithms.inverse_derivatives import Pairs
 from kineta.mechanics.algorithms.motion_changes import MotionChanges
@@ -42,7 +42,7 @@ def _written(d: Derivation) -> list[Mapping[str, Array]]:
     found: list[Mapping[str, Array]] = []
     if "graph" in inverse:
         found.append({part: tangent.RULES[part](d) for part in PARTS})
-    if _articulated(d):
+    if articulated(d):
         found += [_by_bodies(d, way) for way in frames]
     if len(frames) > 1:
         found.append(_by_factors(d, _fewest(d, frames)))
@@ -68,7 +68,7 @@ def _free_rates(d: Derivation) -> tuple[At, ...]:
     )
 
 
-def _articulated(d: Derivation) -> bool:
+def articulated(d: Derivation) -> bool:
     """Return whether articulated bodies apply: rates are speeds but for factors and what time adds, and nothing binds them."""
     s, rates = d.symbols, [rate for link in d.mechanism.links for rate in link.rates]
     if s.projected or d.rows or inertia_elements.given(s) or not d.mechanism.one_to_one:
@@ -80,7 +80,8 @@ def _articulated(d: Derivation) -> bool:
     return all(x == ZERO for row in (*by_q, *by_v) for x in row)
 
 
-def _by_bodies(d: Derivation, frames: Frames) -> Mapping[str, Array]:
+def articulated_motion(d: Derivation, frames: Frames) -> tuple[MotionChanges, ArticulatedBodies]:
+    """The changes of all rates in the motion under tau, and the articulated bodies."""
     g, n = d.graph, len(d.symbols.v)
     tau = [g.add(t, q) for t, q in zip(d.symbols.tau, d.elements.forces, strict=True)]
     still, applied = seen_motion(d, [ZERO] * n, held=frames.held)
@@ -88,7 +89,12 @@ def _by_bodies(d: Derivation, frames: Frames) -> Mapping[str, Array]:
     wdot = [x + y.n for x, y in zip(still.W(1), bodies.accelerations, strict=True)]
     a = [x + y.f for x, y in zip(still.X(2), bodies.accelerations, strict=True)]
     F = [bodies.transmitted(i) for i in range(len(a))]
-    m = MotionChanges(still.mechanism, still.W(0), wdot, a, F, _free_rates(d))
+    return MotionChanges(still.mechanism, still.W(0), wdot, a, F, _free_rates(d)), bodies
+
+
+def _by_bodies(d: Derivation, frames: Frames) -> Mapping[str, Array]:
+    g, n = d.graph, len(d.symbols.v)
+    m, bodies = articulated_motion(d, frames)
     found = rate_answers(m, bodies, frames.sharing)
     compliance = _on_speeds(d, found.by_force, forces=True)
     rows = {"tau": compliance}

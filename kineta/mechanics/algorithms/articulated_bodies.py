@@ -78,7 +78,11 @@ class ArticulatedBodies:
 
     def guarded(self, graph: Graph, refs: Sequence[Ref]) -> list[Ref]:
         """*refs* for the speeds, one for each: NaN where a pivot is at the level of rounding."""
-        return [reduce(graph.guard, tests, x) for x, tests in zip(refs, self.tests, strict=True)]
+        return [self.guarded_by(graph, k, x) for k, x in enumerate(refs)]
+
+    def guarded_by(self, graph: Graph, speed: int, x: Ref) -> Ref:
+        """The reference *x*: NaN where the acceleration of a *speed* depends on a pivot at the level of rounding."""
+        return reduce(graph.guard, self.tests[speed], x)
 
 
 def forward_dynamics(motion: LinkMotion, tau: Sequence[Ref], applied: Mapping[int, Wrench]) -> list[Ref]:

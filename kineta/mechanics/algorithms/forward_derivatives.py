@@ -52,7 +52,7 @@ class _Row:
     beta: Vector
 
 
-class _Loads:
+class Loads:
     """B of the articulated bodies of all links, n = N y and f = F y, and the rows b of the rates."""
 
     def __init__(self, m: MotionChanges, bodies: ArticulatedBodies) -> None:
@@ -147,7 +147,7 @@ def _without_row(M: Matrix, e: int) -> Matrix:
 class _Answers:
     """The rows of all rates at the links that carry them, in the frames of these links, and the columns A."""
 
-    def __init__(self, m: MotionChanges, frames: CommonFrames, loads: _Loads, *, far: bool) -> None:
+    def __init__(self, m: MotionChanges, frames: CommonFrames, loads: Loads, *, far: bool) -> None:
         self.m, self.frames, self.steps = m, frames, loads.bodies.steps
         self.rates = [at for at in m.rates if at in self.steps]
         self.of_link: list[list[At]] = [[] for _ in m.links]
@@ -166,7 +166,7 @@ class _Answers:
         for at in self.rates:
             self._force(at)
 
-    def _first(self, at: At, loads: _Loads) -> _Row:
+    def _first(self, at: At, loads: Loads) -> _Row:
         """The row of a rate at its own link."""
         i, j = at
         G, beta = first_row(self.m.links[i].rates[j], self.steps[at], loads.b[at])
@@ -284,7 +284,7 @@ def rate_answers(m: MotionChanges, bodies: ArticulatedBodies, sharing: Sharing) 
     frames of *sharing*.
     """
     frames = CommonFrames(m.mechanism, hubs(m.mechanism, sharing))
-    loads = _Loads(m, bodies)
+    loads = Loads(m, bodies)
     chain = all(link.parent == i - 1 for i, link in enumerate(m.links))
     answers = _Answers(m, frames, loads, far=chain and len(m.links) > FAR and len(set(frames.hub)) == 1)
     found = RateAnswers({}, {}, answers.by_force)

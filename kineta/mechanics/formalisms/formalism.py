@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from kineta.expr.graph import Ref
@@ -45,6 +45,7 @@ class Formalism:
     applies : "" where the formalism applies to a system, else the sentence of the reason why not
     rules : cheaper rules for single quantities
     loops : programs of quantities of long trees as steps in loops over the links
+    columns : for quantities that ``mechanics.columns`` writes their blocks of variables
     """
 
     name: str
@@ -54,6 +55,7 @@ class Formalism:
     applies: Callable[[System], str] = always
     rules: Mapping[str, Rule] = field(default_factory=dict)
     loops: Mapping[str, Loops] = field(default_factory=dict)
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def derivation(self, system: System, *, exact: bool = False) -> Derivation:
         """Return a derivation of *system* by this formalism, in a graph of its own; an *exact* derivation rounds no constant."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from kineta.expr.graph import ZERO
 from kineta.mechanics import acceleration_derivatives, force_derivatives
 from kineta.mechanics.algorithms import articulated_bodies, composite_bodies
+from kineta.mechanics.columns import BLOCKS
 from kineta.mechanics.derivation import Array, Derivation, matrix, vector
 from kineta.mechanics.elements import inertia_elements
 from kineta.mechanics.formalisms.formalism import Formalism
@@ -145,4 +146,5 @@ NEWTON_EULER = Formalism(
         **forward_derivatives.LOOPS,
         **inverse_derivatives.LOOPS,
     },
+    columns=BLOCKS,
 )

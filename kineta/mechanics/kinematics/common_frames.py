@@ -50,21 +50,25 @@ class CommonFrames:
                 R, r = self._seen[hub[p]][p]
                 self._seen[hub[p]][i] = axes_beyond(R, link), r + R @ link.offset
 
+    def seen(self, i: int) -> tuple[Matrix, Vector]:
+        """The axes and the origin of link i in its frame."""
+        return self._seen[self.hub[i]][i]
+
     def wrench(self, i: int, F: Wrench) -> Wrench:
         """*F* about the origin of link i, in link axes, in its frame."""
-        return F if self.hub[i] == i else wrench_seen(self._seen[self.hub[i]][i], F)
+        return F if self.hub[i] == i else wrench_seen(self.seen(i), F)
 
     def twist(self, i: int, X: Twist, w: Vector | None = None) -> Twist:
         """*X* about the origin of link i, in link axes, in its frame; *w* is its angular part there, if that is known."""
         if self.hub[i] == i:
             return X
-        R, r = self._seen[self.hub[i]][i]
+        R, r = self.seen(i)
         w = R @ X.w if w is None else w
         return Twist(w, R @ X.v + r.cross(w))
 
     def vector(self, i: int, y: Vector) -> Vector:
         """*y* in the axes of link i, in those of its frame."""
-        return y if self.hub[i] == i else self._seen[self.hub[i]][i][0] @ y
+        return y if self.hub[i] == i else self.seen(i)[0] @ y
 
     def inward(self, i: int, F: Wrench) -> Wrench:
         """*F* in the frame of link i, in the frame of its carrier."""
