@@ -13,6 +13,7 @@ import pytest
 
 import kineta as kn
 from tests.hybrid.peer import FloatArray, Machine
+from tests.hybrid.peer_motion import move
 from tests.hybrid.random_machines import agrees, at_random, forces, problem, stays_admissible, text
 from tests.support import quick_but
 
@@ -67,3 +68,32 @@ def test_motions_stay_on_their_planes_and_within_their_cones(seed: int) -> None:
     for v in (resting, striking):
         run = kn.simulate(equations, 0.1, v=v, samples=21, method="events")
         stays_admissible(run, body)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2, 14])
+def test_closed_machines_in_a_plane_move_as_an_own_solver_moves_them(seed: int) -> None:
+    """With impacts, sticking, slip and separation on the way."""
+    body, q, _, v = at_random(seed)
+    run = kn.simulate(kn.loads(text(body, q, v)), 0.1, rtol=1e-11, atol=1e-12, method="events")
+    q_own, v_own = move(body, q, v, 0.1)
+    assert np.abs(run.q[-1] - q_own).max() < 1e-10
+    assert np.abs(run.v[-1] - v_own).max() < 1e-10 * (1 + np.abs(v_own).max())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2, 6, 14, 18])
+def test_closed_machines_described_in_another_order_move_alike(seed: int) -> None:
+    body, q, _, v = at_random(seed)
+    rng = np.random.default_rng(seed)
+    statements = text(body, q, v).replace(";", ";\n").split("\n")
+    plain = [line for line in statements if line.strip()]
+    at = next(k for k, line in enumerate(plain) if line.startswith("coordinates"))
+    plain[at] = f"coordinates {', '.join(reversed(plain[at][12:-1].split(', ')))};"
+    rng.shuffle(plain)
+    runs = [
+        kn.simulate(kn.loads(said), 0.1, samples=21, rtol=1e-11, atol=1e-12, method="events")
+        for said in ("".join(statements), "".join(plain))
+    ]
+    for name in body.q_names:
+        assert np.abs(runs[0][name] - runs[1][name]).max() < 1e-9
