@@ -15,9 +15,9 @@ from tests.hybrid.test_contact_faults import within
 from tests.support import quick_but
 
 G, R, MASS, MOMENT = 9.81, 0.02, 0.1, 1e-3
-#: Depth below the ground and opening of the loop [m], and growth of energy in parts of its range, of steps of 1 ms through the
-#: fold, whose loops are closed once a step: twice to six times the largest of 24 throws.
-DEPTH, OPENING, GROWTH = 5e-5, 1e-6, 1e-5
+#: Depth below the ground and opening of the loop [m], and growth of energy in parts of its range: three to six times those of
+#: seed 129, which passes a fold in steps of 1 ms; of all others, a hundredth.
+DEPTH, OPENING, GROWTH = 1e-5, 1e-8, 1e-6
 
 
 def chain(sides: list[float], friction: float, restitution: float) -> kn.System:
