@@ -10,7 +10,7 @@ from benchmarks import machine
 #: The benchmarks, modules of this package with a function ``main(quick)``, in the order in which they run.
 BENCHMARKS = (
     *("operations", "derivation", "growth", "dynamics", "call", "simulation", "ensemble", "gpu", "closed", "contact"),
-    *("linear", "motions", "programs"),
+    *("linear", "motions", "programs", "page"),
 )
 
 

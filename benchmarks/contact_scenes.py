@@ -411,10 +411,10 @@ SOLE = [(x, y) for x in (0.1, -0.1) for y in (0.06, -0.06)]
 UPRIGHT = 1.08305
 
 
-def talos() -> str:
+def talos(sole: list[tuple[float, float]] = SOLE) -> str:
     said, names = f'include "{TALOS / "talos_reduced.urdf"}" floating;\n', []
     for side in ("left", "right"):
-        for k, (x, y) in enumerate(SOLE):
+        for k, (x, y) in enumerate(sole):
             names.append(f"{side[0].upper()}{k}")
             said += f"point {names[-1]} on leg_{side}_6_link = ({x}, {y}, -0.107);\n"
     said += f"contact soles : point between {', '.join(names)} and ground axis (0, 0, 1), friction = 0.7;\n"
