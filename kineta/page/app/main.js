@@ -513,7 +513,7 @@ class Page {
     const why = [...data.notes, ...(live ? [] : [data.why])];
     for (const text of why.reverse()) $("controls").prepend(el("p", "note", text));
     if (live && this.run.track.rows && !this.recorded) this.sliders.settle(this.run.track.state(this.span[0]).q, this.run.track.state(this.span[0]).v);
-    if (this.track.names.length) this.panes = [new Pane($("left"), this, "Coordinates"), new Pane($("right"), this, "Energy")];
+    if (this.track.names.length) this.panes = [new Pane($("left"), this, "Coordinates", 0), new Pane($("right"), this, "Energy", 1)];
     $("hint").textContent = live ? "Drag a body to pull it · drag beside it to turn · wheel to zoom" : "Drag to turn · wheel to zoom";
     for (const speed of SPEEDS.includes(this.speed) ? SPEEDS : [...SPEEDS, this.speed]) {
       const option = el("option", "", `${speed} ×`);

@@ -47,8 +47,8 @@ function plainly(make) {
 }
 
 export class Pane {
-  /** @param {HTMLElement} host @param {any} page @param {string} chosen title of the first group */
-  constructor(host, page, chosen) {
+  /** @param {HTMLElement} host @param {any} page @param {string} chosen title of the group that is shown at first @param {number} other its number where there is none of this title */
+  constructor(host, page, chosen, other) {
     Object.assign(this, { host, page, hidden: new Set(), lines: [], stale: false, seen: true, drawn: 0 });
     new IntersectionObserver((found) => { this.seen = found.at(-1).isIntersecting; }).observe(host);
     const tabs = el("div", "tabs"), row = el("div", "plotrow");
@@ -80,7 +80,7 @@ export class Pane {
       tabs.append(tab);
       return tab;
     });
-    const first = Math.max(0, list.findIndex((g) => g.title.startsWith(chosen)));
+    const titled = list.findIndex((g) => g.title === chosen), first = titled < 0 ? Math.min(other, list.length - 1) : titled;
     choose(list[first], made[first]);
   }
 
