@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import partial
@@ -12,20 +11,21 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError, reworded
-from kineta.hybrid.chattering import MOST_CHANGES, MOST_STEPS, ChatterWatch, step_size
+from kineta.hybrid.chattering import crowd, pace_of
 from kineta.hybrid.contact_log import ContactLog
 from kineta.hybrid.contact_modes import ContactModes, LastSteps, ModeError, penetration
 from kineta.hybrid.sampling import SampledControl, SampledRun
 from kineta.hybrid.switches import check_settings, thrown_off
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS, NORMAL
-from kineta.integration.handover import DEEPEST_START, PILE
-from kineta.integration.loop_abi import BRIEF, CHATTER, RunData
+from kineta.integration.handover import DEEPEST_START, STEPS
+from kineta.integration.loop_abi import RunData
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment, Transitions
 from kineta.integration.time_stepping import MOREAU
 from kineta.kernels.contact.state_terms import CHANGED, FULL, PENETRATES
 from kineta.kernels.integrate import transition
+from kineta.kernels.pace import count_anew
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.contact_problem import CompiledContacts
@@ -39,8 +39,7 @@ class HybridRun(SampledRun):
 
     Events of the problem: the user's, then switches, then guards of contacts. ``made`` is the current code, ``changes`` are
     the transitions so far: times and words, ``floor strikes``; all of them, and impacts, are in the ``log``. ``last_steps`` are
-    those in the present mode. ``most`` changes without an impact within the time ``brief`` [s] are chatter. ``bounded``: steps
-    and changes that pile up end the motion.
+    those in the present mode. Steps and changes that are too many end the motion.
     """
 
     #: Whether impacts are not among the transitions of a segment: each is then looked at.
@@ -67,10 +66,8 @@ class HybridRun(SampledRun):
         until = max(abs(task.t0), abs(task.t1))
         run.switches.update(span=task.t1 - task.t0, until=until, last=-np.inf, stopped=-1, culprit=-1)
         run.switches.array("since")[:] = task.t0 - until
-        self._since: deque[float] = deque(maxlen=CHATTER)
-        self.most, self.brief, self.bounded = CHATTER, BRIEF * (task.t1 - task.t0), True
-        self._size, self._steps, self._piled = step_size(task), 0, 0
-        self._crowd = ChatterWatch(self._size)
+        self._pace = pace_of(task)
+        run.contacts.update(pace=self._pace)
         self._fault: ModeError | None = None
         self._resumed = False
         self.last_steps = LastSteps()
@@ -78,7 +75,7 @@ class HybridRun(SampledRun):
     def resume(self, t: float, y: FloatArray, made: BoundSystem, size: float) -> None:
         """Continue from the time *t* and the state *y* in the mode *made*, with a step of this *size*; iterate again."""
         self.control.made, self._fault, self._resumed = made, None, True
-        self._since.clear()
+        count_anew(self._pace, t)
         if self.problem.events is not None:
             self.problem.events.left[len(self.task.watched) :] = 1
         self.loop.resume(self._posed(t, y, self.control.until), size)
@@ -113,7 +110,7 @@ class HybridRun(SampledRun):
 
     def __iter__(self) -> Iterator[Segment]:
         end, jumped, held = self._run.problem.t1, self._resumed, False
-        control, contacts, paced = self.control, self.contacts, self.contacts if self.bounded else None
+        control, contacts, pace = self.control, self.contacts, self._pace
         if contacts is not None and (heard := self._heard(contacts.struck)):
             yield from self._transition(self.task.t0, self.problem.y0, heard, end, self.control.made)
             self.loop.zeros()  # at the start there are none
@@ -125,10 +122,10 @@ class HybridRun(SampledRun):
                 segment = piece.within(made, jumped=jumped, held=held)
                 if contacts is not None and segment.changed is not None:
                     segment = self._noted(segment, segment.changed, contacts)
-                if paced is not None and self._fault is None:
-                    self._check_pace(segment, paced)
                 if self.strikes_apart or segment.odd or (segment.zeros and len(segment.zeros[0])):
                     segment, fired = self._cut(segment)
+                if pace.over and self._fault is None:
+                    self._fault = self._too_many(float(segment.t[-1]) if len(segment.t) else segment.t0)
                 if made.closed or jumped or segment.later:
                     self.last_steps.add(segment)
                 yield segment
@@ -186,22 +183,11 @@ class HybridRun(SampledRun):
         made, later = self.control.made, list[tuple[int, Callable[[], BoundSystem]]]()
         impacts, before = contacts.read_impacts(), made.flags.reshape(-1, FLAGS)
         for row, flags in zip(changed.rows.tolist(), changed.flags, strict=True):
-            own, after = impacts[impacts[:, -1] == row], flags.reshape(-1, FLAGS)
-            at = float(segment.t[row])
-            self.log.note(at, before, after, own)
-            if len(own):
-                self._since.clear()
-            self._since.append(at)
-            try:
-                self._check_calm(at)
-            except ModeError as fault:
-                self._fault, segment = fault, self._before(segment, row)
-                self.log.forget(1)
-                break
+            after = flags.reshape(-1, FLAGS)
+            self.log.note(float(segment.t[row]), before, after, impacts[impacts[:, -1] == row])
             later.append((row, partial(made.with_flags, flags)))
             before = after
-        if later:
-            self.control.made = later[-1][1]()
+        self.control.made = later[-1][1]()
         return segment.within(made, later, jumped=segment.jumped, held=segment.held)
 
     # -- where a mode ends ------------------------------------------------------------------------------------------------
@@ -269,15 +255,14 @@ class HybridRun(SampledRun):
 
     def _changed(self, t: float, y: FloatArray, fired: list[int], old: BoundSystem) -> FloatArray:
         """Initial state of the next mode, after the *old* one."""
-        self._since.append(t)
-        self._check_calm(t)
         contacts, made, first = self.contacts, self.control.made, len(self.task.watched)
         data = self.loop.set_change(t, y, [first + k for k in fired])
         s, log = data.switches, data.contacts
-        known = s.array("since").copy(), s.last, s.at_once
+        known, calm, piles = (s.array("since").copy(), s.last, s.at_once), self._pace.calm, self._pace.piles
         while True:
             s.array("given")[:] = np.concatenate([made.p, made.forces.constant])
             s.array("since")[:], s.last, s.at_once, log.made = *known, 0
+            self._pace.calm, self._pace.piles = calm, piles
             (data if contacts is None else contacts.motion).array("block")[:] = old.h
             if contacts is not None:
                 contacts.work.made, contacts.work.status = 0, CHANGED
@@ -303,10 +288,8 @@ class HybridRun(SampledRun):
         made, n = data.contacts.made, data.contacts.n_flags
         modes = data.contacts.array("flags")[: made * n].reshape(made, n // FLAGS, FLAGS)
         impacts = np.empty((0, IMPACT_NUMBERS)) if self.contacts is None else self.contacts.read_impacts()
-        what, struck = data.contacts.array("what")[:made].tolist(), len(self.log.impacts)
+        what = data.contacts.array("what")[:made].tolist()
         self.log.note_all([t] * made, what, modes, impacts, old.flags.reshape(-1, FLAGS))
-        if len(self.log.impacts) > struck:
-            self._since.clear()
 
     def _refusal(self, t: float, y: FloatArray, p: FloatArray, data: RunData) -> SimulationError:
         """Why a change at *t* into the state y with the parameters p cannot be. Raises :class:`SimulationError` for what a switch
@@ -322,29 +305,13 @@ class HybridRun(SampledRun):
             if status == PENETRATES and jumps_there(self.task.equations, p, t, y):
                 return SimulationError(str(found))  # a surface has jumped into what it touches: no steps lead out
             return found
-        return self._endless(t)
+        return self._too_many(t)
 
-    def _check_calm(self, t: float) -> None:
-        """Raise :class:`ModeError` for an endless sequence of transitions."""
-        if len(self._since) >= self.most and t - self._since[-self.most] < self.brief:
-            raise self._endless(t)
-
-        if self.bounded and len(self._since) >= PILE and t - self._since[-PILE] < self._size:
-            self._piled += 1
-            if self._piled > MOST_CHANGES:
-                raise self._endless(t)
-
-    def _check_pace(self, segment: Segment, contacts: ContactModes) -> None:
-        """Set the fault of a motion that needs too many tiny steps, to the end of a *segment*, with one of *contacts* closed."""
-        self._steps += self._crowd.count(segment)
-        if self._steps > MOST_STEPS:
-            self._fault = ModeError(
-                f"at t = {segment.t[-1]:g} s {MOST_STEPS} steps with {contacts.closed(self.control.made.flags)} closed were "
-                f"shorter than {self._crowd.shortest:.0e} s: directions of slip that turn fast, and forces that hardly differ "
-                "from their bounds, need such steps by events. The method 'moreau' steps over them"
-            )
-
-    def _endless(self, t: float) -> ModeError:
+    def _too_many(self, t: float) -> ModeError:
+        """Which steps or changes up to the time *t* are too many."""
+        if self.contacts is not None and self._pace.over == STEPS:
+            flags = self.contacts.flags
+            return ModeError(f"at t = {t:g} s {crowd(self._pace, flags, self.contacts.closed(flags))}")
         last = "; ".join(what for _, what in self.changes[-4:])
         return ModeError(f"at t = {t:g} s one change follows another without end ({last})")
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.hybrid.automaton import HybridRun
-from kineta.hybrid.chattering import ChatterWatch, step_size
+from kineta.hybrid.chattering import step_size
 from kineta.hybrid.contact_modes import LastSteps, ModeError
 from kineta.hybrid.sampling import SampledRun
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
 from kineta.integration.error_control import StepControl
-from kineta.integration.handover import BACK, PILE, QUIET, QuietWatch
+from kineta.integration.handover import BACK, QUIET, QuietWatch
 from kineta.integration.problem import Events, Problem
 from kineta.integration.segment import Segment
 from kineta.integration.stepping_records import SteppingData
@@ -57,9 +57,6 @@ class FallbackRun(SampledRun):
         self._data: SteppingData | None = None
         self._watch: QuietWatch | None = None
         self._told: tuple[str, ...] = ()
-        self._crowd = ChatterWatch(self.size)
-        hybrid.bounded = False
-        hybrid.most, hybrid.brief = PILE, self.size
 
     @property
     def evaluations(self) -> int:
@@ -70,13 +67,11 @@ class FallbackRun(SampledRun):
         t, y = self.problem.t0, self.problem.y0
         fault, patience = "" if self.contacts.fault is None else str(self.contacts.fault), QUIET
         while True:
-            begin, reached, flags, passed = t, None, self.contacts.flags, self._crowd.passed
+            begin, reached, flags = t, None, self.contacts.flags
             try:
                 for segment in self.hybrid if not fault else ():
-                    if segment.end or segment.later or segment.mode.closed:
-                        segment, fault = self._watched(segment)
-                    else:
-                        passed(segment.t)
+                    if segment.end:
+                        segment, fault = self._taken_over(segment)
                     if len(segment.t):
                         reached = segment
                     yield segment
@@ -98,7 +93,6 @@ class FallbackRun(SampledRun):
             if back is None:
                 return
             (t, y), fault = back, ""
-            self._crowd.begin()
 
     def jam(self) -> str:
         """As :meth:`SampledRun.jam`."""
@@ -120,24 +114,17 @@ class FallbackRun(SampledRun):
 
     # -- by events --------------------------------------------------------------------------------------------------------
 
-    def _watched(self, segment: Segment) -> tuple[Segment, str]:
-        """*segment* up to where time stepping has to take over, and why; ``''`` where it has not."""
-        if segment.end and jumps_there(
+    def _taken_over(self, segment: Segment) -> tuple[Segment, str]:
+        """*segment*, at whose end events fail, up to where time stepping takes over, and why; ``''`` where it does not."""
+        if jumps_there(
             self.hybrid.task.equations,
             self.hybrid.task.made.p,
             *((float(segment.t[-1]), segment.y[-1]) if len(segment.t) else (segment.t0, segment.y0)),
         ):
             return segment, ""
-        if segment.end:
-            row, at = len(segment.t) - BACK, segment.t[-1] if len(segment.t) else segment.t0
-            why = f"at t = {at:g} s {self.hybrid.jam() or segment.end}"
-            return self.hybrid.until(segment, row) if row > 0 else replace(segment, end=None), why
-        found = self._crowd.first(segment)
-        if found is None:
-            return segment, ""
-        row, flags = found
-        at, closed = float(segment.t[row]), self.contacts.closed(flags)
-        return self.hybrid.until(segment, row + 1), f"at t = {at:g} s {self._crowd.words(closed)}"
+        row, at = len(segment.t) - BACK, segment.t[-1] if len(segment.t) else segment.t0
+        why = f"at t = {at:g} s {self.hybrid.jam() or segment.end}"
+        return self.hybrid.until(segment, row) if row > 0 else replace(segment, end=None), why
 
     # -- by time stepping -------------------------------------------------------------------------------------------------
 

@@ -6,8 +6,6 @@ from kineta.memory import Integers, Reals, Record
 
 #: Largest part of a run that is one step of time stepping.
 PART = 1e-3
-#: Changes without an impact within one step of time stepping that are too many.
-PILE = 100
 #: Steps by which to go back from a failure of the method by events.
 BACK = 10
 #: Steps of time stepping without a change after which contacts are quiet.
@@ -16,20 +14,39 @@ QUIET = 50
 DEEPEST_START = 1e-4
 
 
-class StepCrowd(Record):
-    """The ends of steps by events, to tell where those with something closed are too many.
+#: What is too many in a run by events: steps, or changes.
+STEPS, CHANGES = 1, 2
 
-    fewest : (contacts + 1,) for each number of closed contacts how many are too many within the time ``narrow`` [s], which is 0
-    where none are; most : the largest of these
-    counted, ends, latest : steps counted, (most,) the last of their times, and the last time
+
+class Pace(Record):
+    """Steps and changes of a run by events, to tell where they are too many.
+
+    size : one step of time stepping [s]; brief : duration within which ``many`` changes without an impact are too many [s]
+    pile, spare_changes : changes without an impact that pile up within one step, and how many such piles are not too many
+    fewest, most : (contacts + 1,) for each number of closed contacts how many steps are a crowd within the part ``crowded`` of
+        one of time stepping, and the largest of these; spare_steps : how many steps in a crowd are not too many
+    counted, ends, latest, crowds : steps counted, (most,) the last of their times, the last time, and steps in a crowd
+    calm, since, piles : changes since the last impact, (many,) the last of their times, and piles
+    over : STEPS or CHANGES where they are too many, else 0
     """
 
+    size: float
+    brief: float
+    many: int
+    pile: int
+    spare_changes: int
     fewest: Integers
     most: int
-    narrow: float
+    crowded: float
+    spare_steps: int
     counted: int
     ends: Reals
     latest: float
+    crowds: int
+    calm: int
+    since: Reals
+    piles: int
+    over: int
 
 
 class QuietWatch(Record, partial=True):

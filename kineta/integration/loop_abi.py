@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kineta.integration.contact_records import ContactMotion, Function, Transition, TransitionWork
-from kineta.integration.handover import StepCrowd
+from kineta.integration.handover import Pace
 from kineta.memory import Integers, Reals, Record, Shared
 from kineta.numerics.roots import PARTS
 
@@ -248,8 +248,7 @@ class ContactData(Record, partial=True):
     work : offset of the work done in the state; energies : (observed,)
     changed : a transition was carried out; apart : at the end of a run nothing is closed or near
     made : transitions since the last pause, at most ``rows``, with rows of the states afterwards, or in an ensemble cases and
-        times, and flags (n_flags,) of the modes; what : the switch that acted, -1 for contacts; struck : impacts up to the
-        last of them
+        times, and flags (n_flags,) of the modes; what : the switch that acted, -1 for contacts; pace : of steps and changes
     """
 
     motion: ContactMotion
@@ -266,7 +265,7 @@ class ContactData(Record, partial=True):
     changed: bool
     apart: bool
     made: int
-    struck: int
+    pace: Pace
     rows: int
     changed_rows: Integers
     what: Integers
@@ -337,9 +336,9 @@ class EnsembleData(Record, shared=True, partial=True):
     status : as the return values of the loop; ended : the event that ended the case; accepted, rejected, evaluations, recorded :
         counts
     Of motions with contacts, whose samples and zeros are on their constraints: quaternions : their number; same : (cases,)
-    contact tolerance; regular : (n_regular, n) states with independent constraints; many, brief : transitions that are too many
-    within a time; observed : (cases, times + 1, n_observed) quantities at the samples and at the end; given : (cases, n_given)
-    of switches; held : (segments, n_held) sampled forces, each up to the time in ``ends``, with their ``places`` in ``given``
+    contact tolerance; regular : (n_regular, n) states with independent constraints; observed : (cases, times + 1, n_observed)
+    quantities at the samples and at the end; given : (cases, n_given) of switches; held : (segments, n_held) sampled forces, each
+    up to the time in ``ends``, with their ``places`` in ``given``
     """
 
     next: Integers
@@ -372,8 +371,6 @@ class EnsembleData(Record, shared=True, partial=True):
     same: Reals
     n_regular: int
     regular: Reals
-    many: int
-    brief: float
     n_observed: int
     observed: Reals
     given: Reals
@@ -386,9 +383,7 @@ class EnsembleData(Record, shared=True, partial=True):
 
 class CaseData(Record, partial=True):
     """A case of an ensemble in a run: its *number*, -1 for none; the samples *recorded*; the event that *ended* it; the *segment*
-    of sampled forces; for every zero found since the last pause the number in ``cases``; the number of transitions since the
-    last impact, ``calm``, and the times of the last, ``since`` (CHATTER,); of motions with contacts the ends of its steps, a
-    ``crowd``.
+    of sampled forces; for every zero found since the last pause the number in ``cases``.
     """
 
     ensemble: EnsembleData
@@ -397,9 +392,6 @@ class CaseData(Record, partial=True):
     ended: int
     segment: int
     cases: Integers
-    calm: int
-    since: Reals
-    crowd: StepCrowd
 
 
 class RunData(Record, partial=True):

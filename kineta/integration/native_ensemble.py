@@ -16,7 +16,7 @@ import numpy as np
 from kineta.arrays import FloatArray, IntArray
 from kineta.integration import loop_abi
 from kineta.integration.contact_records import IMPACT_NUMBERS
-from kineta.integration.handover import StepCrowd
+from kineta.integration.handover import Pace
 from kineta.integration.loop_abi import CaseData, EnsembleData, RunData
 from kineta.integration.problem import Problem
 from kineta.integration.run_memory import run_form, run_memory, set_contacts, set_switches
@@ -42,7 +42,7 @@ class HybridCases:
     """What cases with contacts or switches have in place of rates, event values and pivots at the start.
 
     memory : of a motion; same : (cases,) contact tolerances; regular : (k, n) states with independent constraints
-    many, brief, crowd : so many transitions within a time [s], and the steps of a crowd, are not for compiled code
+    pace : steps and changes that are not for compiled code
     flags, observed : numbers of flags of a mode, and of observed quantities; given : (cases, k) parameters and constant forces
     ends, held, places : (m,), (m, j), (j,) sampled forces, the times up to which they are held, and their places in ``given``
     """
@@ -50,9 +50,7 @@ class HybridCases:
     memory: MotionMemory
     same: FloatArray
     regular: FloatArray
-    many: int
-    brief: float
-    crowd: Callable[[], StepCrowd]
+    pace: Callable[[], Pace]
     flags: int
     observed: int
     given: FloatArray
@@ -170,8 +168,6 @@ class EnsembleRun:
                 "same": contacts.same,
                 "n_regular": len(contacts.regular),
                 "regular": _flat(contacts.regular),
-                "many": contacts.many,
-                "brief": contacts.brief,
                 "n_observed": contacts.observed,
                 "observed": self.observed.reshape(-1),
                 "given": _flat(contacts.given),
@@ -255,6 +251,7 @@ class EnsembleRun:
                     set_contacts(data, problem.contacts, CHANGES + ahead)
                 if switching is not None:
                     set_switches(data, problem, CHANGES + ahead)
+                data.contacts.update(pace=contacts.pace())
                 self._advance(stop, LaneRecord.of_one(data), partial(self._integrate, data))
 
     def _run_data(self, problem: Problem) -> RunData:
@@ -262,11 +259,7 @@ class EnsembleRun:
         data = run_memory(self._form(problem), problem, self._max_step).data
         found = data.events.array("which")
         cases = np.zeros(0 if found is None else len(found), dtype=np.int64)
-        since = np.zeros(loop_abi.CHATTER)
-        case = CaseData(ensemble=self._shared, number=-1, cases=cases, since=since)
-        if self.ensemble.hybrid is not None:
-            case.update(crowd=self.ensemble.hybrid.crowd())
-        data.update(sampling=case)
+        data.update(sampling=CaseData(ensemble=self._shared, number=-1, cases=cases))
         return data
 
     def _advance(self, stop: Flag, run: LaneRecord, integrate: Callable[[], object]) -> None:
@@ -300,7 +293,7 @@ class EnsembleRun:
         flags = contacts["flags"][: made * n, 0].reshape(made, n).copy()
         case, t, what = (contacts[name][:made, 0].copy() for name in ("changed_rows", "times", "what"))
         self.transitions.append((case, t, what, flags, impacts))
-        contacts["made"][0] = contacts["struck"][0] = 0
+        contacts["made"][0] = 0
 
 
 def _flat(x: FloatArray) -> FloatArray:

@@ -12,8 +12,9 @@ from kineta.kernels.integrate import GOES_ON, begin_anew, is_fused, step
 from kineta.kernels.kinks.crossings import begin_kinks
 from kineta.kernels.language import fabs, kernel, take
 from kineta.kernels.machine_code import machine_code, machine_code_in_lanes
+from kineta.kernels.pace import count_anew
 from kineta.kernels.runge_kutta import first_step
-from kineta.kernels.sampling import count_anew, note_case, observe
+from kineta.kernels.sampling import observe
 from kineta.kernels.sliding.sides import begin_rate, begin_slides, rate_on_sides
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
 from kineta.kernels.switching import begin_marks, begin_switches, look_before, set_block
@@ -162,10 +163,9 @@ def begin_case(method: LoopMethod, run: RunData) -> None:
     if method.switching:
         run.events.undefined = not changed or c.transitions.alarms > 0
     if changed:
-        note_case(method, run, run.t)
+        c.changed_rows[c.made], c.times[c.made], c.what[c.made] = case.number, run.t, -1
         keep_mode(run)
-        case.calm = 0
-        count_anew(case.crowd, run.t)
+        count_anew(c.pace, run.t)
         copy(run.between, run.y, run.n)
         measure_pivots(run, run.t, every.n_regular, every.regular)
         begin_motion(method, run)
@@ -252,7 +252,7 @@ def begin_switching(method: LoopMethod, run: RunData) -> None:
     case, every = run.sampling, run.sampling.ensemble
     copy(every.blocks[case.number * every.stride :], run.block, every.block)
     begin_given(method, run)
-    case.calm = 0
+    count_anew(run.contacts.pace, run.t)
     if method.projecting:
         measure_pivots(run, run.t, every.n_regular, every.regular)
     begin_motion(method, run)

@@ -19,6 +19,7 @@ from kineta.kernels.kinks.crossings import crosses, look_ahead, note_free_step, 
 from kineta.kernels.kinks.leaps import take_leap, tears
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.machine_code import machine_code
+from kineta.kernels.pace import keeps_pace
 from kineta.kernels.projection import hops, projected_step, watch_pivots
 from kineta.kernels.runge_kutta import (
     error_norm,
@@ -81,6 +82,8 @@ def integrate(method: LoopMethod, run: RunData) -> int:
     status = GOES_ON
     while status == GOES_ON:
         if run.accepted >= run.allowed or run.events.found > run.events.room:
+            return PAUSED
+        if method.touching and run.contacts.pace.over != 0:
             return PAUSED
         status = step(method, run)
     if method.touching and status == DONE:
@@ -221,6 +224,8 @@ def accept(method: LoopMethod, run: RunData, t: float, h: float, last: bool, ben
         sample(method, run, dense, t, h, before)
     else:
         record(run, end, h, new)
+    if method.touching and not e.ended:
+        keeps_pace(method, run, run.t)
     copy(new, run.y, n)
     copy(rates, run.k, n)
     if last or e.undefined or e.ended:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from kineta.integration.contact_records import CLOSED, FLAGS
-from kineta.integration.handover import StepCrowd
-from kineta.integration.loop_abi import CHATTER, RunData
+from kineta.integration.loop_abi import RunData
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.runge_kutta import state_at
 from kineta.kernels.stage_evaluation import LoopMethod
@@ -48,10 +46,6 @@ def note_step(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float
         c.recorded += 1
     run.sizes[0] = h
     run.accepted += 1
-    if method.touching:
-        crowded = is_crowded(c.crowd, run.t, run.contacts.motion.flags, run.contacts.n_flags)
-        if crowded:
-            run.events.undefined = True
 
 
 @kernel
@@ -113,58 +107,3 @@ def end_at_event(run: RunData, before: int) -> None:
             copy(e.states[j * n :], e.states[kept * n :], n)
             kept += 1
     e.found = kept
-
-
-@kernel
-def note_case(method: LoopMethod, run: RunData, t: float) -> None:
-    """Note the case and the time of a transition of contacts; a case that chatters is given up."""
-    c = run.contacts
-    c.changed_rows[c.made], c.times[c.made], c.what[c.made] = run.sampling.number, t, -1
-    if method.touching:
-        end_calm(run)
-    calm = is_calm(run, t)
-    if not calm:
-        run.events.undefined = True
-
-
-@kernel
-def end_calm(run: RunData) -> None:
-    """Count transitions anew after an impact."""
-    c = run.contacts
-    if c.transitions.made > c.struck:
-        run.sampling.calm = 0
-    c.struck = c.transitions.made
-
-
-@kernel
-def is_calm(run: RunData, t: float) -> bool:
-    """Count a transition at the time t; whether it is none of an endless sequence."""
-    case = run.sampling
-    case.since[case.calm % CHATTER] = t
-    case.calm += 1
-    many = case.ensemble.many
-    return case.calm < many or t - case.since[(case.calm - many) % CHATTER] >= case.ensemble.brief
-
-
-@kernel
-def is_crowded(crowd: StepCrowd, t: float, flags: Reals, n: int) -> bool:
-    """Count the end of a step at the time t in a mode of n *flags*; whether with what is closed such steps are too many."""
-    closed, count, many = False, 0, False
-    if t > crowd.latest:
-        crowd.latest = t
-        for k in range(n):
-            closed = closed or flags[k] != 0.0
-            if k % FLAGS == CLOSED and flags[k] > 0.0:
-                count += 1
-        fewest = crowd.fewest[count]
-        early = crowd.counted >= fewest and t - crowd.ends[(crowd.counted - fewest) % crowd.most] < crowd.narrow
-        many = closed and early
-        crowd.ends[crowd.counted % crowd.most] = t
-        crowd.counted += 1
-    return many
-
-
-@kernel
-def count_anew(crowd: StepCrowd, t: float) -> None:
-    """Begin to count steps from the time t on."""
-    crowd.latest, crowd.counted = t, 0

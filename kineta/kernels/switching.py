@@ -13,7 +13,7 @@ from kineta.kernels.contact.state_terms import CHANGED
 from kineta.kernels.event_location import look_across, note_jumps
 from kineta.kernels.event_start import ROUNDING, evaluate_events
 from kineta.kernels.language import fabs, kernel
-from kineta.kernels.sampling import is_calm
+from kineta.kernels.pace import is_calm, keeps_pace
 from kineta.kernels.sliding.changes import change_contacts
 from kineta.kernels.sliding.sides import find_sides, rate_on_sides
 from kineta.kernels.stage_evaluation import LoopMethod, block_of
@@ -117,14 +117,17 @@ def is_switched(method: LoopMethod, run: RunData, t: float, state: Reals) -> boo
     """Whether the switches that are marked act at the time t in a *state*, and those that follow them, until none does; the state
     after them is then ``between``. Conditions before it are the old ones. False where compiled code cannot tell.
     """
-    c, s, y, turn = run.contacts, run.switches, run.between, 0
+    c, s, y, turn, struck = run.contacts, run.switches, run.between, 0, 0
     copy(state, y, run.n)
     s.at_once = s.at_once + 1 if fabs(t - s.last) <= tolerances.EVENT_TOLERANCE * fabs(t) else 0
     s.last = t
     able, going = s.at_once <= AT_ONCE, True
-    if method.sampling:
-        calm = is_calm(run, t)
-        able = able and calm
+    if method.touching:
+        struck = c.transitions.made
+        paced = keeps_pace(method, run, t)
+        able = able and paced
+    calm = is_calm(c.pace, t)
+    able = able and calm
     full = energy(run, t, y)
     while able and going and turn < AT_ONCE:
         able = is_set(method, run, t, y)
@@ -141,6 +144,8 @@ def is_switched(method: LoopMethod, run: RunData, t: float, state: Reals) -> boo
             going = followed and s.stopped < 0
             copy(s.new, s.old, GUARDS * s.count)
         turn += 1
+    if method.touching and c.transitions.made > struck:
+        c.pace.calm = 0
     left = energy(run, t, y)
     y[c.work] = y[c.work] + (left - full)
     return able and not going

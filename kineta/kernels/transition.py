@@ -11,8 +11,9 @@ from kineta.kernels.contact.state_terms import CHANGED, is_off
 from kineta.kernels.event_location import note_jumps
 from kineta.kernels.event_start import ROUNDING, evaluate_events, look_at_start
 from kineta.kernels.language import fabs, kernel
+from kineta.kernels.pace import is_calm, keeps_pace
 from kineta.kernels.runge_kutta import record
-from kineta.kernels.sampling import end_calm, is_last_wanted, note_case, note_step
+from kineta.kernels.sampling import is_last_wanted, note_step
 from kineta.kernels.sliding.changes import change_contacts
 from kineta.kernels.sliding.sides import begin_rate
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot
@@ -129,8 +130,6 @@ def carry_over(method: LoopMethod, run: RunData, known: bool) -> None:
     if not known:
         look_before(method, run, run.t, run.new)
     able = is_switched(method, run, run.t, run.new)
-    if method.touching:
-        end_calm(run)
     if not able:
         run.events.undefined = True
     elif s.stopped >= 0:
@@ -220,7 +219,7 @@ def change_mode(
         note_step(method, run, dense, start, h, before)
         changed = is_alone_carried_out(method, run, t, run.new, c.made)
         if changed:
-            note_case(method, run, t)
+            c.changed_rows[c.made], c.times[c.made], c.what[c.made] = run.sampling.number, t, -1
         elif method.switching:
             carry_over(method, run, False)
         else:
@@ -277,11 +276,14 @@ def is_carried_out(method: LoopMethod, run: RunData, t: float, state: Reals, row
 
 @kernel
 def is_alone_carried_out(method: LoopMethod, run: RunData, t: float, state: Reals, row: int) -> bool:
-    """Whether there is a transition, and none that sets off a switch, which is left to it: a switch that hears its impacts, or
-    whose condition jumps over zero with speeds and forces, or close to it.
+    """Whether there is a transition, steps and changes are not too many, and it sets off no switch, which is left to it: a switch
+    that hears its impacts, or whose condition jumps over zero with speeds and forces, or close to it.
     """
     c, e, made = run.contacts, run.events, run.contacts.transitions.made
     before = e.values[e.n :]
+    paced = keeps_pace(method, run, t)
+    if not paced:
+        return False
     if c.first > 0:
         evaluate_events(run, t, state, before)
     changed = is_carried_out(method, run, t, state, row)
@@ -291,6 +293,9 @@ def is_alone_carried_out(method: LoopMethod, run: RunData, t: float, state: Real
             if before[i] < 0.0 and e.tried[i] >= CLOSE * before[i]:
                 c.transitions.alarms += 1
     alone = changed and c.transitions.alarms == 0
+    if alone:
+        c.pace.calm = 0 if c.transitions.made > made else c.pace.calm
+        alone = is_calm(c.pace, t)
     if changed and not alone:
         copy(c.transitions.kept, c.motion.flags, c.n_flags)
         c.transitions.made = made

@@ -11,16 +11,14 @@ from typing import Any
 import numpy as np
 
 from kineta.arrays import FloatArray, IntArray, Mask
-from kineta.hybrid import chattering
 from kineta.hybrid.automaton import contact_tolerance, penetration_notes
-from kineta.hybrid.chattering import step_crowd, step_size
+from kineta.hybrid.chattering import pace_of
 from kineta.hybrid.contact_log import ContactLog
 from kineta.hybrid.contact_modes import loop_contacts
 from kineta.hybrid.sampling import SampledControl
 from kineta.hybrid.switches import loop_switches
 from kineta.integration import loop_abi
 from kineta.integration.contact_records import FLAGS
-from kineta.integration.handover import PILE
 from kineta.integration.native_ensemble import CaseTransitions, Ensemble, EnsembleRun, HybridCases, cores
 from kineta.integration.problem import Problem
 from kineta.kernels.ensemble import hybrid_ensemble_loop
@@ -120,10 +118,6 @@ def _ensemble(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
     regular = [np.concatenate([q, v, np.zeros(n - len(q) - len(v))]) for q, v in task.regular]
     given = [np.broadcast_to(x, (cases, x.shape[-1])) for x in (made.p, made.forces.constant)]
     empty, held = np.empty((cases, 0)), _held(task)
-    many, brief, narrow = loop_abi.CHATTER, loop_abi.BRIEF * (task.t1 - task.t0), 0.0
-    if task.falls_back:
-        many, brief = PILE, step_size(task)
-        narrow = chattering.CROWDED * brief
     return Ensemble(
         problem=problem(),
         lanes=1,
@@ -137,9 +131,7 @@ def _ensemble(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
             memory,
             np.asarray(contact_tolerance(task)),
             np.array(regular).reshape(len(regular), n),
-            many,
-            brief,
-            partial(step_crowd, len(code.layout.touches), narrow),
+            partial(pace_of, task),
             code.layout.flags,
             code.observed_size,
             np.concatenate(given, axis=-1),

@@ -318,7 +318,7 @@ def test_tables_at_random(seed: int) -> None:
 @pytest.mark.slow
 def test_feet_that_creep_without_end_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps that a direction of slip makes short are not made for hours."""
-    monkeypatch.setattr("kineta.hybrid.automaton.MOST_STEPS", 2000)
+    monkeypatch.setattr("kineta.hybrid.chattering.MOST_STEPS", 2000)
     rng = np.random.default_rng(6)
     p = body_and_springs(rng) | {"mu": rounded(rng, 0.2, 1), "f": rounded(rng, -600, 600)}
     result = run(TABLE, 2.0, p=p, samples=201, v={"x'": float(rng.choice([0.0, rounded(rng, -1, 1)]))})

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from kineta.hybrid import chattering, time_stepping_fallback
+from kineta.hybrid import chattering
 from kineta.integration import native_ensemble
 from kineta.simulation import ensemble, hybrid_ensemble
 from tests.models import COMPASS
@@ -220,13 +220,25 @@ def test_what_goes_on_by_time_stepping_is_run_as_a_single_motion(
         monkeypatch.setattr(chattering, "CROWD", 10)
         monkeypatch.setattr(chattering, "CROWDED", 1e9)
     else:
-        for module in (hybrid_ensemble, time_stepping_fallback):
-            monkeypatch.setattr(module, "PILE", 1)
+        monkeypatch.setattr(chattering, "PILE", 1)
     run = kn.simulate(SLIDER, 1.0, v=[[0.0], [1.0]], samples=7)
     assert left == [0, 1]
     for i in range(2):
         assert run.case(i).notes
         check_same(run.case(i), kn.simulate(SLIDER, 1.0, v=[float(i)], samples=7))
+
+
+@pytest.mark.parametrize("most", ["CROWD", "PILE"])
+def test_too_many_steps_and_changes_end_cases_by_events_as_they_end_single_motions(
+    most: str, left: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {most: 10 if most == "CROWD" else 1, "CROWDED": 1e9, "MOST_STEPS": 8, "MOST_CHANGES": 1}.items():
+        monkeypatch.setattr(chattering, name, value)
+    run = kn.simulate(SLIDER, 1.0, v=[[0.0], [1.0]], samples=7, method="dop853")
+    assert left == [0, 1]
+    for i in range(2):
+        assert run.case(i).status == -1
+        check_same(run.case(i), kn.simulate(SLIDER, 1.0, v=[float(i)], samples=7, method="dop853"))
 
 
 def test_what_happened_to_a_case_is_told_as_of_a_list() -> None:

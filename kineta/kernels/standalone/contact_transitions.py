@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.integration.contact_records import ALONG, CLOSED, FLAGS, IMPACT_NUMBERS, SLIPS, STUCK
+from kineta.integration.handover import PART, STEPS, Pace
 from kineta.integration.loop_abi import BRIEF, RunData
+from kineta.integration.time_stepping import STEP
 from kineta.kernels.language import fabs, kernel
+from kineta.kernels.pace import count_anew
 from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.kernels.transition import first_change, is_carried_out, keep_zeros
 from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals, Record
 
 #: What a run returns where contacts change; the status of a transition that is none is added to it. After these come an endless
-#: sequence of changes, a run backwards, and a switch that sets what is no number or out of bounds.
+#: sequence of changes, a run backwards, a switch that sets what is no number or out of bounds; later too many steps.
 CHANGED = 8
 ENDLESS, BACKWARDS, UNSETTABLE = range(CHANGED + 9, CHANGED + 12)
+UNENDING = 23
 #: What a contact does in a transition.
 STRIKES, RESTS, LEAVES, STICKS, SLIPS_NOW, REVERSES, SWITCHES = range(7)
 
@@ -27,10 +31,8 @@ class ContactChanges(Record, partial=True):
     """Changes of contacts in a run.
 
     ahead : what the run returns when it comes to the transition in its last step, 0 without one; at : the time of the transition;
-        row : of the zero at which there is no mode after it
+        row : of its zero, -1 at the end of the step
     flags : the mode after it, until the run comes to it; state : (n,) in which switches act there
-    calm, since : transitions since the last impact, and (most,) times of the last; most, brief : number of them within this time
-        that are a chatter
     span : duration of the run
     found : number of changes at the present time; told : for each the contact and what it does
     """
@@ -40,10 +42,6 @@ class ContactChanges(Record, partial=True):
     row: int
     flags: Reals
     state: Reals
-    calm: int
-    most: int
-    since: Reals
-    brief: float
     span: float
     found: int
     told: Reals
@@ -52,9 +50,11 @@ class ContactChanges(Record, partial=True):
 @kernel
 def begin_changes(run: RunData, x: ContactChanges) -> int:
     """No changes so far; 0, or that the run is one backwards."""
-    x.ahead, x.calm, x.found = 0, 0, 0
+    pace = run.contacts.pace
+    x.ahead, x.found = 0, 0
     x.span = fabs(run.t_end - run.t)
-    x.brief = BRIEF * x.span
+    pace.size, pace.brief = min(run.max_step, min(STEP, PART * x.span)), BRIEF * x.span
+    count_anew(pace, run.t)
     return BACKWARDS if run.t_end < run.t else 0
 
 
@@ -95,6 +95,7 @@ def change_at_once(method: LoopMethod, run: RunData, x: ContactChanges, t: float
     changed = is_carried_out(method, run, t, state, 0)
     if not changed:
         return CHANGED + c.transitions.status
+    c.pace.calm = 0 if c.transitions.made > 0 else c.pace.calm
     copy(run.between, run.y, run.n)
     tell(run, x, x.flags, c.motion.flags, 0)
     return 0
@@ -110,19 +111,25 @@ def begin_step(run: RunData, x: ContactChanges) -> None:
 @kernel
 def end_step(run: RunData, x: ContactChanges) -> None:
     """Put the transition of the step that has been made, or why there is none, ahead of the run."""
-    c, row = run.contacts, first_change(run, 0)
+    c, row, t = run.contacts, first_change(run, 0), run.t
+    x.row = row
     if c.made > 0:
         exchange_modes(run, x)
-        x.ahead, x.at = CHANGED, run.t
-        if c.transitions.made > 0:
-            x.calm = 0
-        chatters = is_chatter(x, run.t)
-        if chatters:
-            x.ahead = ENDLESS
-    elif row >= 0:
-        if c.transitions.status != 0:
-            x.ahead, x.at, x.row = CHANGED + c.transitions.status, run.events.times[row], row
-        keep_zeros(run, c.transitions.until, run.events.times[row], 0)
+        x.ahead, x.at = CHANGED, t
+        return
+    if row >= 0:
+        t = run.events.times[row]
+        keep_zeros(run, c.transitions.until, t, 0)
+    if c.transitions.status != 0:
+        x.ahead, x.at = CHANGED + c.transitions.status, t
+    if c.pace.over != 0:
+        x.ahead, x.at = too_many(c.pace), t
+
+
+@kernel
+def too_many(pace: Pace) -> int:
+    """What a run returns where steps or changes are too many."""
+    return UNENDING if pace.over == STEPS else ENDLESS
 
 
 @kernel
@@ -131,14 +138,6 @@ def come_to_change(run: RunData, x: ContactChanges) -> None:
     x.found = 0
     tell(run, x, run.contacts.motion.flags, x.flags, run.contacts.transitions.row)
     exchange_modes(run, x)
-
-
-@kernel
-def is_chatter(x: ContactChanges, t: float) -> bool:
-    """Count a transition at the time t; whether it is one of an endless sequence."""
-    x.since[x.calm % x.most] = t
-    x.calm += 1
-    return x.calm >= x.most and t - x.since[x.calm % x.most] < x.brief
 
 
 @kernel

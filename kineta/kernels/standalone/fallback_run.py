@@ -7,14 +7,13 @@ It gives the states and steps of :func:`~kineta.simulation.simulate.simulate` wi
 from __future__ import annotations
 
 from kineta.integration.contact_records import IMPACT_NUMBERS
-from kineta.integration.handover import BACK, PART, QUIET, QuietWatch, StepCrowd
+from kineta.integration.handover import BACK, QUIET, QuietWatch
 from kineta.integration.loop_abi import NOT_FINITE, STEP_TOO_SMALL
-from kineta.integration.time_stepping import STEP
 from kineta.kernels.contact.state_terms import NO_FORCES, NO_IMPULSES, PENETRATES
 from kineta.kernels.language import kernel
-from kineta.kernels.sampling import count_anew, is_crowded
+from kineta.kernels.pace import count_anew
 from kineta.kernels.stage_evaluation import measure_pivots
-from kineta.kernels.standalone.contact_transitions import CHANGED, ENDLESS, tell
+from kineta.kernels.standalone.contact_transitions import CHANGED, ENDLESS, UNENDING, tell
 from kineta.kernels.standalone.standalone_run import (
     REACHED,
     RunMethod,
@@ -45,9 +44,6 @@ from kineta.kernels.vectors import copy
 from kineta.memory import Reals, Record
 from kineta.records import dataclass
 
-#: What is ahead of a run by events where its steps are too many.
-TOO_MANY = ENDLESS + 100
-
 
 class StandaloneFallback(Record, partial=True):
     """A run by ``events`` and by time stepping in ``steps``, which share given, start, state, values and told.
@@ -60,7 +56,6 @@ class StandaloneFallback(Record, partial=True):
     begun, handed, lasted, spent : time at which events began or went on; number of spells of time stepping, duration of the last
         one, and of all; since : time at which the present one began
     at, handing, flags : time, state and mode of the run by events at which time stepping is to begin, or has
-    crowd : the ends of its steps; crowded : time within which they may be too many, in steps of time stepping
     kept, rows, marks : number of the last states, (BACK + 1, n), and (BACK + 1,) their times
     """
 
@@ -99,8 +94,6 @@ class StandaloneFallback(Record, partial=True):
     at: float
     handing: Reals
     flags: Reals
-    crowd: StepCrowd
-    crowded: float
     kept: int
     rows: Reals
     marks: Reals
@@ -122,14 +115,12 @@ def begin(method: FallbackMethod, m: StandaloneFallback) -> int:
     """Prepare the run from ``given``, ``start``, the times and tolerances; REACHED, or why there is none."""
     e, s = m.events, m.steps
     e.t0, e.rtol, e.atol, e.run.max_step = m.t0, m.rtol, m.atol, m.max_step
-    m.size = min(m.max_step, min(STEP, PART * (m.t_end - m.t0)))
-    m.crowd.narrow = m.crowded * m.size
     m.stepping, m.hurried, m.patience, m.handed, m.lasted, m.spent = False, False, QUIET, 0, 0.0, 0.0
-    s.max_step, s.event, s.rejected, s.evaluations, s.culprit = m.size, -1, 0, 0, 0
     clear_contacts(s.run)
     take_given(m)
     status = begin_by_events(method.events, e)
-    e.changes.brief = m.size
+    m.size = e.run.contacts.pace.size
+    s.max_step, s.event, s.rejected, s.evaluations, s.culprit = m.size, -1, 0, 0, 0
     watch_anew(m, m.t0)
     if status >= CHANGED + NO_IMPULSES and status <= CHANGED + NO_FORCES:
         measure_pivots(e.run, m.t0, e.n_regular, e.regular)
@@ -205,7 +196,7 @@ def advance_by_events(method: FallbackMethod, m: StandaloneFallback, t: float) -
 def can_hand_over(ahead: int) -> bool:
     """Whether time stepping may go on from what is ahead of a run by events."""
     piled, lost = ahead == ENDLESS, ahead >= CHANGED + PENETRATES and ahead <= CHANGED + NO_FORCES
-    return piled or lost or ahead == TOO_MANY
+    return piled or lost or ahead == UNENDING
 
 
 @kernel
@@ -225,21 +216,17 @@ def watched_step(method: FallbackMethod, m: StandaloneFallback) -> int:
 
 @kernel
 def look_at_step(m: StandaloneFallback) -> None:
-    """Count the ends of the last step, and keep them; where it hands over, the time and the state there."""
-    e = m.events
-    run, x = e.run, e.changes
-    if x.ahead != 0 and run.contacts.made == 0:
-        look_at_row(m, x.at, run.events.states[x.row * run.n :], run.contacts.motion.flags)
+    """Keep the ends of the last step; where it hands over, the time and the state there."""
+    run, x = m.events.run, m.events.changes
+    for row in range(run.accepted):
+        place = m.kept % (BACK + 1)
+        m.marks[place] = run.times[row]
+        copy(run.states[row * run.n :], m.rows[place * run.n :], run.n)
+        m.kept += 1
+    if x.ahead != 0 and x.row >= 0:
         hand_over_at(m, x.at, run.events.states[x.row * run.n :])
-    else:
-        after = run.contacts.changed_rows[0] if run.contacts.made > 0 else run.accepted
-        if x.ahead != 0:
-            hand_over_at(m, run.times[after - 1], run.states[(after - 1) * run.n :])
-        for row in range(run.accepted):
-            if row < after:
-                look_at_row(m, run.times[row], run.states[row * run.n :], run.contacts.motion.flags)
-            else:
-                look_at_row(m, run.times[row], run.states[row * run.n :], x.flags)
+    elif x.ahead != 0:
+        hand_over_at(m, x.at, run.y)
 
 
 @kernel
@@ -247,20 +234,6 @@ def hand_over_at(m: StandaloneFallback, t: float, state: Reals) -> None:
     """Keep the time and the *state* at which time stepping may begin."""
     m.at = t
     copy(state, m.handing, m.events.run.n)
-
-
-@kernel
-def look_at_row(m: StandaloneFallback, t: float, state: Reals, flags: Reals) -> None:
-    """Count the end of a step in a mode of these *flags*, and hand over there where steps with something closed are too many."""
-    e = m.events
-    x, place = e.changes, m.kept % (BACK + 1)
-    m.marks[place] = t
-    copy(state, m.rows[place * e.run.n :], e.run.n)
-    m.kept += 1
-    many = is_crowded(m.crowd, t, flags, e.run.contacts.n_flags)
-    if many and x.ahead != TOO_MANY:
-        x.ahead, x.at = TOO_MANY, t
-        hand_over_at(m, t, state)
 
 
 @kernel
@@ -277,7 +250,7 @@ def go_back(m: StandaloneFallback) -> None:
 def watch_anew(m: StandaloneFallback, t: float) -> None:
     """Begin to count steps by events from the time t on."""
     m.begun, m.kept = t, 0
-    count_anew(m.crowd, t)
+    count_anew(m.events.run.contacts.pace, t)
 
 
 # -- from one to the other --------------------------------------------------------------------------------------------
@@ -348,7 +321,7 @@ def go_on_by_events(method: FallbackMethod, m: StandaloneFallback) -> int:
     copy(m.watch.state, run.y, run.n)
     copy(m.watch.state, e.base, run.n)
     e.before, e.t, e.left = t, t, s.left
-    x.ahead, x.found, x.calm = 0, 0, 0
+    x.ahead, x.found = 0, 0
     tell(run, x, m.flags, run.contacts.motion.flags, 0)
     watch_anew(m, t)
     return CHANGED if x.found > 0 else GOES_ON
@@ -369,7 +342,7 @@ def change(method: FallbackMethod, m: StandaloneFallback) -> int:
         status = REACHED if status == GOES_ON else status
     else:
         status = change_by_events(method.events, e)
-        watch_anew(m, e.t)
+        m.kept = 0
         if can_hand_over(status):
             hand_over_at(m, e.t, e.state)
             status = hand_over(method, m)

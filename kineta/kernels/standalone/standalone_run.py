@@ -25,11 +25,13 @@ from kineta.kernels.event_start import look_at_start
 from kineta.kernels.integrate import integrate
 from kineta.kernels.kinks.crossings import begin_kinks
 from kineta.kernels.language import copysign, fabs, kernel
+from kineta.kernels.pace import is_calm
 from kineta.kernels.runge_kutta import first_step, interpolate
 from kineta.kernels.sliding.sides import begin_slides, rate_on_sides
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
 from kineta.kernels.standalone.contact_transitions import (
     CHANGED,
+    ENDLESS,
     ContactChanges,
     begin_changes,
     begin_contacts,
@@ -326,7 +328,10 @@ def change(method: RunMethod, m: StandaloneRun) -> int:
         m.ended = run.switches.stopped >= 0
     elif method.loop.touching:
         release(run)
-        status = change_at_once(method.loop, run, x, m.t, m.state)
+        calm = is_calm(run.contacts.pace, m.t)
+        status = ENDLESS
+        if calm:
+            status = change_at_once(method.loop, run, x, m.t, m.state)
         run.size = min(run.size, run.contacts.transitions.flight)
     if method.loop.touching or method.switching:
         copy(run.y, m.state, run.n)

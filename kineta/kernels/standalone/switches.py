@@ -16,9 +16,9 @@ from kineta.kernels.standalone.contact_transitions import (
     SWITCHES,
     UNSETTABLE,
     ContactChanges,
-    is_chatter,
     put_change,
     tell,
+    too_many,
 )
 from kineta.kernels.switching import is_switched, look_before, mark_hearing, mark_zeros
 from kineta.kernels.transition import first_change, keep_zeros
@@ -69,7 +69,6 @@ def act(method: LoopMethod, run: RunData, x: ContactChanges, t: float) -> int:
 def act_after(method: LoopMethod, run: RunData, x: ContactChanges, t: float) -> int:
     """:func:`act` after a mode whose conditions are known, and list what changes behind what is listed."""
     c, s = run.contacts, run.switches
-    chatters = is_chatter(x, t)
     c.made = 0
     if method.touching:
         copy(c.motion.flags, x.flags, c.n_flags)
@@ -81,16 +80,14 @@ def act_after(method: LoopMethod, run: RunData, x: ContactChanges, t: float) -> 
         status = UNSETTABLE
         if s.at_once > AT_ONCE or c.made >= c.rows:
             status = ENDLESS
+        if c.pace.over != 0:
+            status = too_many(c.pace)
         if method.touching and c.transitions.status != 0:
             status = CHANGED + c.transitions.status
-    elif chatters:
-        status = ENDLESS
     if status == 0:
         copy(run.between, run.y, run.n)
         if method.touching:
             run.size = min(run.size, c.transitions.flight)
-            if c.transitions.made > 0:
-                x.calm = 0
     return status
 
 

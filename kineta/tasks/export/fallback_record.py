@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from kineta.hybrid import chattering
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
-from kineta.integration.handover import BACK, PILE, QuietWatch
+from kineta.integration.handover import BACK, QuietWatch
 from kineta.integration.time_stepping import MOREAU
 from kineta.kernels.standalone.fallback_run import StandaloneFallback
 from kineta.kernels.standalone.standalone_run import StandaloneRun
@@ -68,7 +67,7 @@ def fallback_record(
         observed=CompiledFunction(numbers["observed"]),
     )
     run.update(state=shared["state"], values=shared["values"])
-    run.changes.update(told=shared["told"], most=PILE, since=np.zeros(PILE))
+    run.changes.update(told=shared["told"])
     watch = QuietWatch(
         pressed=np.zeros(m, dtype=np.int64),
         states=task.states + code.layout.works,
@@ -90,8 +89,6 @@ def fallback_record(
         left=run.left,
         handing=np.zeros(n),
         flags=np.zeros(FLAGS * m),
-        crowd=chattering.step_crowd(m, 0.0),
-        crowded=chattering.CROWDED,
         rows=np.zeros((BACK + 1) * n),
         marks=np.zeros(BACK + 1),
     )

@@ -20,6 +20,7 @@ from kineta.kernels.standalone.contact_transitions import (
     STICKS,
     STRIKES,
     SWITCHES,
+    UNENDING,
     UNSETTABLE,
 )
 from kineta.kernels.standalone.standalone_run import ENDED, INCONSISTENT, REACHED, UNCONTROLLED
@@ -79,6 +80,7 @@ CONTACT_OUTCOMES = {
     "ENDLESS": (ENDLESS, "One change follows another without end."),
     "BACKWARDS": (BACKWARDS, "Contacts, limits, friction and switches work forwards in time only."),
     "UNSETTABLE": (UNSETTABLE, "A switch sets what is no finite number, or is out of its bounds."),
+    "UNENDING": (UNENDING, "Too many steps by events are very short; time stepping goes over them."),
 }
 #: Likewise of runs by time stepping.
 STEP_OUTCOMES = {

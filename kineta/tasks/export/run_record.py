@@ -14,9 +14,10 @@ from kineta.codegen.kernels.straight_line import room, straight_line
 from kineta.codegen.kernels.tree import KernelTree, callees_first, records
 from kineta.consistency.consistent_start import refusal
 from kineta.errors import SimulationError
+from kineta.hybrid.chattering import pace_of
 from kineta.hybrid.switches import loop_switches
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
-from kineta.integration.loop_abi import CHATTER, SPARE
+from kineta.integration.loop_abi import SPARE
 from kineta.integration.problem import Contacts, Manifold, Problem
 from kineta.integration.run_memory import run_form, run_memory, set_contacts, set_switches
 from kineta.kernels.contact import motion as contact_motion
@@ -240,7 +241,7 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
     if system.switches:
         rows += SPARE * (len(system.switches) + SPARE)
     impacts = 0 if contacts is None else contacts.transitions.room
-    changes.update(most=CHATTER, since=np.zeros(CHATTER), told=np.zeros(2 * (impacts + rows * (1 + 3 * touches))))
+    changes.update(told=np.zeros(2 * (impacts + rows * (1 + 3 * touches))))
     given = np.concatenate([task.made.p, task.made.forces.constant])
     if contacts is not None:
         run.block = contacts.motion.words()
@@ -251,6 +252,8 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
         set_switches(run, replace(problem, switching=switching, contacts=contacts), rows)
         run.switches.update(given=given)
         changes.update(state=np.zeros(len(y0)))
+    if touches or system.switches:
+        run.contacts.update(pace=pace_of(task))
     wanted = np.empty(0, dtype=np.int64) if problem.events is None else problem.events.left.copy()
     return StandaloneRun(
         run=run,

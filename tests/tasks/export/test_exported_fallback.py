@@ -46,7 +46,7 @@ def compare(folder: Path, system: kn.System, end: float, spells: int, optimise: 
     n = len(result.y)
     assert table[:, 0].tobytes() == result.t.tobytes()
     assert np.ascontiguousarray(table[:, 1 : 1 + n].T).tobytes() == np.ascontiguousarray(result.y).tobytes()
-    assert run.counts()[0] == result.steps
+    assert run.counts() == [result.steps, result.rejected, result.nfev]
     assert run.begin() == REACHED
     changes = list[Any]()
     while (status := run.advance(end)) == CHANGED:
