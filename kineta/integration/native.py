@@ -129,7 +129,7 @@ class NativeRun:
 
     def resume(self, problem: Problem, size: float) -> None:
         """Continue with another problem of the same size, with a next step of this *size*."""
-        self._data.size = size
+        self._data.size, self._data.fresh = size, False
         self.restart(problem, size)
 
     def ahead(self) -> tuple[float, FloatArray]:

@@ -34,7 +34,7 @@ TOGETHER = 0.5
 SWEEPS = 2000
 #: Sweeps before Newton's method takes over; its tolerance, in that of sweeps, and the multiple of what counts as slip that it may
 #: miss.
-PATIENCE, FINE, PART = 16, 10.0, 3.0
+PATIENCE, FINE, PART = 4, 10.0, 3.0
 #: Least compliance of its contacts, and the part of one with which it goes on for as long as what undetermined forces still move
 #: counts as slip.
 STIFF, STIFFER = 1e-9, 1e-2
@@ -195,7 +195,7 @@ def balance_islands(motion: ContactMotion, count: int, largest: float, decides: 
 @kernel
 def release(motion: ContactMotion, count: int, a: Reals) -> bool:
     """Give kinetic friction to those of the active contacts that begin to slip most, by their power; whether there are any with
-    more static friction. The modes are the candidates again.
+    more static friction. Then the modes are the candidates again.
     """
     terms, solution, contacts = motion.terms, motion.solution, motion.contacts
     most, more = 0.0, False
@@ -210,7 +210,9 @@ def release(motion: ContactMotion, count: int, a: Reals) -> bool:
         if gives and slip_power(motion, c, a) >= TOGETHER * most:
             solution.friction[c] = kinetic_friction(terms, c)
             more = True
-        contacts.mode[c] = contacts.candidate[c]
+    if more:
+        for k in range(count):
+            contacts.mode[solution.active[k]] = contacts.candidate[solution.active[k]]
     return more
 
 
@@ -247,7 +249,8 @@ def balanced_mode(motion: ContactMotion, near: Integers, count: int, share: floa
     slips = balance_islands(motion, found, largest, share < 1.0, a)
     while slips and share == 1.0:
         slips = release(motion, found, a)
-        balance_islands(motion, found, largest, False, a)
+        if slips:
+            balance_islands(motion, found, largest, False, a)
     agreed = False
     if not slips:
         remember(contacts, near, count, solution.impulse)
@@ -376,16 +379,22 @@ def begin_evenly(motion: ContactMotion, c: int, a: Reals) -> None:
 
 @kernel
 def mode_of_island(motion: ContactMotion, near: Integers, count: int, free: Reals, a: Reals) -> bool:
-    """Find modes, forces and accelerations a of the contacts of an island; whether any modes agree with their forces."""
+    """Find modes, forces and accelerations a of the contacts of an island; whether any modes agree with their forces. Where static
+    friction is hardly enough, what slips with all of it slips with each share of it.
+    """
     found = even_mode(motion, near, count, free, a)
     over = not found and is_overloaded(motion, near, count)
     if not found and not over:
         found = level_mode(motion, near, count, free, a)
         over = motion.work.least > 1.0
-    if not found:
-        found = shared_mode(motion, near, count, over, free, a)
-    if not found:
+    slips = 0
+    if over:
         found = balanced_mode(motion, near, count, 1.0, free, a)
+        slips = begun_slips(motion.contacts, near, count)
+    if slips == 0 and (over or not found):
+        found = shared_mode(motion, near, count, over, free, a)
+        if not found:
+            found = balanced_mode(motion, near, count, 1.0, free, a)
     if not found:
         found = pivot_modes(motion, near, count, False, free, a)
     if not found:
