@@ -18,7 +18,7 @@ from kineta.kernels.sampling import observe
 from kineta.kernels.sliding.sides import begin_rate, begin_slides, rate_on_sides
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
 from kineta.kernels.switching import begin_marks, begin_switches, look_before, set_block
-from kineta.kernels.transition import carry_over, is_carried_out, keep_mode
+from kineta.kernels.transition import carry_over, is_carried_out, keep_mode, release
 from kineta.kernels.vectors import copy
 from kineta.memory import LaneRecord
 from kineta.numerics.tableaux import Tableau
@@ -154,10 +154,7 @@ def begin_case(method: LoopMethod, run: RunData) -> None:
     if method.switching:
         begin_given(method, run)
     c.transitions.same, c.transitions.fastest = every.same[case.number], 0.0
-    for k in range(c.motion.problem.contacts):
-        c.transitions.loose[k] = 0
-        c.transitions.exhausted[k] = 0
-        c.transitions.fallen[k] = 0
+    release(run)
     changed = is_carried_out(method, run, run.t, run.y, c.made)
     run.events.undefined = not changed
     if method.switching:

@@ -7,7 +7,7 @@ from kineta.kernels.language import fabs, kernel
 from kineta.kernels.runge_kutta import state_at
 from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.kernels.vectors import copy, normalise
-from kineta.memory import Reals
+from kineta.memory import Integers, Reals
 
 
 @kernel
@@ -51,9 +51,15 @@ def note_step(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float
 @kernel
 def settle(method: LoopMethod, run: RunData, t: float, y: Reals) -> None:
     """Bring the state y at the time t onto the constraints of the present mode, as far as it is defined."""
+    project(method, run, run.sampling.ensemble.quaternions, run.quaternions, t, y)
+
+
+@kernel
+def project(method: LoopMethod, run: RunData, count: int, quaternions: Integers, t: float, y: Reals) -> None:
+    """Project the state y at the time t onto the norms of so many *quaternions* and onto constraints, as far as it is defined."""
     c = run.constraints
-    for j in range(run.sampling.ensemble.quaternions):
-        normalise(y[run.quaternions[j] :])
+    for j in range(count):
+        normalise(y[quaternions[j] :])
     run.time[0] = t
     if method.projecting:
         for step in range(3):

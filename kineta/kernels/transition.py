@@ -72,10 +72,7 @@ def follow_surfaces(method: LoopMethod, run: RunData, dense: Reals, start: float
     c = run.contacts
     off = is_off(c.motion, c.transitions, run.time, run.new)
     if off:
-        for k in range(c.motion.problem.contacts):
-            c.transitions.loose[k] = 0
-            c.transitions.exhausted[k] = 0
-            c.transitions.fallen[k] = 0
+        release(run)
         if method.sampling:
             change_mode(method, run, dense, start, run.t, h, run.new, before)
         else:
@@ -183,14 +180,19 @@ def keep_zeros(run: RunData, until: float, t: float, before: int) -> None:
 
 
 @kernel
+def release(run: RunData) -> None:
+    """Mark no contact as one whose force has come to its end."""
+    work = run.contacts.transitions
+    for k in range(run.contacts.motion.problem.contacts):
+        work.loose[k], work.exhausted[k], work.fallen[k] = 0, 0, 0
+
+
+@kernel
 def mark_fired(run: RunData, t: float, before: int) -> None:
     """Mark the contacts whose normal force, friction or limit of friction comes to its end at the time t."""
     c, e = run.contacts, run.events
     moment = ROUNDING * max(c.transitions.until, fabs(t))
-    for k in range(c.motion.problem.contacts):
-        c.transitions.loose[k] = 0
-        c.transitions.exhausted[k] = 0
-        c.transitions.fallen[k] = 0
+    release(run)
     for k in range(before, e.found):
         if e.which[k] >= c.first and e.times[k] <= t + moment:
             guard = e.which[k] - c.first

@@ -379,8 +379,8 @@ def begin_evenly(motion: ContactMotion, c: int, a: Reals) -> None:
 
 @kernel
 def mode_of_island(motion: ContactMotion, near: Integers, count: int, free: Reals, a: Reals) -> bool:
-    """Find modes, forces and accelerations a of the contacts of an island; whether any modes agree with their forces. Where static
-    friction is hardly enough, what slips with all of it slips with each share of it.
+    """Find modes, forces and accelerations a of the contacts of an island; whether any modes agree with their forces. Where
+    static friction is hardly enough, what slips with all of it slips with each share of it.
     """
     found = even_mode(motion, near, count, free, a)
     over = not found and is_overloaded(motion, near, count)

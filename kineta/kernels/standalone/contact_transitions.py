@@ -14,7 +14,7 @@ from kineta.integration.time_stepping import STEP
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.pace import count_anew
 from kineta.kernels.stage_evaluation import LoopMethod
-from kineta.kernels.transition import first_change, is_carried_out, keep_zeros
+from kineta.kernels.transition import first_change, is_carried_out, keep_zeros, release
 from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals, Record
 
@@ -73,15 +73,6 @@ def begin_contacts(
     x.found = 0
     tell_strikes(run, x, 0)
     return status
-
-
-@kernel
-def release(run: RunData) -> None:
-    """Mark no contact as one whose force has come to its end."""
-    for k in range(run.contacts.motion.problem.contacts):
-        run.contacts.transitions.loose[k] = 0
-        run.contacts.transitions.exhausted[k] = 0
-        run.contacts.transitions.fallen[k] = 0
 
 
 @kernel

@@ -27,6 +27,7 @@ from kineta.kernels.kinks.crossings import begin_kinks
 from kineta.kernels.language import copysign, fabs, kernel
 from kineta.kernels.pace import is_calm
 from kineta.kernels.runge_kutta import first_step, interpolate
+from kineta.kernels.sampling import project
 from kineta.kernels.sliding.sides import begin_slides, rate_on_sides
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
 from kineta.kernels.standalone.contact_transitions import (
@@ -39,11 +40,11 @@ from kineta.kernels.standalone.contact_transitions import (
     change_at_once,
     come_to_change,
     end_step,
-    release,
 )
 from kineta.kernels.standalone.controllability import Controllability, is_lost, is_stuck, keep_gradients
 from kineta.kernels.standalone.switches import ZERO_AHEAD, act, act_after, find_switch, hear
 from kineta.kernels.switching import begin_marks, begin_switches, look_at
+from kineta.kernels.transition import release
 from kineta.kernels.vectors import copy, largest, largest_change, normalise
 from kineta.memory import Integers, Reals, Record
 from kineta.records import dataclass
@@ -423,19 +424,7 @@ def find_state(method: RunMethod, m: StandaloneRun, t: float) -> None:
 @kernel
 def settle(method: RunMethod, m: StandaloneRun, t: float, y: Reals) -> None:
     """Project a state onto quaternion norms and constraints, which interpolation satisfies only approximately."""
-    run, c = m.run, m.run.constraints
-    for k in range(m.n_quaternions):
-        normalise(y[m.quaternions[k] :])
-    if method.loop.projecting:
-        run.time[0] = t
-        for step in range(3):
-            copy(y, c.before, run.n)
-            if step < 2:
-                c.position(run.time, c.before, run.block, c.after)
-            else:
-                c.velocity(run.time, c.before, run.block, c.after)
-            for i in range(run.n):
-                y[i] = c.after[i] if fabs(c.after[i]) < _INFINITE else y[i]
+    project(method.loop, m.run, m.n_quaternions, m.quaternions, t, y)
 
 
 @kernel
