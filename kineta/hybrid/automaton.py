@@ -110,13 +110,13 @@ class HybridRun(SampledRun):
 
     def __iter__(self) -> Iterator[Segment]:
         end, jumped, held = self._run.problem.t1, self._resumed, False
-        control, contacts, pace = self.control, self.contacts, self._pace
+        control, contacts, pace, near = self.control, self.contacts, self._pace, self._near
         if contacts is not None and (heard := self._heard(contacts.struck)):
             yield from self._transition(self.task.t0, self.problem.y0, heard, end, self.control.made)
             self.loop.zeros()  # at the start there are none
             jumped = True
         while self.ended is None:
-            t, y, fired = self.task.t0, self.problem.y0, None
+            t, y, fired, apart = self.task.t0, self.problem.y0, None, False
             for piece in self._run:
                 made = control.made
                 segment = piece.within(made, jumped=jumped, held=held)
@@ -124,7 +124,8 @@ class HybridRun(SampledRun):
                     segment = self._noted(segment, segment.changed, contacts)
                 if self.strikes_apart or segment.odd or (segment.zeros and len(segment.zeros[0])):
                     segment, fired = self._cut(segment)
-                if pace.over and self._fault is None:
+                apart = segment.end == "" and self._touches_alone and near.apart
+                if not apart and pace.over and self._fault is None:
                     self._fault = self._too_many(float(segment.t[-1]) if len(segment.t) else segment.t0)
                 if made.closed or jumped or segment.later:
                     self.last_steps.add(segment)
@@ -146,7 +147,7 @@ class HybridRun(SampledRun):
                 if following is None:
                     return
                 end, held = following, True
-                if contacts is not None and self._touches_alone and self._near.apart:  # forces alone change
+                if contacts is not None and apart:  # forces alone change, and no steps or changes are too many
                     self.loop.go_on(end, contacts.set_block(control.made.h))
                     continue
             yield from self._transition(t, y, fired or [], end, before)
