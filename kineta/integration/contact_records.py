@@ -130,8 +130,7 @@ class ContactMode(Record):
 class ModeWork(Record):
     """Working memory of the forces of a mode.
 
-    force : (3 contacts,) forces along the rows; toward : (6 contacts,) directions of slip, and behind them those that the last
-        turn of an iteration gave, and its changes
+    force : (3 contacts,) forces along the rows; toward : (2 contacts,) directions of slip
     speeds : (2 speeds,); rows : (6 contacts,) contact and row of each equation; matrix : (27 contacts^2,), behind it factors
         and, where it is kept, those that make rows exact
     right, found, centre, proximity, missed : (3 contacts,), the fourth the diagonal of R; order : (6 contacts,)

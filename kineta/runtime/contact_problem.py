@@ -350,7 +350,7 @@ def _modes(m: int) -> ContactMode:
 
 def mode_work(speeds: int, m: int) -> ModeWork:
     """Working memory of forces of m contacts, of a problem with so many *speeds*."""
-    sizes = {"force": 3 * m, "toward": 6 * m, "speeds": 3 * speeds, "matrix": 27 * m * m}
+    sizes = {"force": 3 * m, "toward": 2 * m, "speeds": 3 * speeds, "matrix": 27 * m * m}
     sizes |= {"right": 3 * m, "found": 3 * m, "centre": 3 * m, "proximity": 3 * m, "missed": 3 * m, "ease": m}
     sizes |= {"asked": 16 * m + 2, "noted": 16 * m + 2, "kept": 4 * m}
     half = speeds * (speeds + 1) // 2

@@ -32,9 +32,9 @@ from kineta.memory import Integers, Reals
 TOGETHER = 0.5
 #: Largest number of sweeps.
 SWEEPS = 2000
-#: Sweeps before Newton's method takes over; its tolerance, in that of sweeps, and the multiple of what counts as slip that it may
-#: miss.
-PATIENCE, FINE, PART = 4, 10.0, 3.0
+#: Sweeps before Newton's method takes over, and those before it is tried again where it finds nothing; its tolerance, in that of
+#: sweeps, and the multiple of what counts as slip that it may miss.
+PATIENCE, AGAIN, FINE, PART = 4, 16, 10.0, 3.0
 #: Least compliance of its contacts, and the part of one with which it goes on for as long as what undetermined forces still move
 #: counts as slip.
 STIFF, STIFFER = 1e-9, 1e-2
@@ -97,7 +97,7 @@ def balance(motion: ContactMotion, active: Integers, count: int, a: Reals, large
     for k in range(count):
         plain = plain and contacts.mode[active[k]] == STICKING
     while sweeps < SWEEPS and most > tolerance and not slides:
-        if sweeps == PATIENCE and plain:
+        if plain and sweeps % AGAIN == PATIENCE and sweeps < 2 * AGAIN:
             found = balance_at_once(motion, active, count, a, largest)
             if found:
                 return True

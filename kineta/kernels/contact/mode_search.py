@@ -23,7 +23,7 @@ SEARCHED = 4
 #: Misfit of a contact that slips backwards, larger than all others.
 REVERSED = 1e9
 #: Largest number of times that directions of slip are aligned with accelerations, and of those by whole steps.
-ALIGNMENTS, QUICK = 100, 20
+ALIGNMENTS, QUICK = 100, 5
 #: Step that leaps to the directions of the accelerations themselves: where contacts at rest bear most of the motion, steps by the
 #: operator of a contact alone are too short.
 LEAP = 1e12
@@ -168,58 +168,31 @@ def begun_slips(contacts: ContactMode, near: Integers, count: int) -> int:
 
 
 @kernel
-def turns_in_space(motion: ContactMotion, c: int) -> bool:
-    """Whether a contact begins to slip in space, with a direction that its acceleration turns."""
-    D, contacts, pressed = motion.solution.delassus[9 * c :], motion.contacts, motion.work.force[3 * c]
-    begins = contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING
-    return begins and D[4] > 0.0 and D[8] > 0.0 and kinetic_friction(motion.terms, c) * pressed > 0.0
-
-
-@kernel
-def align_slip(motion: ContactMotion, near: Integers, count: int, part: float, again: bool, a: Reals) -> float:
+def align_slip(motion: ContactMotion, near: Integers, count: int, part: float, a: Reals) -> float:
     """Turn directions of slip in space that begins to those of its accelerations, by a *part* of a step of the fixed-point
-    iteration, and where that comes *again*, on from there along what two turns changed, so that the change becomes least
-    (Anderson's acceleration); the largest change of one.
+    iteration; the largest change of one.
     """
     problem, terms, solution = motion.problem, motion.terms, motion.solution
-    contacts, work, m = motion.contacts, motion.work, motion.problem.contacts
-    last, change = work.toward[2 * m :], work.toward[4 * m :]
-    most, along, square = 0.0, 0.0, 0.0
+    contacts, work = motion.contacts, motion.work
+    most = 0.0
     for k in range(count):
         c = near[k]
-        turns = turns_in_space(motion, c)
-        if turns:
-            d, friction = contacts.direction[2 * c :], kinetic_friction(terms, c)
-            step = part * largest_step(solution.delassus[9 * c :]) / (friction * work.force[3 * c])
+        D, d, friction = solution.delassus[9 * c :], contacts.direction[2 * c :], kinetic_friction(terms, c)
+        begins = contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING
+        if begins and D[4] > 0.0 and D[8] > 0.0 and friction * work.force[3 * c] > 0.0:
+            step = part * largest_step(D) / (friction * work.force[3 * c])
             u = d[0] + step * acceleration_along(problem, terms, c, 1, a)
             w = d[1] + step * acceleration_along(problem, terms, c, 2, a)
             size = sqrt(u * u + w * w) + tolerances.LEAST_DIVISOR
-            work.toward[2 * c], work.toward[2 * c + 1] = u / size, w / size
-            for i in range(2):
-                now = work.toward[2 * c + i] - d[i]
-                most = maximum(most, fabs(now))
-                along += (now - change[2 * c + i]) * now
-                square += (now - change[2 * c + i]) * (now - change[2 * c + i])
-                change[2 * c + i] = now
-    beyond = along / square if again and square > 0.0 else 0.0
-    for k in range(count):
-        c = near[k]
-        turns = turns_in_space(motion, c)
-        if turns:
-            d, own, old = contacts.direction[2 * c :], work.toward[2 * c :], last[2 * c :]
-            u, w = own[0] - beyond * (own[0] - old[0]), own[1] - beyond * (own[1] - old[1])
-            size = sqrt(u * u + w * w) + tolerances.LEAST_DIVISOR
-            old[0], old[1] = own[0], own[1]
+            most = maximum(most, maximum(fabs(u / size - d[0]), fabs(w / size - d[1])))
             d[0], d[1] = u / size, w / size
     return most
 
 
 @kernel
-def forces_along(
-    motion: ContactMotion, near: Integers, count: int, part: float, again: bool, free: Reals, a: Reals
-) -> float:
+def forces_along(motion: ContactMotion, near: Integers, count: int, part: float, free: Reals, a: Reals) -> float:
     """The forces and accelerations a of the mode and the directions of slip that stand, which :func:`align_slip` then turns by a
-    *part* of its step, *again* or not; the largest change of one.
+    *part* of its step; the largest change of one.
     """
     problem, solution, contacts, work = motion.problem, motion.solution, motion.contacts, motion.work
     found = 0
@@ -233,7 +206,7 @@ def forces_along(
             solution.active[found] = c
             found += 1
     forces_of_active(motion, found, a)
-    return align_slip(motion, near, count, part, again, a)
+    return align_slip(motion, near, count, part, a)
 
 
 @kernel
@@ -245,7 +218,7 @@ def align_slips(motion: ContactMotion, near: Integers, count: int, free: Reals, 
     turns, turned = 0, 1.0
     while turns < ALIGNMENTS and turned > tolerances.FORCE_TOLERANCE:
         part = 1.0 if turns < QUICK else 1.0 / (1.0 + begun_slips(contacts, near, count))
-        turned = forces_along(motion, near, count, part, turns > 0 and turns != QUICK, free, a)
+        turned = forces_along(motion, near, count, part, free, a)
         turns += 1
     return turned
 
@@ -283,7 +256,7 @@ def pivot_modes(motion: ContactMotion, near: Integers, count: int, leaps: bool, 
     while turns < 6 * count + 6 and not right and not again:
         right = agrees(motion, near, count, largest, free, a)
         if leaps and not right:
-            forces_along(motion, near, count, LEAP, False, free, a)
+            forces_along(motion, near, count, LEAP, free, a)
             right = agrees(motion, near, count, largest, free, a)
         if not right:
             c, sticks = work.order[0], contacts.mode[work.order[0]] == STICKING

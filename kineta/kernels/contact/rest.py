@@ -80,9 +80,10 @@ def overloads(motion: ContactMotion, work: TransitionWork) -> bool:
     """Give exhausted contacts back all of their friction; whether a contact that sticks in the mode found bears it no more. Only
     forces that are determined say so, and only friction of what slips changes any.
     """
-    problem, terms, count, lacks, tells = motion.problem, motion.terms, 0, 0.0, False
+    problem, terms, count, lacks, tells, sticks = motion.problem, motion.terms, 0, 0.0, False, False
     for c in range(problem.contacts):
         mode = motion.contacts.mode[c]
+        sticks = sticks or mode == STICKING
         tells = tells or (mode == STICKING and motion.work.ease[c] <= 0.0)
         if work.exhausted[c] != 0:
             terms.law[4 * c], terms.law[4 * c + 1] = terms.law[4 * c] / EXHAUSTED, terms.law[4 * c + 1] / EXHAUSTED
@@ -90,7 +91,7 @@ def overloads(motion: ContactMotion, work: TransitionWork) -> bool:
         if mode != OPEN:
             work.order[count] = c
             count += 1
-    if not tells:
+    if not (tells and sticks):
         return False
     agrees(motion, work.order, count, 0.0, work.free, work.a)
     for k in range(count):
