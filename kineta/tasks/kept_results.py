@@ -69,6 +69,7 @@ class Content(Pickler):
     def __init__(self) -> None:
         self.file, self.meshes, self.foreign = BytesIO(), list[Path](), False
         super().__init__(self.file)
+        self.fast = True  # which of equal objects are one and the same is not what they consist of
 
     def reducer_override(self, x: Any) -> Any:
         """A record as its kind and its fields."""

@@ -11,7 +11,7 @@ import pytest
 
 import kineta as kn
 from kineta.tasks import assemble as module
-from kineta.tasks.kept_results import Content
+from kineta.tasks.kept_results import Content, key_of
 from tests.support import EXAMPLES
 
 #: A bar between two points that are too far from each other for any position.
@@ -70,3 +70,9 @@ def test_pages_with_kinds_of_other_distributions_are_not_kept() -> None:
         content = Content()
         content.dump(record)
         assert content.foreign == foreign
+
+
+def test_equal_records_have_one_key_whatever_they_share() -> None:
+    name, other = "wheel", "".join(("wh", "eel"))
+    assert name is not other
+    assert key_of("page", (name, name)) == key_of("page", (name, other)) != key_of("page", (name, "rim"))
