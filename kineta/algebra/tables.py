@@ -225,7 +225,8 @@ def _between(h: float, k: float, d: Expr, e: Expr) -> Expr:
     if (d * e).value is not None and not (d * e).value > 0:
         return expr(0)
     v, w = 2 * k + h, k + 2 * h
-    return _chosen(d * e, (v + w) / (v / d + w / e), 0.0)
+    inverse = v / d + w / e
+    return _chosen(d * e, expr(0) if inverse.value == 0 else (v + w) / inverse, 0.0)
 
 
 def _at_end(h: float, k: float, d: Expr, e: Expr) -> Expr:

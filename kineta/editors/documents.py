@@ -37,9 +37,9 @@ _FILES = 200
 #: Letters of the longest statement that is shown.
 _SHOWN = 300
 _NAME = re.compile(rf"(?!\d){LETTER}+")
-_WORD = re.compile(rf"[\w°µμ]+(?:\[[^\[\]\n]*\])*(?:\.{LETTER}+(?:\[[^\[\]\n]*\])*)*'*")
+_WORD = re.compile(rf"[\w{units.LETTERS}]+(?:\[[^\[\]\n]*\])*(?:\.{LETTER}+(?:\[[^\[\]\n]*\])*)*'*")
 _WITH_UNIT = re.compile(rf"(?<![\w.'\]])(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[ \t]*({units.PATTERN})")
-_BEHIND_NUMBER = re.compile(r"(?<![\w.'])(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[ \t]*[A-Za-zµμ°*/·^0-9]*$")
+_BEHIND_NUMBER = re.compile(rf"(?<![\w.'])(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[ \t]*[{units.LETTERS}*/·^0-9]*$")
 
 
 @dataclass(frozen=True, slots=True)

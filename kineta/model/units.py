@@ -124,9 +124,13 @@ def _table() -> dict[str, Unit]:
 
 UNITS = _table()
 
+#: Letters of units within brackets of a pattern; ``%`` stands first only. A micro sign and a Greek mu look alike.
+LETTERS = "A-Za-zµμ°"
+#: The power of a unit, perhaps of a root.
+POWER_PATTERN = r"\^-?\d+(?:\.5)?"
 #: A unit as it is written behind a number: no spaces inside.
-PATTERN = r"(?:(?<=[ \t])1/)?[A-Za-zµμ°%]+(?:\^-?\d+(?:\.5)?)?(?:[*/·][A-Za-zµμ°]+(?:\^-?\d+(?:\.5)?)?)*"
-_FACTOR = re.compile(r"([*/·]?)([A-Za-zµμ°%]+)(?:\^(-?\d+(?:\.5)?))?")
+PATTERN = rf"(?:(?<=[ \t])1/)?[{LETTERS}%]+(?:{POWER_PATTERN})?(?:[*/·][{LETTERS}]+(?:{POWER_PATTERN})?)*"
+_FACTOR = re.compile(rf"([*/·]?)([{LETTERS}%]+)({POWER_PATTERN})?")
 
 
 @lru_cache(maxsize=256)
@@ -137,9 +141,9 @@ def unit(text: str) -> Unit:
         known = UNITS.get(name)
         if known is None or (name == "L" and operator in ("*", "·")):  # by which the name of a length is meant
             raise ModelError(f"Expected a unit, found '{name}'.{_advice(name, behind=operator)}")
-        if len(exponent.lstrip("-").removesuffix(".5")) > 1:
+        if len(exponent.lstrip("^-").removesuffix(".5")) > 1:
             raise ModelError(f"Expected a unit, found '{name}' with an exponent of more than one digit.")
-        power = float(exponent or 1) * (-1 if operator == "/" else 1)
+        power = float(exponent[1:] or 1) * (-1 if operator == "/" else 1)
         factor *= known.factor**power
         dimension = [d + power * e for d, e in zip(dimension, known.dimension, strict=True)]
     if not tolerances.LEAST_DIVISOR < factor < 1 / tolerances.LEAST_DIVISOR:
@@ -196,7 +200,7 @@ def advice_on_name(name: str) -> str:
     """Advice on an unknown *name* that is the one of a unit, or a word for it; "" for others."""
     if name in UNITS and (len(name) > 1 or name == "s"):
         return f" A unit stands behind its number, as in 5 {name} and 5 1/{name}."
-    if (power := re.fullmatch(r"([A-Za-zµμ]+)(\d)", name)) and power[1] in UNITS and power[2] in "23456":
+    if (power := re.fullmatch(rf"([{LETTERS}]+)(\d)", name)) and power[1] in UNITS and power[2] in "23456":
         return f" A power of a unit is written {power[1]}^{power[2]}."
     symbol = unit_of_word(name)
     return f" The unit is written {symbol}, behind a number." if symbol else ""

@@ -20,9 +20,9 @@ GROUP = 64
 
 
 def _pow(g: Graph, y: Ref, a: Ref, b: Ref) -> tuple[Ref, Ref]:
-    """Partial derivatives b a^(b-1) and a^b log a of a^b; the second is zero for a constant b."""
+    """Partial derivatives b a^(b-1) and a^b log a of a^b; the second is zero for a constant b, and where a is zero."""
     by_a = g.mul(b, g.call(Op.POW, a, g.sub(b, ONE)))
-    return by_a, ZERO if g.value(b) is not None else g.mul(y, g.call(Op.LOG, a))
+    return by_a, ZERO if g.value(b) is not None else g.where(g.mul(y, g.call(Op.LOG, a)), g.call(Op.ABS, a))
 
 
 def _square_root(g: Graph, a: Ref) -> Ref:
@@ -105,11 +105,11 @@ def forwards(
     graph: Graph, roots: Sequence[Ref], directions: Sequence[Mapping[Ref, Ref]], *, at_rest: bool = False
 ) -> Iterator[list[Ref]]:
     """Derivatives of *roots* in each of the *directions*, by one sweep each over the nodes that it changes; with *at_rest*, those
-    of roots of sums of squares vanish where these do not change, even where they are zero, and so does v times those of roots of
-    abs(v) at v = 0.
+    of roots of sums of squares vanish where these do not change, even where they are zero, and so do v times those of roots of
+    abs(v) at v = 0, and derivatives of powers by their exponents.
     """
     order = reachable(graph, roots)
-    tame, braked = (_tame(graph, order), _braked(graph, order)) if at_rest else (frozenset[int](), {})
+    tame, (braked, _) = (_tame(graph, order), _braked(graph, order)) if at_rest else (frozenset[int](), ({}, set()))
     for first in range(0, len(directions), GROUP):
         group = directions[first : first + GROUP]
         changing = _changing(graph, order, group)
@@ -148,8 +148,20 @@ def _tame(graph: Graph, order: Sequence[int]) -> frozenset[int]:
     """The square roots and powers below 1 in *order* of what vanishes together with its derivatives: sums of squares, as those of
     speeds are. They are steep nowhere: at their zeros they have corners at most, and |v| v has a derivative there.
     """
+    flat = _flat(graph, order)
+    return frozenset(i for i in order if graph.lhs[i] >> 1 in flat and _rooted(graph, i))
+
+
+def _rooted(graph: Graph, i: int) -> bool:
+    """Whether node *i* is a root, or a power below 1 or of an exponent that is no number."""
+    exponent = graph.value(graph.rhs[i]) if graph.op[i] == Op.POW else 0.5 if graph.op[i] == Op.SQRT else 1.0
+    return exponent is None or 0 < exponent < 1
+
+
+def _flat(graph: Graph, order: Sequence[int]) -> set[int]:
+    """The sums of squares in *order*, and products with them."""
     op, lhs, rhs = graph.op, graph.lhs, graph.rhs
-    flat, found = set[int](), set[int]()
+    flat = set[int]()
     for i in order:
         kind, a, b = op[i], lhs[i], rhs[i]
         if kind == _ADD:
@@ -164,31 +176,91 @@ def _tame(graph: Graph, order: Sequence[int]) -> frozenset[int]:
             level = False
         if level:
             flat.add(i)
-        elif a >> 1 in flat and (kind == Op.SQRT or (kind == Op.POW and 0 < (graph.value(b) or 0.0) < 1)):
-            found.add(i)
-    return frozenset(found)
+    return flat
 
 
-def _braked(graph: Graph, order: Sequence[int]) -> dict[int, tuple[Ref, Ref]]:
-    """The products in *order* of v and a root, or a power below 1, of abs(v): for both operands the v that the other one has."""
+#: The order in a size of its power with an exponent that is no number: positive, where the power has a value at zero.
+_LEAST_ORDER = 1e-9
+
+
+def _braked(graph: Graph, order: Sequence[int]) -> tuple[dict[int, tuple[Ref, Ref]], set[int]]:
+    """The products in *order* of a steep root and what vanishes with it: v and a root of abs(v), or a component of a velocity and
+    one of its magnitude. For both operands what is positive where the root in the other one is not steep. Then the roots.
+
+    Known of each node are the orders at which it vanishes with sizes: abs(v), and roots of sums of squares. A product of the
+    orders e and f has a derivative at zero, 0, where e + f > 1.
+    """
     op, lhs, rhs = graph.op, graph.lhs, graph.rhs
-    if Op.ABS not in op:
-        return {}
-    factors: dict[int, set[int]] = {}
-    sizes: dict[int, set[int]] = {}  # each v of which abs(v) is a factor
-    steep: dict[int, set[int]] = {}  # and of which a root of it is one
+    roots = [i for i in order if _rooted(graph, i)]
+    if not roots:
+        return {}, set()
+    flat = _flat(graph, order)
+    sizes: dict[int, dict[int, float]] = {
+        x: {x: 1.0} for i in order if op[i] == Op.ABS for x in _factors(graph, lhs[i] >> 1)
+    }
+    for square in {lhs[i] >> 1 for i in roots} & flat:
+        for x, size in _squared(graph, square):
+            sizes.setdefault(x, {})[square] = size
+    orders: dict[int, dict[int, float]] = {}
+    steep: dict[int, set[int]] = {}  # of each node the sizes of which it has a steep root as a factor
     found: dict[int, tuple[Ref, Ref]] = {}
-    none = set[int]()
-    for i in order:
+    below: set[int] = set()
+    none: dict[int, float] = {}
+    for i in order if sizes else ():
         kind, a, b = op[i], lhs[i] >> 1, rhs[i] >> 1
-        below = (a, b) if kind == _MUL else (a,) if kind == Op.DIV else ()
-        factors[i] = {i}.union(*(factors[k] for k in below))
-        sizes[i] = factors[a] if kind == Op.ABS else none.union(*(sizes[k] for k in below))
-        rooted = kind == Op.SQRT or (kind == Op.POW and 0 < (graph.value(rhs[i]) or 0.0) < 1)
-        steep[i] = sizes[a] if rooted else none.union(*(steep[k] for k in below))
-        if kind == _MUL and (sides := [min(steep[k] & factors[j], default=0) for k, j in ((a, b), (b, a))]) != [0, 0]:
-            found[i] = 2 * sides[0], 2 * sides[1]
-    return found
+        of_a, of_b = orders.get(a, none), orders.get(b, none) if kind in (_MUL, Op.DIV) else none
+        if kind in (Op.ABS, Op.GUARD, Op.WHERE):
+            own = of_a
+        elif kind in (_MUL, Op.DIV):
+            sign = 1 if kind == _MUL else -1
+            own = {n: of_a.get(n, 0.0) + sign * of_b.get(n, 0.0) for n in (*of_a, *of_b)}
+            steep[i] = {*steep.get(a, ()), *(steep.get(b, ()) if kind == _MUL else ())}
+        elif kind in (Op.SQRT, Op.POW):
+            exponent = 0.5 if kind == Op.SQRT else graph.value(rhs[i])
+            own = {n: _LEAST_ORDER if exponent is None else exponent * e for n, e in of_a.items()}
+            steep[i] = {n for n, e in own.items() if 0 < e < 1}
+            below |= {i} if steep[i] else set()
+        else:
+            own = none
+        if i in sizes:
+            own = {**own, **sizes[i]}
+        if own:
+            orders[i] = own
+        if kind == _MUL:
+            sides = [
+                next((n for n in sorted(steep.get(k, ())) if of_k[n] + of_j.get(n, 0.0) > 1), -1)
+                for k, of_k, of_j in ((a, of_a, of_b), (b, of_b, of_a))
+            ]
+            if sides != [-1, -1]:
+                found[i] = _positive(graph, sides[0], flat), _positive(graph, sides[1], flat)
+    return found, below
+
+
+def _factors(graph: Graph, product: int) -> Iterator[int]:
+    """The node *product* and the factors of it, without divisors."""
+    stack = [product]
+    while stack:
+        yield (i := stack.pop())
+        if graph.op[i] in (_MUL, Op.DIV):
+            stack += [graph.lhs[i] >> 1, *([graph.rhs[i] >> 1] if graph.op[i] == _MUL else [])]
+
+
+def _squared(graph: Graph, square: int) -> Iterator[tuple[int, float]]:
+    """The terms x of the sum of squares x^2 + ... that the node *square* is, with their orders in its root: 1, and its own: 2."""
+    yield square, 2.0
+    stack = [square]
+    while stack:
+        i = stack.pop()
+        a, b = graph.lhs[i], graph.rhs[i]
+        if graph.op[i] == _ADD:
+            stack += [a >> 1, b >> 1]
+        elif graph.op[i] == _MUL and a == b:
+            yield a >> 1, 1.0
+
+
+def _positive(graph: Graph, size: int, flat: Collection[int]) -> Ref:
+    """What is positive where *size* is not zero: itself, if it is a sum of squares; 0 for -1, no size."""
+    return ZERO if size < 0 else 2 * size if size in flat else graph.call(Op.ABS, 2 * size)
 
 
 def _derivatives(
@@ -217,7 +289,7 @@ def _derivatives(
             d[i] = add(da, db)
         elif i in braked:
             terms = zip((mul(b, da), mul(a, db)), braked[i], strict=True)
-            d[i] = add(*(graph.where(x, graph.call(Op.ABS, v)) if v else x for x, v in terms))
+            d[i] = add(*(graph.where(x, size) if size else x for x, size in terms))
         elif kind == _MUL:
             d[i] = mul(a, db) if da == ZERO else mul(b, da) if db == ZERO else add(mul(b, da), mul(a, db))
         elif kind in BRANCHWISE:
@@ -238,7 +310,7 @@ def gradient(
     """
     add = graph.add
     order = reachable(graph, [root])
-    tame = _tame(graph, order) if at_rest else frozenset[int]()
+    tame = _tame(graph, order) | _braked(graph, order)[1] if at_rest else frozenset[int]()
     active = _active(graph, order, symbols)
     bar: dict[int, Ref] = {root >> 1: signed(weight, root)}
     for i in reversed(order):

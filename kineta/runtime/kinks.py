@@ -8,10 +8,14 @@ import numpy as np
 
 from kineta import tolerances
 from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr, symbol
+from kineta.algebra.infix import condition_text
 from kineta.arrays import FloatArray
 from kineta.consistency.definition_domain import domain_conditions, edge_tolerance, operand_values
 from kineta.equations.equations import Equations
 from kineta.errors import Location
+from kineta.expr.graph import Ref
+from kineta.expr.op import Op
+from kineta.expr.walk import reachable
 from kineta.model.motion_program import Control
 from kineta.model.name_inference import motion_expressions, response_symbols, speed_derivatives
 from kineta.model.named_expressions import expanded_values, substitute_names
@@ -100,7 +104,8 @@ def jumps_near(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> 
 def corners_near(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> list[tuple[float, str]]:
     """The operations of forces and rates that have corners, magnitudes of speeds among them, as :func:`jumps_near` has them."""
     system = equations.system
-    named = [*_operations(system), *((words, x, x) for words, own in _written(system) for x in _magnitudes(own))]
+    named = _operations(system)
+    named += [(f"'{x}' {words}", x, x) for words, own in _written(system) for x in _magnitudes(own)]
     return _nearest(equations, named, p, t, y)
 
 
@@ -114,8 +119,25 @@ def _written(system: System) -> list[tuple[str, Iterable[Expr]]]:
 
 
 def _operations(system: System) -> list[tuple[str, Expr, Expr]]:
-    """The nonsmooth operations of forces and rates: words on what has one, the operation, and what vanishes where it bends."""
-    return [(words, *one) for words, own in _written(system) for one in _nonsmooth_operations(own, system)]
+    """The nonsmooth operations of forces and rates: words on each, the operation, and what vanishes where it bends."""
+    found = []
+    for words, own in _written(system):
+        choices = _choices(own)
+        for operation, zero in _nonsmooth_operations(own, system):
+            found.append((f"'{choices.get(operation.ref) or _shown(operation)}' {words}", operation, zero))
+    return found
+
+
+def _choices(expressions: Iterable[Expr]) -> dict[Ref, str]:
+    """The choices in *expressions* in text, without their values, by the comparisons in their conditions."""
+    g, found = DESCRIPTIONS, dict[Ref, str]()
+    with LOCK:
+        for i in reachable(g, [e.ref for e in expressions]):
+            if g.op[i] in (Op.IF, Op.WHERE):
+                condition = g.lhs[i] if g.op[i] == Op.IF else g.rhs[i]
+                text = f"if({condition_text(g, condition)}, ...)"
+                found |= {2 * k: text for k in reachable(g, [condition]) if g.op[k] == Op.STEP}
+    return found
 
 
 def _magnitudes(expressions: Iterable[Expr]) -> list[Expr]:
@@ -133,8 +155,7 @@ def _nearest(
     values, n = expanded_values(equations.system.lets), equations.system.nq + equations.system.nv
     zeros = tuple(substitute_names(values, zero) for *_, zero in named)
     off = np.abs(operand_values(equations, zeros)(np.array([t]), y[:n], p))
-    words = [f"'{_shown(operation)}' {whose}" for whose, operation, _ in named]
-    return sorted(zip(off.tolist(), words, strict=True), key=lambda one: one[0])
+    return sorted(zip(off.tolist(), (words for words, *_ in named), strict=True), key=lambda one: one[0])
 
 
 def _shown(operation: Expr) -> str:

@@ -133,6 +133,12 @@ def test_beyond_its_ends_a_table_holds_or_goes_on() -> None:
     assert values(kn.table(X, rows).diff("x"), x=x).tolist() == [0, 2, 0, 0]
 
 
+def test_a_peak_between_slopes_that_are_opposite_is_flat() -> None:
+    points = "(t; monotone; (0, 0), (1, F), (2, 0))"
+    system = kn.loads(f"A | Sx(1) = 1; parameters F = 3; output peak = table{points}, slope = table'{points};")
+    np.testing.assert_array_equal(kn.derive(system).function("outputs")(1.0, [], []), [3.0, 0.0])
+
+
 @pytest.mark.parametrize("kind", ["linear", "monotone", "cubic", "natural", "quintic"])
 def test_derivatives_by_values_forwards_and_backwards(kind: str) -> None:
     rows = points(8, 3).tolist()

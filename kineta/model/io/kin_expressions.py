@@ -58,7 +58,7 @@ DEPTH = 100
 _PRIME = "'"
 
 #: A factor of a unit behind a number: its sign, which the first has not, its symbol and its power.
-_FACTOR = re.compile(r"([*/·]|)[ \t]*([A-Za-zµμ°%]+)((?:\^-?\d+(?:\.5)?)?)")
+_FACTOR = re.compile(rf"([*/·]|)[ \t]*([{units.LETTERS}%]+)((?:{units.POWER_PATTERN})?)")
 
 
 class Use(NamedTuple):

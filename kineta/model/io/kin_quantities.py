@@ -20,7 +20,7 @@ class DimensionedExpr:
     """An expression with its dimension; None where it is not known, so that anything goes with it. ``plain`` marks numbers
     written without a unit, and values of functions such as sin: they may stand for anything in SI. ``shown`` is True where
     a unit was written in the text; else the dimension only follows from the motions. ``hint`` is that of a written unit in a
-    sum whose dimension is not known: 2*x + 3 m.
+    sum or a product whose dimension is not known: 2*x + 3 m, 2*l.
     """
 
     value: Expr
@@ -65,12 +65,17 @@ def plus(a: DimensionedExpr, b: DimensionedExpr, sign: str = "+") -> Dimensioned
 def times(a: DimensionedExpr, b: DimensionedExpr, sign: str = "*") -> DimensionedExpr:
     """The product of two quantities, or with the *sign* ``/`` their quotient."""
     divides = sign == "/"
-    # A bare number may stand for a length or a mass in SI, so its product with something else can be anything.
+    # A bare number may stand for a length or a mass in SI, so its product with something else can be anything; a sum takes it for
+    # a number before what has a unit in the text, but for 1, which is written to say that anything goes.
     dimension = NUMBER if a.plain and b.plain else None
     if not (a.plain or b.plain or a.dimension is None or b.dimension is None):
         dimension = units.times(a.dimension, b.dimension, -1 if divides else 1)
     value = a.value / b.value if divides else a.value * b.value
-    return DimensionedExpr(value, dimension, a.plain and b.plain, a.shown or b.shown)
+    hint = None
+    if dimension is None and a.shown and b.shown and 1.0 not in (a.value.value, b.value.value):
+        x, y = (NUMBER if own.plain else own.told for own in (a, b))
+        hint = None if x is None or y is None else units.times(x, y, -1 if divides else 1)
+    return DimensionedExpr(value, dimension, a.plain and b.plain, a.shown or b.shown, hint)
 
 
 def opposite(a: DimensionedExpr) -> DimensionedExpr:
@@ -83,7 +88,10 @@ def joined(a: DimensionedExpr, b: DimensionedExpr, value: Expr) -> DimensionedEx
     if a.dimension is None or b.dimension is None:
         x, y = a.told, b.told
         if x is not None and y is not None and x != y:
-            raise ModelError(f"{units.name(x)} and {units.name(y)} cannot be added or compared.")
+            raise ModelError(
+                f"{units.name(x)} and {units.name(y)} cannot be added or compared. A factor without a unit is a number there; "
+                "give it its unit, as in 3 N/m, if it has one."
+            )
         return DimensionedExpr(value, hint=y if x is None else x)
     if a.plain or b.plain:
         return replace(b if a.plain else a, value=value)

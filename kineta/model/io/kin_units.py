@@ -113,9 +113,13 @@ class UnitFinder(Source):
         found, scale, terms = quantity.dimension, self._scales.get(id(node)), self._terms.get(id(node))
         if (quantity.plain or found is None) and terms is not None:
             whole = [(n, self.fitted(n, x, wanted)) for n, x in terms]
-            self._terms[id(node)] = whole  # another dimension may be wanted of the whole later
             same = all(x.dimension == wanted and not x.plain for _, x in whole)
-            return DimensionedExpr(quantity.value, wanted) if same else quantity
+            whole = [(n, self._freed(n, x) if x.told not in (None, wanted) else x) for n, x in whole]
+            self._terms[id(node)] = whole  # another dimension may be wanted of the whole later
+            if same:
+                return DimensionedExpr(quantity.value, wanted)
+            told = next((x.told for _, x in whole if x.told is not None), None)
+            return quantity if quantity.plain else DimensionedExpr(quantity.value, hint=told)
         literal = _literal(node) if quantity.plain else None
         if literal is not None:
             return quantity if quantity.value.value == 0 else self._with_unit(literal, quantity, wanted, wanted)
@@ -141,7 +145,7 @@ class UnitFinder(Source):
 
     def _freed(self, node: Node, quantity: DimensionedExpr) -> DimensionedExpr:
         """The *quantity* of a *node* as a product with a bare number, which goes with everything."""
-        return self._scaled(node, quantity, DimensionedExpr(quantity.value), "1*", "")
+        return self._scaled(node, quantity, DimensionedExpr(quantity.value), "", "*1")
 
     def _scaled(
         self, node: Node, quantity: DimensionedExpr, scaled: DimensionedExpr, before: str, behind: str

@@ -373,6 +373,20 @@ def test_drag_on_a_chain_at_rest_has_derivatives_forth_and_back() -> None:
     assert np.abs(gradient - slopes).max() < 1e-7
 
 
+def test_drag_of_any_power_above_one_has_derivatives_at_rest_forth_and_back() -> None:
+    """Of a velocity in the plane, and by the exponent."""
+    model = kn.loads(
+        "parameters c = 0.3, F = 2, a = 1.3; coordinates x, y; P | Sx(x), Sy(y) = 1; force push on P = (F, 0, 0);"
+        "force air on P = -c*sqrt(|v(P)|)*v(P); force oil = -c*y'*abs(y')^(a - 1) + F*x - c*sign(x')*abs(x')^a on y;"
+    )
+    by = ["c", "F", "a"]
+    forth, back = (kn.objective(model, 0.4, by, adjoint=a, final=kn.symbol("y"), **CLOSE) for a in (False, True))
+    gradient = forth.gradient(forth.x0)
+    assert np.abs(gradient - back.gradient(back.x0)).max() < 1e-9
+    slopes = [(forth(forth.x0 + step) - forth(forth.x0 - step)) / 2e-4 for step in 1e-4 * np.eye(len(by))]
+    assert np.abs(gradient - slopes).max() < 1e-7
+
+
 #: A force on the mass at rest, and what is said of it.
 CORNERS = [
     (
