@@ -14,7 +14,7 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.consistency.alike_systems import plainly_independent
-from kineta.consistency.consistent_state import consistent_state
+from kineta.consistency.consistent_state import ConsistentState, consistent_state
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.derived_equations import Derived
 from kineta.consistency.redundancy import State, contradiction, find_redundancy, singular_configuration, singular_text
@@ -23,6 +23,9 @@ from kineta.mechanics.constraints.rows import check_independent
 from kineta.records import dataclass
 
 T = TypeVar("T", bound=Derived)
+
+#: Values at most of a state that a sentence proposes.
+MOST_PROPOSED = 8
 
 
 @dataclass(frozen=True)
@@ -108,14 +111,34 @@ def start_violation(
     k, value = largest_violation(constraints, t, q, v)
     if abs(value) <= tolerances.STATE_TOLERANCE * constraints.scale(q, v):
         return ""
-    if not system.quasi and (why := contradiction(constraints, t, consistent_state(constraints, t, q, v))):
+    nearest = None if system.quasi else consistent_state(constraints, t, q, v)
+    if nearest is not None and (why := contradiction(constraints, t, nearest)):
         return f"Model '{system.name}': {why}"
     size = f"{value:.3g} {constraints.unit(k)}".rstrip()
     values = "initial values that meet" if what == "start" else f"a {what} that meets"
+    proposed = "" if what != "start" or nearest is None else _proposed(constraints, t, q, v, nearest)
+    others = "other ones from a guess" if proposed else "some"
     return (
         f"Model '{system.name}': the {what} misses {constraints.described(k)}: it is {size} at t = {t:g} s, and has to be 0. "
-        f"Give {values} it, or let kn.assemble (kineta assemble) find some."
+        f"Give {values} it{proposed}, or let kn.assemble (kineta assemble) find {others}."
     )
+
+
+def _proposed(constraints: NumericConstraints, t: float, q: FloatArray, v: FloatArray, nearest: ConsistentState) -> str:
+    """Words with a statement that makes the state *q*, *v* a consistent one, if a short one does: by coordinates and speeds that
+    are zero, which nobody gave, or else as the *nearest* state; ``''`` for none.
+    """
+    system = constraints.system
+    names, speeds = system.q_names, system.base_speeds
+    given = [(i, speeds.index(f"{n}'")) for i, n in enumerate(names) if q[i] and f"{n}'" in speeds]
+    held = [k for _, k in given], [k for k, x in enumerate(v) if x], [i for i, _ in given]
+    kept = consistent_state(constraints, t, q, v, held)
+    found = kept if kept.satisfied else nearest
+    changes = zip((*names, *speeds), (*q, *v), (*found.q, *found.v), strict=True)
+    own = [f"{n} = {x:.9g}" for n, before, x in changes if abs(x - before) > tolerances.STATE_TOLERANCE]
+    if not found.satisfied or len(own) > MOST_PROPOSED:
+        return ""
+    return f", as with 'initial {', '.join(own)};'{' beside those given' * (kept.satisfied and any(held))}"
 
 
 def singular_start(

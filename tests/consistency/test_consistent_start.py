@@ -84,3 +84,14 @@ def test_positions_are_measured_by_coordinates_and_rates_by_speeds() -> None:
     assert "4.0e-03" in consistent(RING, 0.0, np.array([1.0, 0.0]), v + np.array([2e-3, 0.0]), P).moved
     assert not consistent(RING, 0.0, np.array([1.0, 0.0]), v + np.array([3e-3, 0.0]), P).moved
     assert not consistent(RING, 0.0, q, v + np.array([1.0, 0.0]), P).moved  # a small miss on the position hides no rate
+
+
+def test_a_start_that_misses_a_loop_is_told_the_line_that_closes_it() -> None:
+    """Of the coordinates that nobody gave, in whichever way is near."""
+    text = (EXAMPLES / "fourbar.kin").read_text(encoding="utf-8").partition("initial")[0]
+    with pytest.raises(kn.SimulationError, match="beside those given, or let kn.assemble") as raised:
+        kn.simulate(kn.loads(f"{text} initial theta = 60 deg, theta' = 2;"), 0.01)
+    line = str(raised.value).partition("as with '")[2].partition(";'")[0]
+    closed = kn.loads(f"{text} initial theta = 60 deg, theta' = 2; {line};")
+    run = kn.simulate(closed, 0.01)
+    assert [run["theta"][0], run["theta'"][0]] == pytest.approx([np.pi / 3, 2.0], abs=1e-7)
