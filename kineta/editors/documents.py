@@ -13,6 +13,7 @@ from kineta.editors import words
 from kineta.editors.diagnostics import Diagnosis, diagnose, parsed
 from kineta.editors.names import (
     CONDITIONS,
+    ELEMENTS,
     FRAMES,
     FUNCTIONS,
     LOCAL,
@@ -22,9 +23,11 @@ from kineta.editors.names import (
     Entity,
     Names,
     Occurrence,
+    key,
 )
 from kineta.errors import KinetaError, KinetaWarning, ModelError
 from kineta.model import units, vectors
+from kineta.model.axis import LETTERS
 from kineta.model.dimensions import expression_units
 from kineta.model.io import kin_reader
 from kineta.model.io.text_file import read_text
@@ -181,7 +184,8 @@ class Documents:
         for own in edits:
             names = self.names(own)
             for other in {o.entity for o in names.occurrences} if names is not None else ():
-                if other.name.partition("@")[0].replace("[]", "") == name and other != entity:
+                beside = other.file == entity.file and other != entity  # names of another file have a prefix here
+                if beside and other.name.partition("@")[0].replace("[]", "") == name:
                     raise ModelError(
                         f"the name '{name}' is taken by {_kind(other)} in '{own.name}'; choose another name."
                     )
@@ -254,9 +258,9 @@ class Documents:
         if "#" in line or line.count('"') % 2:
             return []
         names = self.names(path)
-        behind = re.search(rf"((?:{LETTER}|[\[\].])+)\.{LETTER}*$", line)
+        behind = re.search(rf"((?:{LETTER}|[\[\].])+|\))\.{LETTER}*$", line)
         if behind is not None:
-            return list(self._members(names, behind[1]))
+            return list(_components() if behind[1] == ")" else self._members(names, behind[1]))
         if _BEHIND_NUMBER.search(line) and line[-1:] not in "0123456789.":
             return [Completion(unit, "unit", words.unit_meaning(unit)) for unit in units.UNITS]
         found = [Completion(w, "word", words.meaning(w)) for w in (*words.keywords(), *words.clauses())]
@@ -275,27 +279,40 @@ class Documents:
         if names is None:
             return
         if f"{owner}." == MULTIPLIER:
-            yield from (Completion(e.name, e.group, e.kind) for e in names.entities(CONDITIONS))
+            yield from (Completion(e.name, e.group, e.kind) for e in names.entities(CONDITIONS, ELEMENTS))
             return
-        key = re.sub(r"\[[^\[\]]*\]", "[]", owner)
+        if owner.startswith(MULTIPLIER):
+            of = (e for e in names.entities(CONDITIONS, ELEMENTS) if e.name == key(owner[len(MULTIPLIER) :]))
+            kind = next((e.kind for e in of), "")
+            yield from (Completion(w, "member", "part of the force") for w in words.FORCE_PARTS.get(kind, ()))
+            return
+        name = key(owner)
         used: Names | None = names
         while used is not None and (
-            prefix := next((p for p in used.used if key == p or key.startswith(f"{p}.")), None)
+            prefix := next((p for p in used.used if name == p or name.startswith(f"{p}.")), None)
         ):
-            used, key = used.used[prefix], key[len(prefix) + 1 :]
-            if not key:
+            used, name = used.used[prefix], name[len(prefix) + 1 :]
+            if not name:
                 inner = used.entities(FRAMES, VARIABLES, PREFIXES) if used is not None else ()
                 yield from (Completion(e.name.replace("[]", ""), e.group, e.kind) for e in inner)
                 yield Completion("ground", FRAMES, "the ground of the model")
                 return
         if used is None:
             return
-        if key in used.joints:
-            for name, unit in words.coordinates(used.joints[key]):
-                yield Completion(name, VARIABLES, f"[{unit}]" if unit != "1" else "")
-        if key in used.tables.get(FRAMES, {}):
+        if name in used.joints:
+            for own, unit in words.coordinates(used.joints[name]):
+                yield Completion(own, VARIABLES, f"[{unit}]" if unit != "1" else "")
+        if name in used.tables.get(FRAMES, {}):
             for member in words.MEMBERS:
-                yield Completion(member, "member", "velocity [m/s]" if member[0] == "v" else "position [m]")
+                yield Completion(member, "member", words.member_meaning(member))
+        named = used.tables.get(VARIABLES, {}).get(name)
+        if named is not None and named.kind == "named expression":  # which may be a vector
+            yield from _components()
+
+
+def _components() -> Iterator[Completion]:
+    """The components of a vector."""
+    yield from (Completion(w, "member", "component of a vector") for w in LETTERS)
 
 
 def _told(system: System, name: str) -> tuple[str, str] | None:
@@ -316,7 +333,15 @@ def _told(system: System, name: str) -> tuple[str, str] | None:
     if let is not None:
         return "named expression", f" = {let.value}"
     body = next((b for b in system.bodies if b.name == name), None)
-    return None if body is None else ("", f" on `{body.base}`")
+    if body is not None:
+        return "", f" on `{body.base}`"
+    place, _, member = name.rpartition(".")
+    if member in words.MEMBERS and place in {x.name for x in (*system.bodies, *system.points)}:
+        kind, unit = words.member_meaning(member).split()
+        return kind, f" {unit} of `{place}`"
+    if name.startswith(MULTIPLIER) and (unit := expression_units(system, {name: symbol(name)}).get(name)):
+        return "", f" [{unit}]"
+    return None
 
 
 def _motion(system: System, name: str) -> str:

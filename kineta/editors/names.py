@@ -276,7 +276,7 @@ class Names:
         if text in words.symbols() or text == "unchecked":
             return
         if text.startswith(MULTIPLIER):
-            self._parts(self, text[len(MULTIPLIER) :], base + len(MULTIPLIER), (CONDITIONS,))
+            self._parts(self, text[len(MULTIPLIER) :], base + len(MULTIPLIER), (CONDITIONS, ELEMENTS))
             return
         if not self._parts(self, text, base, groups) and new and "." not in text:
             name = key(text)

@@ -154,6 +154,20 @@ def coordinates(joint: str) -> tuple[tuple[str, str], ...]:
 
 #: Components of points and bodies behind a dot, and their groups in outputs.
 MEMBERS = (*POINT_COMPONENTS, "position", "velocity")
+#: Parts of the forces of conditions and elements by their kinds, behind ``lambda.name.``; of loops those of all joints.
+FORCE_PARTS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("contact", "rolling"), ("n", "u", "w")),
+    **dict.fromkeys(("force", "couple"), LETTERS),
+    "limit": ("lower", "upper"),
+    "loop": (*LETTERS, "u", "w", "r", "rx", "ry", "rz", "ru", "rw"),
+}
+
+
+def member_meaning(member: str) -> str:
+    """What a *member* of a point or body is."""
+    return "velocity [m/s]" if member[0] == "v" else "position [m]"
+
+
 #: Keys of lists of inertia.
 KEYS = kin_functions.KEYS
 

@@ -188,6 +188,19 @@ def test_a_name_is_changed_in_all_files_of_its_model(files: Path) -> None:
     assert kn.load(path).outputs.keys()[1] == "leg[1].Hoof.z"
 
 
+def test_a_name_may_be_one_that_another_file_has(files: Path) -> None:
+    documents, path = Documents(), files / "walker.kin"
+    assert len(documents.renamed(path, spot(WALKER, "(b) = ^M,"), "hip")[path]) == 3
+
+
+def test_an_element_is_changed_where_its_force_is_named() -> None:
+    text = "A | Rz(q1) = Jz(1); for i in 1..2 : spring s[i] = 3 on q1; output lambda.s[2];"
+    documents, path = Documents(), Path("m.kin")
+    documents.put(path, text)
+    (edits,) = documents.renamed(path, spot(text, "lambda.^s"), "coil").values()
+    assert [text[e.start : e.end] for e in edits] == ["s", "s"]
+
+
 def test_a_name_is_changed_where_it_means_the_same() -> None:
     text = """parameters k = 2, m = 1;
         k2 | Sx(x) = m(m), Jz(m); A ~ k2 | Sx(y) = k*m; coordinates x, y;
@@ -296,6 +309,7 @@ def test_a_name_that_makes_another_model_is_refused() -> None:
         ("on leg[1].h^ip", "**coordinate** `leg[1].hip` [rad]"),
         ("with ^m = M/6", "**parameter** `m` = 0.4 kg"),
         ("Foot.z, b.^z", "**coordinate** `b.z` [m]"),
+        ("leg[1].Foot.^z", "**position** `leg[1].Foot.z` [m] of `leg[1].Foot`"),
         ("at R^z(i", "Turns the frame about the current z axis by an angle."),
         ("1 N^/m)", "N/m: a stiffness [kg/s^2]"),
         ("^force pull", "A force on a body, at a place, along a line or on a coordinate"),
@@ -338,6 +352,10 @@ def test_variables_of_the_motion_have_meanings(mark: str, start: str) -> None:
         ("output leg[1].Foot.", {"x", "vz", "position"}, {"qw", "Foot"}),
         ("output b.", {"x", "qw", "wz"}, {"position"}),
         ("output Trunk.", {"x", "vx"}, {"qw"}),
+        ("output h = v(leg[2].Foot in Trunk).", {"x", "y", "z"}, {"force"}),
+        ("let u = v(Trunk); output w = u.", {"x", "y", "z"}, {"qw"}),
+        ("output lambda.", {"s", "pull"}, {"force"}),
+        ("output lambda.pull.", {"x", "y", "z"}, {"n"}),
         ("parameters u = 3 k", {"kg", "kN", "deg"}, {"force"}),
         ("# no", set(), {"force"}),
         ('use "l', set(), {"force"}),
