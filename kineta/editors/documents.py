@@ -336,12 +336,11 @@ def _told(system: System, name: str) -> tuple[str, str] | None:
     if body is not None:
         return "", f" on `{body.base}`"
     place, _, member = name.rpartition(".")
-    if member in words.MEMBERS and place in {x.name for x in (*system.bodies, *system.points)}:
+    if member in words.MEMBERS and place in {*(b.name for b in system.bodies), *(x.name for x in system.points)}:
         kind, unit = words.member_meaning(member).split()
         return kind, f" {unit} of `{place}`"
-    if name.startswith(MULTIPLIER) and (unit := expression_units(system, {name: symbol(name)}).get(name)):
-        return "", f" [{unit}]"
-    return None
+    force = expression_units(system, {name: symbol(name)}).get(name) if name.startswith(MULTIPLIER) else None
+    return ("", f" [{force}]") if force else None
 
 
 def _motion(system: System, name: str) -> str:

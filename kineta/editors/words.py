@@ -157,7 +157,7 @@ MEMBERS = (*POINT_COMPONENTS, "position", "velocity")
 #: Parts of the forces of conditions and elements by their kinds, behind ``lambda.name.``; of loops those of all joints.
 FORCE_PARTS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("contact", "rolling"), ("n", "u", "w")),
-    **dict.fromkeys(("force", "couple"), LETTERS),
+    **dict.fromkeys(("force", "couple"), tuple(LETTERS)),
     "limit": ("lower", "upper"),
     "loop": (*LETTERS, "u", "w", "r", "rx", "ry", "rz", "ru", "rw"),
 }

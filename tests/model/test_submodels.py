@@ -316,3 +316,9 @@ def test_a_height_within_a_placed_model_says_where_it_may_stand(tmp_path: Path) 
         kn.ModelError, match=r"The ground of model 'w' is the frame 'w\.ground' here; write the contact beside"
     ):
         kn.loads('parameters p; use "wave.kin" as w at Sx(1);', str(tmp_path / "m.kin"))
+
+
+def test_a_state_keeps_its_unit_beside_a_parameter_of_that_name() -> None:
+    tank = kn.loads("parameters m = 2 kg; A | Sx(x) = m; coordinates x; state z in m : z' = (x - z)/1 s;")
+    (state,) = kn.System("plant", [], parameters={}, use=[tank.placed("tank")]).states
+    assert (state.name, state.unit) == ("tank.z", "m")

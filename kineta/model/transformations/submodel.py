@@ -31,7 +31,7 @@ JOINED = (
     *("contacts", "switches", "programs", "appearance"),
 )
 #: Fields of records that hold words of the language; other texts are names of the model.
-_WORDS = ("shape", "joint", "law", "solid", "file", "colour")
+_WORDS = ("shape", "joint", "law", "solid", "file", "colour", "unit")
 
 
 @dataclass(frozen=True, slots=True)
