@@ -100,6 +100,7 @@ _ROWS = (
     ("arctan", "atan", ""),
     ("arctan2", "atan2", ""),
     ("ln log10", "log", ""),
+    ("spline splines", "cubic", ""),
     ("where piecewise ifelse iif cond select", "if", "if(x > 0, a, b) is a where x > 0, and else b"),
     ("heaviside", "step", "which is 0 below zero and 1 above: f*step(x)"),
     ("dot diff ddt der derivative", "q'", "the rate of the coordinate q"),

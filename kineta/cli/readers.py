@@ -8,7 +8,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kineta.cli.values import interval_of, number, number_of, numbers, once, terminal
+from kineta.cli.values import interval_of, number, number_of, numbers, once, terminal, with_values
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.records import dataclass
 from kineta.tasks.task import Option
@@ -174,7 +174,7 @@ def _about(given: Mapping[str, Any], system: System) -> Reading:
     from kineta.tasks.equilibria.equilibrium import equilibrium
 
     q, v = ({n: x for n, x in about.items() if n in known} for known in (system.q_names, system.v_names))
-    return Reading({"about": equilibrium(system, q, v, steady=steady).initial})
+    return Reading({"about": equilibrium(with_values(system), q, v, steady=steady).initial})
 
 
 def _along(given: Mapping[str, Any], system: System) -> Reading:

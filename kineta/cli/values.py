@@ -306,7 +306,8 @@ def _from_json(option: str, text: str, source: str, known: Sequence[str]) -> Any
         raise ArgumentError(f"{option}: expected JSON, found '{source[:60]}' ({error}).") from None
     name = option.lstrip("-")
     if isinstance(data, dict):
-        data = data[name] if name in data else _found(option, data, source, known)
+        given = name in data and not (name in known and isinstance(data[name], float))
+        data = data[name] if given else _found(option, data, source, known)
     if not isinstance(data, dict | list):
         raise ArgumentError(
             f"{option}: expected a list of finite numbers or a mapping of names to them, found {shown(data)} in '{source[:60]}'."
@@ -319,7 +320,7 @@ def _from_json(option: str, text: str, source: str, known: Sequence[str]) -> Any
 
 
 def _found(option: str, data: dict[str, Any], source: str, known: Sequence[str]) -> dict[str, Any]:
-    """Return the *known* names of the one state that ``equilibrium`` or ``place`` found; *data* of another origin as they are."""
+    """Return the *known* names of the one state that a task found; *data* of another origin as they are."""
     for several in ("equilibria", "placements"):
         if isinstance(found := data.get(several), list):
             if len(found) != 1:
@@ -327,7 +328,8 @@ def _found(option: str, data: dict[str, Any], source: str, known: Sequence[str])
                     f"{option}: expected one state, found {len(found)} {several} in '{source}'; keep one."
                 )
             return {n: x for n, x in found[0]["initial"].items() if n in known}
-    return data
+    state = {n: x for n, x in data.items() if n in known}
+    return state if state and isinstance(data.get("model"), str) else data
 
 
 def write_files(files: Mapping[Path, str | bytes], *, force: bool) -> None:

@@ -6,7 +6,7 @@ they hold, and :func:`refusal` says why a task cannot go on from there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -17,9 +17,16 @@ from kineta.consistency.alike_systems import plainly_independent
 from kineta.consistency.consistent_state import ConsistentState, consistent_state
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.derived_equations import Derived
-from kineta.consistency.redundancy import State, contradiction, find_redundancy, singular_configuration, singular_text
+from kineta.consistency.redundancy import (
+    Redundancy,
+    State,
+    contradiction,
+    find_redundancy,
+    singular_configuration,
+    singular_text,
+)
 from kineta.errors import ModelError, NumericalError, warn
-from kineta.mechanics.constraints.rows import check_independent
+from kineta.mechanics.constraints.rows import check_independent, redundant
 from kineta.records import dataclass
 
 T = TypeVar("T", bound=Derived)
@@ -76,13 +83,13 @@ def consistent(
         q, v = (np.array(x).reshape(*lead, -1) for x in zip(*states, strict=True))
         moved = f"the start missed constraints by up to {worst:.1e} and was brought back onto them"
     if system.quasi:
-        return Consistent(equations, q, v, (), moved)
+        return Consistent(equations, q, v, (), moved, redundant_beside_quasi_velocities(equations))
     constraints, at = NumericConstraints(equations, np.atleast_2d(p)[0]), float(np.ravel(t)[0])
     if np.isfinite(reach):
         constraints.check_finite(at, *states[0], constraints.weighted_jacobian(at, *states[0]))
     found = find_redundancy(constraints, at, states[0])
-    redundant = found.sentence(len(constraints.rows))
-    return Consistent(equations.without(found.left_out), q, v, found.states, moved, redundant)
+    left = found.sentence(len(constraints.rows))
+    return Consistent(equations.without(found.left_out), q, v, found.states, moved, left)
 
 
 def _brought_back(
@@ -253,3 +260,26 @@ def without_redundant_rows(equations: T, p: FloatArray, initial: State) -> T:
     if found.left_out:
         warn(f"Model '{system.name}': {found.sentence(len(constraints.rows))}.")
     return equations.without(found.left_out)
+
+
+def without_repeated_rows(equations: T, start: Callable[[], tuple[FloatArray, State]]) -> T:
+    """*equations* without the constraints that are redundant for all values, with a warning that names them; unchanged where the
+    constraints are not met near *start*, parameters and initial state, since they may contradict each other.
+    """
+    with equations.shared() as d:
+        found, total = redundant(d.symbols, d.constraint_rows), len(d.constraint_rows)
+    if not found:
+        return equations
+    p, initial = start()
+    if not consistent_state(NumericConstraints(equations, p), 0.0, *initial).satisfied:
+        return equations
+    left = Redundancy(tuple(found), tuple(found.values()), ())
+    warn(f"Model '{equations.system.name}': {left.sentence(total)}.")
+    return equations.without(found)
+
+
+def redundant_beside_quasi_velocities(equations: Derived) -> str:
+    """Sentence on the constraints that quasi-velocities leave out; ``''`` for none."""
+    with equations.shared() as d:
+        found = d.definitions.redundant
+        return Redundancy(tuple(found), tuple(found.values()), ()).sentence(len(d.constraint_rows))

@@ -139,7 +139,7 @@ def domain_violation(equations: Derived, p: FloatArray, t: float, y: FloatArray,
     values, operands = both(np.array([t]), y, p).reshape(-1, 2).T
     for need, value, operand in zip(found, values, operands, strict=True):
         if np.isfinite(operand) and not np.isfinite(value):
-            return need.sentence(float(operand), t)
+            return need.sentence(float(operand), t, whose=_whose(equations.system, need.operation))
     for need, operand in zip(known, operands, strict=False):
         if need.steep and abs(need.rule.distance(operand)) <= edge_tolerance(y):
             return need.sentence(float(operand), t, slope=True, whose=_whose(equations.system, need.operation))

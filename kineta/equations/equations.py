@@ -23,7 +23,7 @@ from kineta.equations.formulas import (
     simplified,
     with_kept_names,
 )
-from kineta.errors import ArgumentError, ModelError, did_you_mean, one_of, shown
+from kineta.errors import ArgumentError, ModelError, did_you_mean, one_of, shown, warn
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.lane_program import LaneProgram
@@ -172,22 +172,35 @@ class Equations:
 
     def settled(self) -> Equations:
         """The equations without constraints that are redundant at the start of the model, projected onto the constraints; a
-        warning names them.
+        warning names them. Of equations with parameters without values, and of those with quasi-velocities, those are left out
+        that are redundant at all states.
 
-        Equations with dropped constraints, with parameters without values, or without a consistent state near the start are
-        returned unchanged. Raises :class:`ModelError` for constraints that contradict each other everywhere.
+        Equations with dropped constraints, or without a consistent state near the start, are returned unchanged. Raises
+        :class:`ModelError` for constraints that contradict each other everywhere.
         """
-        if not self.system.constraints or self.system.quasi or self.left_out:
+        if not self.system.constraints or self.left_out:
             return self
 
         def decided() -> Equations:
             # The decision is numeric, at the start: derivations are independent of it.
-            from kineta.consistency.consistent_start import all_independent, without_redundant_rows
+            from kineta.consistency.consistent_start import (
+                all_independent,
+                redundant_beside_quasi_velocities,
+                without_redundant_rows,
+                without_repeated_rows,
+            )
             from kineta.equations.function import parameter_values
             from kineta.equations.initial_values import initial_state
 
-            if any(p.value is None for p in self.system.parameters):
+            if self.system.quasi:
+                if redundant := redundant_beside_quasi_velocities(self):
+                    warn(f"Model '{self.system.name}': {redundant}.")
                 return self
+            if unknown := [p.name for p in self.system.parameters if p.value is None]:
+                one = dict.fromkeys(unknown, 1.0)
+                return without_repeated_rows(
+                    self, lambda: (parameter_values(self.system, one), initial_state(self.system, p=one))
+                )
             own = [(part, parameter_values(part.system), initial_state(part.system)) for part in self.repeated]
             if own and all_independent(own):
                 return self

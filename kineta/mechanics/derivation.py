@@ -173,7 +173,7 @@ class Derivation:
         if self.symbols.system.quasi:
             return ()
         return tuple(
-            r.stabilised(self.graph, self.baumgarte) for r in self.constraint_rows if r.constraint not in self.left_out
+            r.stabilised(self.graph, self.baumgarte) for r in self.constraint_rows if r.constraint not in self.dropped
         )
 
     @once
@@ -181,6 +181,13 @@ class Derivation:
         """The rows of all constraints, in the speeds of the motions."""
         d = self.unconstrained
         return rows(d.symbols, d.elements, self.symbols.system.constraints)
+
+    @once
+    def dropped(self) -> frozenset[str]:
+        """Names of the rows of constraints without equation: those left out, and those redundant beside quasi-velocities."""
+        if not self.symbols.system.quasi or not self.symbols.system.constraints:
+            return self.left_out
+        return self.left_out.union(self.definitions.redundant)
 
     @once
     def programs(self) -> Programs:

@@ -104,12 +104,12 @@ def orders(d: Derivation) -> Sequence[Sequence[int]]:
 def _multipliers(d: Derivation) -> Array:
     """The multipliers of the constraints under tau: M vdot + bias = tau + A^T lambda; zero for dropped rows."""
     g, s = d.graph, d.symbols
-    if not s.system.quasi:
-        kept = iter(cheapest(g, _solved(d))[len(s.v) :])
-        found = [ZERO if r.constraint in d.left_out else neg(next(kept)) for r in d.constraint_rows]
-        return named([f"{MULTIPLIER}{r.constraint}" for r in d.constraint_rows], found)
-    names = [f"{MULTIPLIER}{r.constraint}" for r in d.definitions.kept]
-    return named(names, of_forms(d, recursion(d.unconstrained, d.unconstrained.symbols.vdot)))
+    if s.system.quasi:
+        kept = iter(of_forms(d, recursion(d.unconstrained, d.unconstrained.symbols.vdot)))
+    else:
+        kept = map(neg, cheapest(g, _solved(d))[len(s.v) :])
+    found = [ZERO if r.constraint in d.dropped else next(kept) for r in d.constraint_rows]
+    return named([f"{MULTIPLIER}{r.constraint}" for r in d.constraint_rows], found)
 
 
 def of_forms(d: Derivation, forces: Sequence[Ref]) -> list[Ref]:

@@ -247,7 +247,7 @@ def _slopes(d: Derivation, inputs: Sequence[Input], outputs: Mapping[str, Expr])
     moved |= {added_force(name): x for name, x in zip(s.names, s.tau, strict=True)}
     pushed = {f"{MULTIPLIER}{name}": ZERO for name in contact_rows(s.system)}  # contacts do not act
     pushed |= {f"{MULTIPLIER}{row.constraint}": x for row, x in zip(d.rows, multipliers, strict=True)}
-    held = [r for r in d.constraint_rows if r.constraint not in d.left_out]
+    held = [r for r in d.constraint_rows if r.constraint not in d.dropped]
     _check_results(d, outputs, {*moved, *pushed})
     asked = {n for e in outputs.values() for n in e.symbols()}
     energies = {n: d[n].refs[0] for n in ENERGIES if n in asked}

@@ -93,7 +93,7 @@ def test_a_force_without_value_is_named_everywhere(kineta: Command, here: Path, 
     got = kineta(*words.split())
     assert got.code == code
     said = got.out + got.err
-    assert ("'sqrt(q1)' needs q1 >= 0, and q1 = -" in said) == bool(code)
+    assert ("'sqrt(q1)' of 'f' (root.kin:1:35) needs q1 >= 0, and q1 = -" in said) == bool(code)
     assert "mass matrix may be" not in said
     assert "mass matrix is singular" not in said
 

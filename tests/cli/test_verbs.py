@@ -183,6 +183,13 @@ def test_the_output_of_eval_is_an_input(kineta: Command, here: Path) -> None:
     assert again.json == first.json
 
 
+def test_the_output_of_assemble_is_an_input(kineta: Command, here: Path) -> None:
+    (here / "v.kin").write_text("A | Sx(q) = 1; quasi v = q';")
+    (here / "state.json").write_text(kineta("assemble", here / "v.kin", "--v", "v=3", "--json").out)
+    got = kineta("eval", here / "v.kin", "--q", "@state.json", "--v", "@state.json", "--quantity", "kinetic_energy")
+    assert got.out == "4.5\n"
+
+
 def test_inverse_undoes_forward(kineta: Command) -> None:
     vdot = kineta("eval", HOPPER, "--tau", "1,2,3,4,5,6", "--json").json["value"]
     back = kineta("eval", HOPPER, "--quantity", "inverse", "--vdot", json.dumps(vdot), "--json").json["value"]

@@ -401,6 +401,37 @@ def test_a_constraint_may_be_nonlinear_in_the_speeds() -> None:
     assert vdot == pytest.approx(np.array([0, -10]) + 40 / 25 * np.array([3, 4]))
 
 
+#: Two wheels on one axle, of which the second says a second time that the axle does not slip along itself.
+AXLE = """parameters m, r, b; coordinates x, y, psi, left, right; frame Axle | Sx(x), Sy(y), Sz(r), Rz(psi);
+    Left ~ Axle | Sy(b), Ry(left) = m, m, m, m; Right ~ Axle | Sy(-b), Ry(right) = m, m, m, m;
+    rolling l : wheel = r between Left axis (0, 1, 0) and ground axis (0, 0, 1);
+    rolling rr : wheel = r between Right axis (0, 1, 0) and ground axis (0, 0, 1);"""
+
+
+def test_redundant_rows_are_left_out_beside_quasi_velocities_and_without_values() -> None:
+    said = r"1 of 4 rows of constraints is redundant and left out \(rr\.w follows from l\.u, l\.w, rr\.u\)"
+    with pytest.warns(kn.KinetaWarning, match=said):
+        assert kn.derive(kn.loads(AXLE)).settled().left_out == {"rr.w"}
+    equations = kn.derive(kn.loads(AXLE + "quasi v = x'*cos(psi) + y'*sin(psi), psi';"))
+    assert equations.text("inverse").startswith("tau[v] = m*(2/r^2 + 2)*v'")
+    assert equations.text("multipliers").endswith("lambda.rr.w = 0")
+    with pytest.warns(kn.KinetaWarning, match=said):
+        equations.settled()
+
+
+def test_constraints_that_contradict_each_other_are_not_redundant() -> None:
+    moving = "parameters m; coordinates x, y; B | Sx(x), Sy(y) = m; constraint a : x' = 1; constraint b : 2*x' = {};"
+    other = kn.derive(kn.loads(moving.format(3)))
+    assert other.settled() is other
+    with pytest.raises(kn.ModelError, match="expected 0 quasi-velocities"):
+        kn.derive(kn.loads(moving.format(3) + "quasi v = y';")).text("inverse")
+    assert kn.derive(kn.loads(moving.format(2) + "quasi v = y';")).text("inverse") == "tau[v] = m*v'"
+    placed = kn.derive(
+        kn.loads("parameters m; coordinates x, y; B | Sx(x), Sy(y) = m; constraint a : x = 1; constraint b : 2*x = 3;")
+    )
+    assert placed.settled() is placed
+
+
 BAD: dict[str, tuple[Any, str]] = {
     "too few": (
         lambda: skate().replace(quasi=[kn.quasi("u", xd)]),

@@ -420,6 +420,19 @@ SYNTAX = [
         'the name of a file stands in straight quotes, as in "leg.kin".',
     ),
     (
+        "A | Rz(q) = 1; damper d = 0.1 on q’;",
+        "m.kin:1:35: found the character '’', which has no meaning here; a prime is '.",
+    ),
+    (
+        "for i in 1..3 : B | Ry(q[i]) = Jy(1);",
+        "Body 'B' (m.kin:1:17): each turn of for describes it anew. Give it an index, as in B[i].",
+    ),
+    (
+        "A | Sx(x) = 1; force f = table(x; spline; (0, 0), (1, 2)) on x;",
+        "m.kin:1:26: unknown kind of table 'spline'; the kinds are linear, monotone, cubic, natural, quintic, hermite, with "
+        "periodic, hold or extrapolate. Did you mean 'cubic'?",
+    ),
+    (
         'use "leg.kin as leg;',
         "m.kin:1:5: found the character '\"', which has no meaning here; "
         'the name of a file ends with " on its line, as in "leg.kin".',

@@ -38,6 +38,7 @@ def test_a_missing_file_is_named_with_the_near_one(tmp_path: Path) -> None:
     assert refused(tmp_path / "pendulm.kin") == (
         f"{tmp_path}/pendulm.kin: there is no such file. Did you mean 'pendulum.kin'?"
     )
+    assert refused(tmp_path / "cart.kin") == f"{tmp_path}/cart.kin: there is no such file."
     assert refused(tmp_path / "no" / "a.kin") == f"{tmp_path}/no/a.kin: there is no such file."
 
 

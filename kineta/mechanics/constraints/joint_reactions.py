@@ -108,7 +108,7 @@ def _times(wrench: Wrench, factor: Ref) -> Wrench:
 
 def multipliers_of(d: Derivation) -> dict[str, Ref]:
     """The multipliers of constraints by the names of their rows."""
-    kept = d.definitions.kept if d.symbols.system.quasi else d.constraint_rows
+    kept = d.constraint_rows
     return dict(zip((r.constraint for r in kept), d["multipliers"].refs if kept else (), strict=True))
 
 

@@ -22,7 +22,7 @@ from kineta.passes.substitute import substitute
 def position(d: Derivation) -> list[Ref]:
     """The coordinates after a projection step onto the position constraints, (nq,)."""
     base = d.unconstrained
-    kept = [r for r in d.constraint_rows if r.order == 0 and r.constraint not in d.left_out]
+    kept = [r for r in d.constraint_rows if r.order == 0 and r.constraint not in d.dropped]
     moved = retraction(base, _change(base, kept, [r.levels[0] for r in kept]))
     if base is d:
         return moved

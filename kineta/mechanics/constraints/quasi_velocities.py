@@ -16,7 +16,7 @@ from dataclasses import replace
 from kineta.algebra.expression import symbol
 from kineta.errors import ExpressionError, ModelError
 from kineta.expr.graph import ZERO, Graph, Ref
-from kineta.mechanics.constraints.rows import Row, rows
+from kineta.mechanics.constraints.rows import Row, redundant, rows
 from kineta.mechanics.constraints.structural_rank import dependent, matrix, random_state, start
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.mechanics.elements.element_actions import apply_elements
@@ -47,11 +47,15 @@ class VelocityForm:
 
 @dataclass(frozen=True, slots=True)
 class QuasiVelocityDefinitions:
-    """All rows of G in the variables ``base`` of the motions alone: of the constraints ``kept``, then of the quasi-velocities."""
+    """All rows of G in the variables ``base`` of the motions alone: of the constraints ``kept``, then of the quasi-velocities.
+
+    ``redundant`` are rows of constraints that are left out, by name, with those that say the same.
+    """
 
     base: Symbols
     kept: tuple[Row, ...]
     rows: tuple[VelocityForm, ...]
+    redundant: Mapping[str, tuple[str, ...]]
 
     @property
     def chosen(self) -> tuple[VelocityForm, ...]:
@@ -86,7 +90,7 @@ def definitions(own: Symbols) -> QuasiVelocityDefinitions:
     base = symbols(system.unconstrained, graph)
     mechanism = kinematic_tree(base)
     elements = apply_elements(Elements(mechanism, TreeKinematics(mechanism)))
-    kept = rows(base, elements, _conditions(system))
+    kept, left_out = _independent(base, elements, system)
     wanted = len(base.v) - len(kept)
     if len(system.quasi) != wanted:
         where = next((f" ({q.location})" for q in system.quasi if q.location), "")
@@ -96,7 +100,7 @@ def definitions(own: Symbols) -> QuasiVelocityDefinitions:
             f"The speeds are {', '.join(base.system.v_names)}."
         )
     chosen = [_chosen(base, q, elements.expression(q.value)[0], w) for q, w in zip(system.quasi, own.v, strict=True)]
-    found = QuasiVelocityDefinitions(base, kept, (*(_kept(base, r) for r in kept), *chosen))
+    found = QuasiVelocityDefinitions(base, kept, (*(_kept(base, r) for r in kept), *chosen), left_out)
     _check_rank(found)
     return found
 
@@ -123,9 +127,9 @@ def independent(system: System) -> System:
     base = symbols(system.unconstrained, Graph())
     mechanism = kinematic_tree(base)
     elements = apply_elements(Elements(mechanism, TreeKinematics(mechanism)))
-    kept = rows(base, elements, _conditions(system.expanded))
+    kept, left_out = _independent(base, elements, system.expanded)
     given = [_chosen(base, q, elements.expression(q.value)[0], ZERO) for q in system.quasi]
-    found = QuasiVelocityDefinitions(base, kept, (*(_kept(base, r) for r in kept), *given))
+    found = QuasiVelocityDefinitions(base, kept, (*(_kept(base, r) for r in kept), *given), left_out)
     _check_rank(found)
     free = list(range(len(base.v)))
     if found.rows:
@@ -153,6 +157,15 @@ def multipliers(found: QuasiVelocityDefinitions, own: Symbols, forces: Sequence[
             columns[k][i] = a
     solved = eliminated(own.opened, columns, forces)
     return solved[: len(found.kept)]
+
+
+def _independent(
+    base: Symbols, elements: Elements, system: System
+) -> tuple[tuple[Row, ...], dict[str, tuple[str, ...]]]:
+    """The rows of the constraints of *system*, and the redundant ones that are not among them, with those that say the same."""
+    every = rows(base, elements, _conditions(system))
+    found = redundant(base, every)
+    return tuple(r for r in every if r.constraint not in found), found
 
 
 def _conditions(system: System) -> tuple[Condition, ...]:

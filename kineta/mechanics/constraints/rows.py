@@ -101,6 +101,30 @@ def check_independent(symbols: Symbols, kept: Sequence[Row]) -> None:
         raise repeated(symbols.system, [kept[k] for k in found])
 
 
+def redundant(symbols: Symbols, kept: Sequence[Row]) -> dict[str, tuple[str, ...]]:
+    """The names of the rows *kept* that say what rows before them say for all values, with the names of these: at a few random
+    states gradients and prescribed speeds are the same combination. None where a row is nonlinear in the speeds, or has no value.
+    """
+    n, rests = len(symbols.v), [symbols.at_rest(r.levels[-1]) for r in kept]
+    if len(kept) < 2 or not all(r.linear(symbols) for r in kept):
+        return {}
+    whole = [{**r.gradient, n: rest} for r, rest in zip(kept, rests, strict=True)]
+    found: list[dict[str, tuple[str, ...]]] = []
+    for seed in range(3):
+        try:
+            state = random_state(symbols.system, symbols.graph, [ref for row in whole for ref in row.values()], seed)
+        except ModelError:
+            return {}
+        G, left, own = matrix(symbols.graph, whole, n + 1, state), list(range(len(kept))), dict[str, tuple[str, ...]]()
+        while k := dependent([G[i] for i in left]):
+            *others, last = (left[i] for i in k)
+            left.remove(last)
+            if others:
+                own[kept[last].constraint] = tuple(kept[i].constraint for i in others)
+        found.append(own)
+    return {name: others for name, others in found[0].items() if all(name in own for own in found)}
+
+
 def repeated(system: System, kept: Sequence[Row]) -> ModelError:
     """The error for rows of which the last is a combination of the others."""
     *others, last = (f"'{r.constraint}'" for r in kept)

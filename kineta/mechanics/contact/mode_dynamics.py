@@ -71,12 +71,12 @@ def _multipliers(d: Derivation) -> Array:
         for row, force in zip(rows, forces, strict=True):
             for k, partial in row.gradient.items():
                 left[k] = d.graph.sub(left[k], d.graph.mul(partial, force))
-        constrained, found = d.definitions.kept, of_forms(d, left)
+        kept = iter(of_forms(d, left))
     else:
-        kept, constrained = iter(row_multipliers(d)), d.constraint_rows
-        found = [ZERO if r.constraint in d.left_out else next(kept) for r in constrained]
+        kept = iter(row_multipliers(d))
+    found = [ZERO if r.constraint in d.dropped else next(kept) for r in d.constraint_rows]
     names = (r.constraint for t in d.contacts for r in t.rows)
-    labels = [f"{MULTIPLIER}{n}" for n in (*(r.constraint for r in constrained), *names)]
+    labels = [f"{MULTIPLIER}{n}" for n in (*(r.constraint for r in d.constraint_rows), *names)]
     return named(labels, [*found, *forces])
 
 

@@ -187,7 +187,7 @@ def _ideal(d: Derivation) -> Array:
     if d.symbols.system.quasi:
         return d.rules["free_multipliers"](d)
     kept = iter(_reactions(d))
-    found = [ZERO if row.constraint in d.left_out else next(kept) for row in d.constraint_rows]
+    found = [ZERO if row.constraint in d.dropped else next(kept) for row in d.constraint_rows]
     return named([f"{MULTIPLIER}{row.constraint}" for row in d.constraint_rows], found)
 
 

@@ -146,6 +146,9 @@ def _distinct(records: Iterable[tuple[str, str, Location | None]], taken: dict[s
             first = seen[kind, name]
             text = f"it is given twice{f', first at {first}' if first else ''}. Give it once."
             raise CheckError(kind, name, location, text)
+        if location is not None and seen.get((kind, name)) == location:
+            text = f"each turn of for describes it anew. Give it an index, as in {name}[i]."
+            raise CheckError(kind, name, location, text)
         if name in taken:
             raise CheckError(kind, name, location, f"the name is taken by {taken[name]}. Choose another.")
         article = "an" if kind[0] in "AEIOU" else "a"

@@ -199,11 +199,11 @@ class Reader:
             children = [known[id(c)] if isinstance(c, Tree) else c for c in part.children]
             try:
                 known[id(part)] = getattr(self, f"_{part.data}")(part, children)
-            except _PlacedError:
-                raise
             except (ExpressionError, ModelError) as error:
+                if error.location is not None:
+                    raise
                 sentence = f"{error}{self._meant(part)}"
-                raise _PlacedError(sentence, self.location(part), self.within) from None
+                raise _placed(sentence, self.location(part), self.within) from None
         return known[id(node)]
 
     def _meant(self, node: Tree[Token], expected: Dimension | None = None) -> str:
@@ -261,7 +261,7 @@ class Reader:
         try:
             return kin_vectors.number(value)
         except ModelError as error:
-            raise _PlacedError(str(error), self.location(value.node), self.within) from None
+            raise _placed(str(error), self.location(value.node), self.within) from None
 
     def _quantity(self, node: Tree[Token], children: list[Any]) -> DimensionedExpr:
         return self._read(str(children[0]))
@@ -446,7 +446,7 @@ class Reader:
             begin = self.location(node)
             column = start - last if last >= 0 else begin.column + start
             place = Location(self.file, begin.line + before.count("\n"), column)
-            raise _PlacedError(str(error), place, self.within) from None
+            raise _placed(str(error), place, self.within) from None
 
     def _points(self, node: Tree[Token], children: list[Any]) -> ReadPoints:
         return read_points(node, children)
@@ -553,11 +553,9 @@ def _factors(number: str) -> list[re.Match[str]]:
     return list(_FACTOR.finditer(number, begun.end() if begun else 0))
 
 
-class _PlacedError(ModelError):
-    """An error that has its place already, in the function of a call *within* which it was found."""
-
-    def __init__(self, sentence: str, place: Location, within: str = "") -> None:
-        super().__init__(f"{within}: {sentence}" if within else sentence, place)
+def _placed(sentence: str, place: Location, within: str) -> ModelError:
+    """The error at a *place*, in the function of a call *within* which it was found."""
+    return ModelError(f"{within}: {sentence}" if within else sentence, place)
 
 
 def _in_brackets(node: Tree[Token]) -> bool:

@@ -32,7 +32,8 @@ def read_bytes(path: Path, kind: str = "a model file") -> bytes:
     except FileNotFoundError:
         if path.is_symlink():
             raise ModelError(f"{path}: the link leads to '{path.readlink()}', where there is no file.") from None
-        siblings = [p.name for p in path.parent.glob(f"*{path.suffix}")] if path.parent.is_dir() else []
+        beside = path.parent.glob(f"*{path.suffix}") if path.parent.is_dir() else ()
+        siblings = [p.name for p in beside if did_you_mean(path.stem, [p.stem])]
         raise ModelError(f"{path}: there is no such file.{did_you_mean(path.name, siblings)}") from None
     except OSError as error:
         raise ModelError(f"{path}: the file cannot be read ({error.strerror}).") from None

@@ -178,7 +178,7 @@ def oscillation_formulas(system: System | Equations, about: Any = None) -> Oscil
     if model.states:
         raise ArgumentError(
             f"Model '{model.name}' has states of first order ({excerpt(model.state_names)}), which no M, D and K hold; "
-            "linear_formulas has them in its matrix A."
+            "linear_formulas (kineta linearize --formulas) has them in its matrix A."
         )
     _check_constraints(equations)
     found = symbolic_tangent(equations, about)
@@ -215,7 +215,7 @@ def _check_state(system: System, found: SymbolicTangent) -> None:
     if speeds:
         raise ArgumentError(
             f"Model '{system.name}': expected a state at rest, found {excerpt(speeds)} other than 0; ask for the matrices of "
-            "first order (linear_formulas)."
+            "first order (linear_formulas, kineta linearize --formulas)."
         )
     valued = all(p.value is not None for p in system.parameters)
     rates = np.array([number(x) for x in found.vdot.flat])

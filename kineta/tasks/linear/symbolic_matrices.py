@@ -34,12 +34,19 @@ class LinearFormulas:
     outputs: tuple[str, ...]
     matrices: Mapping[str, Rows]
 
+    @property
+    def headings(self) -> dict[str, str]:
+        """The letters A, B, C, D in print, or words where the model has one of these names."""
+        taken = {*self.system.parameter_names, *self.system.q_names}
+        words = "ABCD" if taken.isdisjoint("ABCD") else ("state", "input", "output", "feedthrough")
+        return dict(zip("ABCD", words, strict=True))
+
     def _entries(self) -> dict[str, Ref]:
         """The entries other than 0 and 1, by name."""
         names = {"A": (self.states, self.states), "B": (self.states, self.inputs)}
         names |= {"C": (self.outputs, self.states), "D": (self.outputs, self.inputs)}
         return {
-            f"{letter}[{row},{column}]": ref
+            f"{self.headings[letter]}[{row},{column}]": ref
             for letter, (rows, columns) in names.items()
             for row, refs in zip(rows, self.matrices[letter], strict=True)
             for column, ref in zip(columns, refs, strict=True)

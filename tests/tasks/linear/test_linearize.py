@@ -216,6 +216,15 @@ def test_numbers_in_formulas_are_decimals_without_rounding() -> None:
     assert "A[a',a] = (58.86*m^2 - 78.48*M^2 - 19.62*M*m - sqrt(3)*(4*M + 5*m)*d)/(l*z1^2)" in text
 
 
+def test_matrices_have_other_names_than_parameters() -> None:
+    assert str(
+        kn.linear_formulas(kn.loads("parameters A, k; coordinates x; Body | Sx(x) = A; spring s = k on x;"))
+    ).splitlines() == [
+        "state[x',x] = -k/A",
+        "input[x',tau[x']] = 1/A",
+    ]
+
+
 @pytest.mark.slow
 def test_formulas_are_about_any_state_that_a_linearisation_takes() -> None:
     pendulum = example("double_pendulum")

@@ -100,7 +100,7 @@ def test_a_parameter_s_leaves_its_name() -> None:
     ("system", "about", "sentence"),
     [
         (PENDULUM, {"q1": 1.0, "q2": 0.0}, "the state is no equilibrium: q1' changes by -"),
-        (PENDULUM, {**HANGING, "q1'": 1.0}, "expected a state at rest, found q1' other than 0"),
+        (PENDULUM, {**HANGING, "q1'": 1.0}, r"found q1' other than 0; .* kineta linearize --formulas"),
         (EXAMPLES / "skate.kin", None, "its constraints are on speeds"),
         (EXAMPLES / "vertical_disk.kin", None, "its constraints are on speeds"),
     ],
