@@ -19,10 +19,12 @@ from kineta.equations.formulas import (
     aligned,
     checked_order,
     formulas,
+    printed_canonical,
     printed_equations,
     simplified,
     with_kept_names,
 )
+from kineta.equations.kept_names import names_stand
 from kineta.errors import ArgumentError, ModelError, did_you_mean, one_of, shown, warn
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
@@ -458,14 +460,18 @@ class Equations:
         )
 
     def _printed(self, quantity: str) -> Formulas:
-        """The formulas of *quantity*, by named expressions too."""
-        if not self.system.lets:
-            return self.formulas(quantity)
-        own = self.alone()
-        return self.memo(
-            (Formulas, quantity, "printed"),
-            lambda: with_kept_names(self.formulas(quantity), own, self.system, own[quantity].refs),
-        )
+        """The formulas of *quantity*, by named expressions too, and long canonical equations by speeds."""
+        found = self.formulas(quantity)
+        if quantity != "canonical" and not names_stand(self.system, found.graph):
+            return found
+
+        def made() -> Formulas:
+            own = self.alone()
+            if quantity == "canonical":
+                return printed_canonical(found, own, self.system)
+            return with_kept_names(found, own, self.system, own[quantity].refs)
+
+        return self.memo((Formulas, quantity, "printed"), made)
 
     def sympy(self, quantity: str, *, dynamic: bool = False) -> Any:
         """*quantity* in SymPy: an expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions.

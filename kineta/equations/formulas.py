@@ -8,21 +8,23 @@ from dataclasses import replace
 from typing import Any
 
 from kineta.algebra.expression import Expr
-from kineta.equations.kept_names import kept_names
+from kineta.equations.kept_names import kept_names, names_stand
 from kineta.errors import ArgumentError, ExpressionError, shown, suggestion
 from kineta.expr.graph import Graph, Ref, neg
+from kineta.expr.walk import reachable
 from kineta.mechanics.constraints.structural_rank import start
 from kineta.mechanics.derivation import Array, Derivation
 from kineta.mechanics.equations_of_motion import EquationsOfMotion, equations_of_motion
+from kineta.mechanics.formalisms.hamilton import in_speeds
 from kineta.mechanics.quantities import HIGHEST, NAMES, quantity
 from kineta.mechanics.variables import Symbols, symbols
 from kineta.model.checks.scaling_check import scaling_diagnosis
 from kineta.model.reserved_symbols import added_force, momentum
 from kineta.model.system import System
-from kineta.notation.defined_names import DefinedNames, shortest_form
+from kineta.notation.defined_names import DefinedNames, in_order, shortest_form
 from kineta.notation.premises import Premises
 from kineta.notation.printed_form import PrintedForm, form_cost
-from kineta.notation.text import Text
+from kineta.notation.text import TEXT, Text
 from kineta.notation.typesetting import FactorKind, Kinds, Notation
 from kineta.passes.simplify import simplify
 from kineta.records import dataclass
@@ -31,6 +33,9 @@ from kineta.values import flag
 
 #: What is printed as a whole: the equations of motion with their constraints.
 EQUATIONS = "equations"
+
+#: Nodes of canonical equations above which the rates of the momenta are in terms of the speeds.
+LONG = 145
 
 #: Names of what is printed.
 PRINTED = (EQUATIONS, *NAMES)
@@ -100,7 +105,10 @@ class Formulas:
         names = _names(self)
         form = self._printed(names, parts, known)
         if not self.left:
-            yield from form.lines(notation, [show(name) for name in names])
+            own = list(form.lines(notation, [show(name) for name in names]))
+            # Speeds stand before the parts that show them.
+            needed = in_order(list(form.lines(TEXT, names))) if self.quantity == "canonical" else range(len(own))
+            yield from (own[k] for k in needed)
             return
         written = list(form.lines(notation, [show(name) for name in self._labels(names)]))
         whole, sides = written[: len(written) - len(self.left)], written[len(written) - len(self.left) :]
@@ -214,6 +222,17 @@ def formulas(derivation: Derivation, quantity: str) -> Formulas:
     return Formulas(own, quantity, array.of(functions[quantity]))
 
 
+def printed_canonical(formulas: Formulas, derivation: Derivation, system: System) -> Formulas:
+    """The canonical *formulas*, of long ones the rates of the momenta in terms of the speeds, which the first of them define."""
+    refs = derivation[formulas.quantity].refs
+    named = {*system.v_names} <= {*_names(formulas)}
+    if named and len(reachable(formulas.graph, formulas.array.refs)) > LONG:
+        refs = tuple(in_speeds(derivation))
+        own, functions = simplified(derivation, {formulas.quantity: refs}, system.parameter_names)
+        formulas = Formulas(own, formulas.quantity, formulas.array.of(functions[formulas.quantity]))
+    return with_kept_names(formulas, derivation, system, refs) if names_stand(system, formulas.graph) else formulas
+
+
 def with_kept_names(formulas: Formulas, derivation: Derivation, system: System, refs: Sequence[Ref]) -> Formulas:
     """*formulas* that know their entries and left sides, *refs* of the *derivation*, by the named expressions of *system*."""
     return replace(formulas, defined=kept_names(derivation, system, refs))
@@ -240,7 +259,7 @@ def printed_equations(
         labels = (*(f"left[{k + 1}]" for k in range(n)), *ends)
     entries, left = _written_equations(own.graph, found, refs)
     shown = Formulas(own, EQUATIONS, Array((len(labels),), entries, labels=labels), left)
-    if not system.lets:
+    if not names_stand(system, own.graph):
         return shown
     functions = _ends(found) | _lead(found)
     return with_kept_names(shown, derivation, system, sum(_written_equations(derivation.graph, found, functions), ()))

@@ -21,12 +21,13 @@ TRIED, MOST_READ = 6, 2000.0
 @dataclass(frozen=True, slots=True)
 class DefinedNames:
     """Entries *refs* of a *graph* in which names of the model are symbols, and for each name, ``s`` or its rate ``s'``, what it
-    stands for, in terms of those before it.
+    stands for, in terms of those before it; *fresh* ones are none of the model.
     """
 
     graph: Graph
     refs: tuple[Ref, ...]
     named: dict[str, Ref]
+    fresh: Collection[str] = ()
 
     def without(self, name: str) -> DefinedNames:
         """The same with *name* written out."""
@@ -34,14 +35,14 @@ class DefinedNames:
         roots = [*self.refs, *(self.named[n] for n in rest)]
         found = substitute(self.graph, roots, {name: self.named[name]})
         k = len(self.refs)
-        return DefinedNames(self.graph, tuple(found[:k]), dict(zip(rest, found[k:], strict=True)))
+        return DefinedNames(self.graph, tuple(found[:k]), dict(zip(rest, found[k:], strict=True)), self.fresh)
 
     def needed(self) -> DefinedNames:
         """The same with those names alone that an entry, or what another name stands for, shows."""
         shown = self._symbols(self.refs)
         for name in reversed([*self.named]):
             shown |= self._symbols([self.named[name]]) if name in shown else set()
-        return DefinedNames(self.graph, self.refs, {n: x for n, x in self.named.items() if n in shown})
+        return DefinedNames(self.graph, self.refs, {n: x for n, x in self.named.items() if n in shown}, self.fresh)
 
     def kinds(self, kinds: Kinds) -> Kinds:
         """*kinds* of the names in equations, with those of the defined names."""
@@ -77,14 +78,14 @@ class _Defined:
     @property
     def given(self) -> Collection[str]:
         """The names that are defined, which the model gives."""
-        return self.names
+        return [n for n in self.names if n not in self.defined.fresh]
 
     def lines(self, notation: Notation, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Names and right sides: definitions and parts in the order in which they need each other, then the entries."""
         first = len(self.form.parts) + len(self.names)
         plain = list(self.form.lines(TEXT, [*self.names, *labels]))[:first]
         lines = list(self.form.lines(notation, [*map(notation.name, self.names), *labels]))
-        yield from (lines[k] for k in _in_order(plain))
+        yield from (lines[k] for k in in_order(plain))
         yield from lines[first:]
 
     def definitions(self) -> tuple[Graph, Mapping[str, Ref]]:
@@ -149,7 +150,7 @@ def _shortens(form: PrintedForm, name: str, labels: Sequence[str], kinds: Kinds)
     return uses * (reading_cost([("", f"({own})")], (), quasi) - NAME) > reading_cost([("", own)], (), quasi) + GIVEN
 
 
-def _in_order(lines: Sequence[tuple[str, str]]) -> Iterator[int]:
+def in_order(lines: Sequence[tuple[str, str]]) -> Iterator[int]:
     """The places of *lines* in the order in which their names need each other."""
     from kineta.notation.readable.reading_cost import tokens
 

@@ -18,7 +18,7 @@ from kineta.passes.remove_guards import remove_guards
 from kineta.passes.substitute import substitute
 
 #: Nodes of formulas at most for which the collected form, and the readable form, are tried.
-SMALL, READABLE = 300, 220
+SMALL, READABLE = 300, 240
 #: Parts above which all stand as they were named.
 MANY = 200
 #: The cost of a form as computed at most, of that of the readable form, for which its parts are worth following.

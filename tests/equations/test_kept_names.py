@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 import kineta as kn
+from kineta.passes.evaluate import evaluate
 from tests.notation.text_reader import computed
 from tests.support import EXAMPLES, slow
 
@@ -21,6 +22,12 @@ point Eye on Boom = (a, b, 0);
 let s1 = |r(Eye) - (b, 0, 0)|, F = A*p - d*rate, rate = dot(r(Eye) - (b, 0, 0), v(Eye))/s1;
 state p : p' = c*(1 - A*rate);
 force cylinder = F on s1;
+"""
+ROD = """
+parameters r = 0.1, l = 0.3, m = 2, J = 0.4;
+Crank | Rz(q) = Jz(J);
+let phi = asin(r*sin(q)/l);
+Block ~ Crank | Sx(r), Rz(-q - phi), Sx(l) = m;
 """
 ROPE = """
 gravity 9.81;
@@ -121,3 +128,17 @@ def test_angles_keep_the_numbers_that_are_added_to_them(more: str) -> None:
     given = {n: state[n] for n in door.system.parameter_names}
     wanted = door.function("inverse")(0.0, q, v, a, p=given)
     assert [values["tau[a']"], values["tau[b']"]] == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "text", [ROD, ROD.replace("let phi = asin(r*sin(q)/l);", "").replace("phi", "asin(r*sin(q)/l)")]
+)
+def test_an_angle_by_its_sine_is_written_in_whether_it_has_a_name_or_not(text: str) -> None:
+    shown, rng = kn.derive(kn.loads(text)), random.Random(5)
+    known = {n: rng.uniform(0.3, 0.5) for n in ("m", "J", "q", "q'", "q''")} | {"r": 0.1, "l": 0.3}
+    lines = shown.text().splitlines()
+    assert lines[0] == "phi = asin(r*sin(q)/l)"
+    assert "sqrt" not in "".join(lines)
+    values = [computed(line, known) for line in lines]
+    inverse = shown.formulas("inverse")
+    assert values[-1] == pytest.approx(evaluate(inverse.graph, inverse.array.refs, known)[0], rel=1e-12)

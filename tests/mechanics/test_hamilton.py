@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
 import kineta as kn
 from kineta.expr.graph import ONE
+from kineta.mechanics.formalisms.hamilton import in_speeds
 from kineta.model.reserved_symbols import momentum
 from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
 from tests.mechanics.random_systems import random_state, random_system
+from tests.notation.text_reader import computed
 from tests.support import EXAMPLES
 
 
@@ -25,6 +29,8 @@ def test_canonical_equations_give_the_motion(seed: int) -> None:
     expected = np.array([*evaluate(g, s.qdot, state), *evaluate(g, forward(g, d["momentum"].refs, motion), state)])
     found = np.array(evaluate(g, d["canonical"].refs, state))
     assert np.abs(found - expected).max() < 1e-9 * max(1.0, np.abs(expected).max())
+    speeds = state | dict(zip(system.v_names, evaluate(g, s.speeds, state), strict=True))
+    assert np.abs(np.array(evaluate(g, in_speeds(d), speeds)) - found).max() < 1e-9 * max(1.0, np.abs(expected).max())
     assert evaluate(g, d["hamiltonian"].refs, state) == pytest.approx(
         evaluate(g, d["generalized_energy"].refs, state), rel=1e-9
     )
@@ -53,6 +59,20 @@ def test_the_hamiltonian_of_a_pendulum_is_as_in_the_book() -> None:
     f = equations.function("canonical")
     assert f.arguments == ("t", "q", "momentum", "tau")
     assert f(0, [0.3], [2.0], p={"m": 2, "l": 0.5, "g": 10}) == pytest.approx([2 / 0.5, -2 * 10 * 0.5 * np.sin(0.3)])
+
+
+def test_long_canonical_equations_have_rates_of_momenta_by_the_speeds_that_come_first() -> None:
+    shown = kn.derive(kn.load(EXAMPLES / "cart_pendulum.kin"))
+    rng = random.Random(3)
+    printed, plain = shown.printed("canonical"), shown.formulas("canonical")
+    known = {n: rng.uniform(0.3, 0.9) for n in plain.graph.names}
+    scope = known.copy()
+    lines = list(printed.text())
+    found = {line.split(" = ")[0]: computed(line, scope) for line in lines}
+    wanted = evaluate(plain.graph, plain.array.refs, known)
+    names = [*shown.system.v_names, *(f"{momentum(n)}'" for n in shown.system.v_names)]
+    assert [found[n] for n in names] == pytest.approx(wanted, rel=1e-12)
+    assert any("q1'" in line.split(" = ")[1] for line in lines if line.startswith("p["))
 
 
 def test_constraints_have_no_canonical_form_here() -> None:

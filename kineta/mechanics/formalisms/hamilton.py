@@ -72,8 +72,31 @@ def _hamiltonian(d: Derivation) -> Array:
 
 def _canonical(d: Derivation) -> Array:
     """Rates of the coordinates, then of the momenta. Elements act as forces here, so that H holds the weight alone."""
+    rates = _rates_of_momenta(d, _energy(d, _weight(d)))
+    return vector(_in_momenta(d, [*d.symbols.qdot, *rates]))
+
+
+def in_speeds(d: Derivation) -> list[Ref]:
+    """The canonical equations with the rates of the momenta by the speeds, Q + tau + dL/dpi - gamma."""
     g, s = d.graph, d.symbols
-    slope = gradient(g, _energy(d, s.shorter(energy.gravity_potential(d.mechanism))), set(s.q))
+    v, n = s.speeds, len(s.speeds)
+    terms = [
+        g.mul(g.const(0.5), g.mul(v[k // n], g.mul(s.shorter(x), v[k % n])))
+        for k, x in enumerate(d["mass_matrix"].refs)
+    ]
+    terms += [g.mul(x, s.shorter(s.at_rest(c))) for x, c in zip(v, d["momentum"].refs, strict=True)]
+    kinetic = g.add(g.sum(terms), s.shorter(s.at_rest(d["kinetic_energy"].refs[0])))
+    return [*_in_momenta(d, s.qdot), *_rates_of_momenta(d, g.sub(_weight(d), kinetic))]
+
+
+def _weight(d: Derivation) -> Ref:
+    return d.symbols.shorter(energy.gravity_potential(d.mechanism))
+
+
+def _rates_of_momenta(d: Derivation, potential: Ref) -> list[Ref]:
+    """The rates of the momenta, whose slopes are those of the *potential*."""
+    g, s = d.graph, d.symbols
+    slope = gradient(g, potential, set(s.q))
     fall = [ZERO] * len(s.v)
     for q, qdot in zip(s.q, s.motion_rates, strict=True):
         for k, share in s.by_speed(qdot, slope.get(q, ZERO)).items():
@@ -81,7 +104,7 @@ def _canonical(d: Derivation) -> Array:
     for k, x in gyroscopic(s, s.momenta):
         fall[k] = g.add(fall[k], x)
     forces = [g.add(Q, tau) for Q, tau in zip(generalized_forces(d.elements), s.tau, strict=True)]
-    return vector(_in_momenta(d, [*s.qdot, *(g.sub(Q, f) for Q, f in zip(forces, fall, strict=True))]))
+    return [g.sub(Q, f) for Q, f in zip(forces, fall, strict=True)]
 
 
 def steps(d: Derivation) -> Iterator[Step]:

@@ -28,6 +28,7 @@ from kineta.notation.readable.polynomials import (
     scaled,
     spans,
 )
+from kineta.notation.readable.residues import may_be_multiple
 from kineta.notation.readable.ring import Ring
 
 
@@ -35,7 +36,7 @@ def quotient(ring: Ring, a: Sum, d: Sum) -> Sum | None:
     """The value of a / d where that is a sum of products, else None, as where it is long to find; *a* and *d* have no common
     powers of divisors.
     """
-    if not _may_divide(ring, a, d):
+    if not _may_divide(ring, a, d) or not may_be_multiple(ring, a, d):
         return None
     try:
         for x in sorted({x for m in d for x, _ in m if ring.keys[x][0] in (Op.COS, "root") or x in ring.vectors}):

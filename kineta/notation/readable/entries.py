@@ -12,9 +12,17 @@ from kineta.notation.rationals import Fraction
 from kineta.notation.readable.angles import forms, with_sums_of_angles
 from kineta.notation.readable.factoring import TRIED, Factoring, written_content
 from kineta.notation.readable.linear_factors import linear_factors
-from kineta.notation.readable.polynomials import Monomial, Sum, inverse, join, scaled
-from kineta.notation.readable.stretches import with_stretches
-from kineta.notation.readable.trees import Tree, product, tree
+from kineta.notation.readable.polynomials import (
+    Monomial,
+    Sum,
+    added,
+    inverse,
+    join,
+    power,
+    scaled,
+    weak_quotient,
+)
+from kineta.notation.readable.trees import EMPTY, Tree, product, raised, tree
 from kineta.notation.typesetting import FactorKind
 
 #: The class of products of accelerations, which energies of accelerations have.
@@ -71,7 +79,7 @@ def _class(factoring: Factoring, a: Sum, fastest: int) -> Tree:
         ways.append(_by_functions(factoring, with_sums_of_angles(ring, a)))
     if fastest < 0 and len(a) <= 4 * TRIED:
         ways += [_by_positions(factoring, a), factoring.with_differences(a)]
-        ways += [t] if (t := with_stretches(factoring, a)) is not None else []
+        ways += [t] if (t := _with_stretches(factoring, a)) is not None else []
     if fastest in (0, 1, SQUARES) and len(a) <= TRIED:
         ways += _as_products(factoring, a)
     if fastest == 1 and (found := linear_factors(ring, a)) is not None:
@@ -127,3 +135,27 @@ def _by_functions(factoring: Factoring, a: Sum) -> Tree:
 
 def _together(factoring: Factoring, rows: Iterable[tuple[Monomial, Tree]]) -> Tree:
     return tree(t for m, row in rows for t in (product(factoring.monomial(m), row) if m else row))
+
+
+def _with_stretches(factoring: Factoring, a: Sum) -> Tree | None:
+    """*a* with every k s^2 - 2 k l s + k l^2 as a square, the potential of a spring between points at the distance s, k and l one
+    product each; None where there is none.
+    """
+    ring, rows = factoring.ring, list[Tree]()
+    for s in sorted({x for m in a for x, p in m if p == 1 and ring.keys[x][0] == "root"}):
+        square = ring.sums[s]
+        factors, rest = weak_quotient(a, square) if len(square) > 1 else (Sum(), a)
+        cross = {join(m, ((s, -1),)): f for m, f in rest.items() if power(m, s) == 1}
+        if len(factors) != 1 or len(cross) != 1:
+            continue
+        ((k, f),), ((m, g),) = factors.items(), cross.items()
+        length = {join(m, inverse(k)): -g / (2 * f)}
+        ((l, h),) = length.items()
+        twice = {join(k, join(l, l)): f * h * h}
+        left = added({n: c for n, c in rest.items() if power(n, s) != 1}, twice, Fraction(-1))
+        if len(left) <= len(a) - len(square) - 1:
+            rows.append(product(factoring.monomial(k, f), raised(factoring.plain({((s, 1),): Fraction(1), l: -h}), 2)))
+            a = left
+    if not rows:
+        return None
+    return tree([*(t for row in rows for t in row), *(factoring.best(a) if a else EMPTY)])

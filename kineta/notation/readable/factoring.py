@@ -6,7 +6,8 @@ Of several common factors each is tried in small sums; what is left is divided b
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import combinations
 
 from kineta.expr.op import Op
 from kineta.notation.printed_numbers import is_fraction
@@ -22,6 +23,7 @@ from kineta.notation.readable.polynomials import (
     content,
     inverse,
     join,
+    monomial,
     power,
     scaled,
     weak_quotient,
@@ -34,6 +36,8 @@ from kineta.notation.readable.trees import EMPTY, Tree, product, raised, single,
 TRIED, WAYS, FEW = 14, 4, 6
 #: Sums looked at, after which only the most shared factor is taken out, and after which sums stay as they are.
 WORK, ENOUGH = 400, 1500
+#: Sines and cosines at least in the mixed term of a square of products of such.
+MIXED = 4
 #: Sums within each other of which factors are taken out: a sum of a hundred powers has as many.
 DEEPEST = 40
 
@@ -176,7 +180,33 @@ class Factoring:
         for n, sign in ((2, 1), (2, -1), *((n, 1) for n in POWERS[1:])):
             if (root := polynomials.power_root(scaled(a, (), Fraction(sign)), n)) is not None:
                 return product(single(Fraction(sign)), raised(self.factored(root), n))
-        return self.cheapest(self._parted_ways(a))
+        return self.cheapest([*self._parted_ways(a), *self._with_squares_of_waves(a)])
+
+    def _with_squares_of_waves(self, a: Sum) -> Iterator[Tree]:
+        """*a* with the square of a sum of two products of sines and cosines, where that leaves fewer terms: what is left of one
+        by a cosine of the angle between two directions, ``1 - (sin(a)*sin(b)*cos(c) + cos(a)*cos(b))^2``.
+        """
+        ring = self.ring
+        mixed = [(m, [x for x, p in m if p == 1 and ring.keys[x][0] in (Op.SIN, Op.COS)]) for m in a]
+        mixed = [(m, waves) for m, waves in mixed if len(waves) >= MIXED]
+        if not mixed or not 2 < len(a) <= TRIED:
+            return
+        plain = ring.reduced(a)
+        for m, waves in mixed:
+            outer = tuple(row for row in m if row[0] not in waves)
+            sines = {x: x if ring.keys[x][0] == Op.SIN else ring.partner(x) for x in waves}
+            for k in range(1, len(waves)):
+                for one in combinations(waves[1:], k):
+                    pair = one, tuple(x for x in waves if x not in one)
+                    if not all(join(outer, monomial({sines[x]: 2 for x in half})) in plain for half in pair):
+                        continue
+                    first, second = (monomial(dict.fromkeys(half, 1)) for half in pair)
+                    for sign in (ONE, -ONE):
+                        line, g = {first: ONE, second: sign}, a[m] * sign / 2
+                        left = added(plain, scaled(ring.product(line, line), outer), -g)
+                        if len(left) < len(a) - 2:
+                            square = product(self.monomial(outer, g), raised(self.best(line), 2))
+                            yield tree([*square, *(self.parted(left) if left else EMPTY)])
 
     def _parted_ways(self, a: Sum) -> list[Tree]:
         ways = [self.plain(a)]

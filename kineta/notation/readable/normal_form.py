@@ -65,7 +65,10 @@ def normal_form(
             value[i] = {((x, 1),): Fraction(1)}
         if powers and op in (Op.MUL, Op.DIV):
             value[i] = joined_powers(ring, value[i], powers)
-        if i in distances and value[i] and _core(value[i]) not in letters:
+        if i in distances and op != Op.ADD and value[i]:
+            named[distances[i]] = value[i]
+            value[i] = {((ring.symbol(distances[i], ring.fastest(value[i])), 1),): Fraction(1)}
+        elif i in distances and value[i] and _core(value[i]) not in letters:
             name, whole = distances[i], cancelled(ring, value[i])
             named[name] = whole
             letters[_core(whole)] = name, *content(whole)
@@ -161,6 +164,30 @@ def shared_sums_of_roots(graph: Graph, refs: Sequence[Ref], kinds: Kinds) -> lis
             above.add(i)
             found.append(i)
     return found
+
+
+def shared_quotients(graph: Graph, refs: Sequence[Ref], kinds: Kinds) -> list[int]:
+    """The largest quotients of two functions of coordinates that are factors in several places: ratios of speeds."""
+    order = reachable(graph, refs)
+    users: dict[int, set[int]] = {}
+    kind: dict[int, FactorKind] = {}
+    bars: dict[int, bool] = {}
+    ratios: dict[int, bool] = {}
+    for i in order:
+        below = [r >> 1 for r in operands(graph, i)]
+        for k in below:
+            users.setdefault(k, set()).add(i)
+        own = kind_of(graph.names[graph.lhs[i]], kinds)[0] if graph.op[i] == Op.SYMBOL else FactorKind.NUMBER
+        kind[i] = composed_kind(Op(graph.op[i]), max([own, *(kind[k] for k in below)]))
+        functions = [kind[k] == FactorKind.FUNCTION for k in below]
+        is_product = graph.op[i] in (Op.MUL, Op.DIV)
+        bars[i] = is_product and ((graph.op[i] == Op.DIV and functions[1]) or any(bars[k] for k in below))
+        ratios[i] = bars[i] and (
+            functions[0] if graph.op[i] == Op.DIV else all(functions) or any(ratios[k] for k in below)
+        )
+    found = [i for i in order if ratios[i] and kind[i] == FactorKind.FUNCTION and _is_shared_factor(graph, i, users)]
+    within = set(reachable(graph, [r for i in found for r in operands(graph, i)]))
+    return [i for i in found if i not in within]
 
 
 def _is_shared_factor(graph: Graph, i: int, users: Mapping[int, set[int]]) -> bool:

@@ -203,8 +203,8 @@ class NamedParts:
         x = self.factoring.ring.symbol(name)
         trees = [oriented(turned(t, x)) for t in self.trees]
         named = {n: oriented(turned(t, x)) for n, t in self.named.items()} | {name: negative(self.named[name])}
-        under = any(self.factoring.ring.keys[y][0] == "root" and x in self._deep_of(y) for y in self._used())
-        if under or sum(map(self._cost, (*trees, *named.values()))) >= sum(map(self._cost, self._every())):
+        within = any(y != x and x in self._deep_of(y) for y in self._used())  # a root, or what a function is of
+        if within or sum(map(self._cost, (*trees, *named.values()))) >= sum(map(self._cost, self._every())):
             return False
         self.trees, self.named = trees, named
         return True

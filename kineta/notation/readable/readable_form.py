@@ -23,6 +23,7 @@ from kineta.notation.readable.normal_form import (
     distance_components,
     normal_form,
     shared_momenta,
+    shared_quotients,
     shared_sums_of_roots,
     squared_differences,
     with_squares_of_momenta,
@@ -36,6 +37,8 @@ from kineta.records import dataclass
 
 #: Terms of all entries, as they are and with sums of angles, above which equations are not written out.
 MOST, LONG = 1500, 150
+#: Terms of sums, in those of the shortest, above which they are not written as trees: names leave fewer.
+MULTIPLIED_OUT = 1.5
 #: Names in all entries above which they are not written out: functions within functions have twice as many with each more.
 WIDEST = 20000
 
@@ -97,6 +100,7 @@ def readable_form(
     none of the *labels*; a label may stand in the *refs*, as the name of what it stands for. By the *premises* signs that
     last from the start on are left out.
     """
+    sums: list[_Sums] = []
     found: list[NamedParts] = []
     roots = {n for n, ref in zip(labels, refs, strict=True) if graph.op[ref >> 1] == Op.SQRT}
     taken = {n.replace("_", "") for n in (*graph.names, *labels)}
@@ -107,23 +111,29 @@ def readable_form(
     differences = {**distances, **dict(zip(others, letters, strict=False))}
     shared = dict(zip(shared_momenta(graph, refs) if parts else (), letters, strict=False))
     factors = dict(zip(shared_sums_of_roots(graph, refs, kinds) if parts else (), letters, strict=False))
-    ways = (dict[int, str](), distances, differences, {**distances, **shared}, {**distances, **factors})
-    for named in (way for k, way in enumerate(ways) if way not in ways[:k]):
+    quotients = dict(zip(shared_quotients(graph, refs, kinds) if parts else (), letters, strict=False))
+    ways = dict[int, str](), distances, differences, *({**distances, **own} for own in (shared, factors, quotients))
+    for named in (names for k, names in enumerate(ways) if names not in ways[:k]):
         for keeps in (False, True):
             ring = Ring(
                 {**kinds, PI: (FactorKind.NUMBER, 0)}, keeps=keeps, quaternions=premises.quaternions, roots=roots
             )
             with suppress(LongFormError):
-                found.append(_named_parts(ring, graph, refs, named, taken, given, parts=parts, premises=premises))
+                sums.append(_sums(ring, graph, refs, named, premises))
             if not ring.shifted:
                 break
+    least = min((way.size() for way in sums), default=0)
+    for way in sums:
+        with suppress(LongFormError):
+            if way.size() <= MULTIPLIED_OUT * least:
+                found.append(_named_parts(way, taken, given, parts=parts))
     if not found:
         return None
     best = min(found, key=lambda form: form.cost())
     ring, own, letters_of_distances = (
         best.factoring.ring,
         Graph(),
-        {*differences.values(), *shared.values(), *factors.values()},
+        {*differences.values(), *shared.values(), *factors.values(), *quotients.values()},
     )
     for name in sorted(kinds, key=lambda n: kinds[n]):
         own.symbol(name)
@@ -137,18 +147,22 @@ def readable_form(
     return ReadableForm(own, named_refs, entries, known, best.turned, signed)
 
 
-def _named_parts(
-    ring: Ring,
-    graph: Graph,
-    refs: Sequence[Ref],
-    distances: Mapping[int, str],
-    taken: Collection[str],
-    definitions: Collection[int],
-    *,
-    parts: bool,
-    premises: Premises,
-) -> NamedParts:
-    factoring = Factoring(ring)
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Entries as sums over a *ring*, what the names in them stand for, and the atoms of which they hold for one sign."""
+
+    ring: Ring
+    named: Mapping[str, Sum]
+    entries: Sequence[Sum]
+    signs: Mapping[int, bool]
+
+    def size(self) -> int:
+        """The number of terms."""
+        return sum(map(len, (*self.named.values(), *self.entries)))
+
+
+def _sums(ring: Ring, graph: Graph, refs: Sequence[Ref], distances: Mapping[int, str], premises: Premises) -> _Sums:
+    """*refs* as sums, in terms of names of *distances*. Raises :class:`LongFormError`."""
     given, sums = normal_form(ring, graph, refs, distances)
     sums = [with_numbers(ring, cancelled(ring, a)) for a in sums]
     sums = [with_squares_of_momenta(ring, a, given) for a in sums] if given else sums
@@ -156,9 +170,16 @@ def _named_parts(
     sums, signs = without_lasting_signs(ring, sums, start) if start is not None else (sums, {})
     if sum(map(len, sums)) > MOST or sum(len(with_sums_of_angles(ring, a)) for a in sums) > LONG:
         raise LongFormError
-    trees = alike_oriented(_entry(factoring, a) for a in (*given.values(), *sums))
+    return _Sums(ring, given, sums, signs)
+
+
+def _named_parts(own: _Sums, taken: Collection[str], definitions: Collection[int], *, parts: bool) -> NamedParts:
+    """The cheapest trees of sums, with names. Raises :class:`LongFormError`."""
+    factoring, given = Factoring(own.ring), own.named
+    trees = alike_oriented(_entry(factoring, a) for a in (*given.values(), *own.entries))
     named = dict(zip(given, trees, strict=False))
-    found = NamedParts(factoring, trees[len(given) :], named, {*taken, *given}, signs, parts=parts, given=definitions)
+    rest = trees[len(given) :]
+    found = NamedParts(factoring, rest, named, {*taken, *given}, own.signs, parts=parts, given=definitions)
     if found.size() > WIDEST:
         raise LongFormError
     return found

@@ -15,6 +15,7 @@ from kineta.expr.op import Op
 from kineta.notation.readable.readable_form import readable_form
 from kineta.notation.readable.reading_cost import reading_cost
 from kineta.notation.text import TEXT
+from kineta.notation.typesetting import FactorKind
 from kineta.passes.evaluate import evaluate
 from tests.expr.random_graphs import random_graph
 from tests.notation.readable.textbooks import TEXTBOOKS, textbook_cost, textbook_formulas
@@ -303,3 +304,19 @@ def test_squares_within_squares_are_found_or_named() -> None:
 def _labels(formulas: Formulas) -> list[str]:
     lines = [line.split(" = ")[0] for line in formulas.text() if " = " in line]
     return lines[len(lines) - len(formulas.array.refs) :]
+
+
+def test_what_is_left_of_one_by_the_cosine_between_two_directions_is_its_square() -> None:
+    graph = Graph()
+    a, b, c, m = (graph.symbol(n) for n in ("a", "b", "c", "m"))
+    cosine = graph.add(
+        graph.mul(graph.mul(graph.sin(a), graph.sin(b)), graph.cos(c)), graph.mul(graph.cos(a), graph.cos(b))
+    )
+    square = graph.mul(graph.sin(a), graph.mul(graph.sin(b), graph.sin(c)))  # sines alone, as elimination leaves them
+    rest = graph.sub(graph.sub(1 * 2, graph.mul(cosine, cosine)), graph.mul(square, square))
+    ref = graph.add(m, graph.mul(m, graph.add(rest, graph.mul(square, square))))
+    kinds = {n: (FactorKind.POSITION, k) for k, n in enumerate("abc")} | {"m": (FactorKind.PARAMETER, 0)}
+    form = readable_form(graph, [ref], kinds, ["R"])
+    assert form is not None
+    ((_, text),) = form.lines(TEXT, ["R"])
+    assert text == "m*(2 - (sin(a)*sin(b)*cos(c) + cos(a)*cos(b))^2)"
