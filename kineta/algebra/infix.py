@@ -62,6 +62,27 @@ def comparison(graph: Graph, ref: Ref) -> tuple[str, tuple[Ref, ...]]:
     """What the number *ref* of a condition is: ``and``, ``or`` or ``not`` with the conditions below it, ``>`` or ``<=`` for a
     quantity that is or is not positive.
     """
+    word, parts = _pair(graph, ref)
+    if word in (">", "<="):
+        return word, parts
+    if not all(_is_condition(graph, r) for r in parts):
+        return ">", (ref,)
+    if word == "not":
+        return word, parts
+    below = ((r, comparison(graph, r)) for r in parts)
+    return word, tuple(x for r, (own, inner) in below for x in (inner if own == word else (r,)))
+
+
+def _is_condition(graph: Graph, ref: Ref) -> bool:
+    """Whether the number *ref* is made of comparisons, one or zero."""
+    word, parts = _pair(graph, ref)
+    if word in (">", "<="):
+        return parts != (ref,)
+    return all(_is_condition(graph, r) for r in parts)
+
+
+def _pair(graph: Graph, ref: Ref) -> tuple[str, tuple[Ref, ...]]:
+    """As :func:`comparison`, with two numbers below each ``and`` and ``or``; those below need not be conditions."""
     i = ref >> 1
     op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
     if not ref & 1:
@@ -76,7 +97,25 @@ def comparison(graph: Graph, ref: Ref) -> tuple[str, tuple[Ref, ...]]:
             if graph.op[j] == Op.MUL:
                 return "or", tuple(graph.sub(ONE, r) for r in (graph.lhs[j], graph.rhs[j]))
             return "not", (b ^ 1,)
+        if (either := disjunction(graph, ref)) is not None:
+            return "or", either
     return ">", (ref,)
+
+
+def disjunction(graph: Graph, ref: Ref) -> tuple[Ref, Ref] | None:
+    """The conditions b and a of b + a*(1 - b), which holds where either does."""
+    i = ref >> 1
+    if ref & 1 or graph.op[i] != Op.ADD:
+        return None
+    sides = graph.lhs[i], graph.rhs[i]
+    for b, product in (sides, sides[::-1]):
+        if not (b | product) & 1 and graph.op[product >> 1] == Op.MUL:
+            factors = graph.lhs[product >> 1], graph.rhs[product >> 1]
+            for a, rest in (factors, factors[::-1]):
+                k = rest >> 1
+                if not (a | rest) & 1 and graph.op[k] == Op.ADD and (graph.lhs[k], graph.rhs[k]) == (ONE, b ^ 1):
+                    return b, a
+    return None
 
 
 def inequality_text(graph: Graph, ref: Ref) -> str:
@@ -116,7 +155,7 @@ def _condition(graph: Graph, ref: Ref) -> tuple[list[_Piece], bool]:
     shown = [p if alone else ["(", *p, ")"] for p, alone in inner]
     if word == "not":
         return ["not ", *(shown[0] if not inner[0][1] else ["(", *shown[0], ")"])], False
-    return [*shown[0], f" {word} ", *shown[1]], False
+    return [piece for k, own in enumerate(shown) for piece in (*([f" {word} "] if k else ()), *own)], False
 
 
 def _pieces(graph: Graph, ref: Ref) -> Iterator[str]:

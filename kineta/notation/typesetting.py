@@ -437,9 +437,10 @@ class _Typesetter:
         """The condition that *ref*, a number made of comparisons, is positive."""
         word, parts = comparison(self.graph, ref)
         if word not in (">", "<="):
-            inner = [(comparison(self.graph, p)[0] in (">", "<="), self.condition(p)) for p in parts]
+            inner = sorted((*self._place_of(p), _natural(s), s) for p in parts for s in (self.condition(p),))
+            bare = {False} if word != "not" else set[bool]()
             return self.notation.joined(
-                word, [s if alone and word != "not" else self.notation.brackets(s) for alone, s in inner]
+                word, [s if more in bare else self.notation.brackets(s) for more, _, _, s in inner]
             )
         (d,) = parts
         letters, numbers = ([t for t in self._added(d) if bool(t[1]) == with_factors] for with_factors in (True, False))
@@ -450,9 +451,21 @@ class _Typesetter:
         flipped, terms = self.sums.get(d >> 1) or self._oriented(d >> 1)
         terms = [(m ^ flipped ^ bool(d & 1), s) for m, s in terms]
         sides = [self._joined([(False, s) for m, s in terms if m == minus]) for minus in (False, True)]
-        if not any(factors for c, factors in self._added(d) if c < 0):
+        if self._fastest_side(d, minus=False) > self._fastest_side(d, minus=True):
             return self.notation.relation(sides[0], word, sides[1])
         return self.notation.relation(sides[1], _OPPOSITE[word], sides[0])
+
+    def _place_of(self, ref: Ref) -> tuple[bool, int]:
+        """Whether a condition has others below it, and the highest kind of what it compares: by these it has its place."""
+        word, parts = comparison(self.graph, ref)
+        if word not in (">", "<="):
+            return True, max(self._place_of(p)[1] for p in parts)
+        return False, max(self._fastest_side(parts[0], minus=minus) for minus in (False, True))
+
+    def _fastest_side(self, d: Ref, *, minus: bool) -> int:
+        """The highest kind among the factors of the terms of a difference that are added, or subtracted."""
+        kinds = (self._kind(x) for c, factors in self._added(d) if (c < 0) == minus for x in factors)
+        return max(kinds, default=FactorKind.NUMBER)
 
     def signed_below(self, ref: Ref) -> str:
         """*ref* as the argument of a function."""

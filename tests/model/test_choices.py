@@ -121,6 +121,21 @@ def test_choices_are_printed_with_their_conditions() -> None:
     assert "<mo>{</mo>" in shown
 
 
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ("q > a or q' > b", "q > a or q' > b"),
+        ("q' > b or q > a or q < 2", "q < 2 or q > a or q' > b"),
+        ("(q > a and q' > b) or q < 2", "q < 2 or (q > a and q' > b)"),
+        ("q < 2 and (q > a or q' > b)", "q < 2 and (q > a or q' > b)"),
+        ("not (q < 2 and (q > a or q' > b))", "q >= 2 or (q <= a and q' <= b)"),
+    ],
+)
+def test_conditions_of_conditions_are_printed_as_such(written: str, printed: str) -> None:
+    system = kn.loads(f"parameters a, b; coordinates q; M | Sx(q) = 1; state z : z' = if({written}, 1, 0);")
+    assert kn.derive(system).text().splitlines()[-1] == f"z' = if({printed}, 1, 0)"
+
+
 def test_sympy_has_pieces() -> None:
     sympy = pytest.importorskip("sympy")
     e = kn.where((X < Y) | ~(X <= -1), X, kn.floor(Y) - kn.ceil(X))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from kineta.algebra.infix import comparison, disjunction
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import BINARY, Op
 from kineta.expr.walk import operands, reachable
@@ -34,9 +35,20 @@ def normal_form(
         number = graph.value(r)
         return at(r) if number is None else {((ring.number(number), 1),): Fraction(1)} if number else {}
 
+    opposites = _opposites(graph, refs)
+
+    def condition(i: int) -> Sum:
+        """What holds unless a condition does, 1 - b, or where one of two holds."""
+        both = disjunction(graph, 2 * i)
+        if both is None:
+            return ring.opposite(at(graph.rhs[i] ^ 1))
+        return ring.opposite(ring.product(*(ring.opposite(at(r)) for r in both)))
+
     for i in reachable(graph, refs):
         op, a, b = Op(graph.op[i]), graph.lhs[i], graph.rhs[i]
-        if op == Op.CONST:
+        if i in opposites:
+            value[i] = condition(i)
+        elif op == Op.CONST:
             value[i] = exact_sum(ring, graph.constants[a]) if graph.constants[a] else {}
         elif op == Op.SYMBOL:
             value[i] = {((ring.symbol(graph.names[a]), 1),): Fraction(1)}
@@ -83,6 +95,20 @@ def _core(a: Sum) -> frozenset[tuple[Monomial, Fraction]]:
     """A sum without the number and the factors that all of its terms share."""
     f, m = content(a) if a else (Fraction(1), ())
     return frozenset(scaled(a, inverse(m), 1 / f).items())
+
+
+def _opposites(graph: Graph, refs: Sequence[Ref]) -> set[int]:
+    """The nodes of conditions that hold where others do not: these stay as they are, ``1 - (1 - a)*(1 - b)`` for a or b."""
+    choices = (i for i in reachable(graph, refs) if graph.op[i] in (Op.IF, Op.WHERE))
+    ahead = [graph.lhs[i] if graph.op[i] == Op.IF else graph.rhs[i] for i in choices]
+    seen, found = set[Ref](), set[int]()
+    while ahead:
+        if (r := ahead.pop()) not in seen:
+            seen.add(r)
+            word, parts = comparison(graph, r)
+            ahead += parts if word not in (">", "<=") else ()
+            found |= {r >> 1} if word in ("<=", "or", "not") and not r & 1 else set()
+    return found
 
 
 def distance_components(graph: Graph, refs: Sequence[Ref]) -> list[int]:

@@ -137,6 +137,8 @@ class NamedParts:
             return graph.const(key[1])
         if key[0] == "root":
             return graph.sqrt(self.built(graph, self.factoring.opened(x)))
+        if key[0] == "opposite":
+            return graph.sub(graph.const(1.0), *(self.built(graph, t) for t in self.factoring.arguments(x)))
         op = Op.SIGN if key[0] == "sign" else key[1] if key[0] == "call" else key[0]
         return graph.call(op, *(self.built(graph, t) for t in self.factoring.arguments(x)))
 

@@ -231,6 +231,6 @@ class TreeCost:
             if power != 1:
                 return HALF_POWER + self._factor(inside, 1, depth, bars, numbers)
             return more + ROOT + self.cost(inside) + ARGUMENT * (len(inside) > 1)
-        sums = key[1:] if key[0] == "sign" else key[2]
+        sums = key[1:] if key[0] in ("sign", "opposite") else key[2]
         written = sum(self.cost(t) + ARGUMENT * (len(a) > 1) for t, a in zip(self.arguments(x), sums, strict=True))
         return more + CALL + written + TABLE * bool(key[1] == Op.TABLE)

@@ -22,7 +22,7 @@ PI = "pi"
 Angle = tuple[tuple[Monomial, Fraction], ...]
 
 #: What an atom is: ("symbol", name), (Op.SIN or Op.COS, angle), ("root" or "divisor", terms), ("call", operation, arguments),
-#: ("number", value); ("sign", terms): the sign of what is not zero.
+#: ("number", value); ("sign", terms): the sign of what is not zero; ("opposite", terms): one less a condition.
 Key = tuple[Any, ...]
 
 
@@ -99,6 +99,14 @@ class Ring:
         """The sign of an atom that is not zero."""
         key = frozenset({((y, 1),): Fraction(1)}.items())
         return self.atom(("sign", key), composed_kind(Op.SIGN, self.kind[y]))
+
+    def opposite(self, a: Sum) -> Sum:
+        """One less a condition, which is not written out."""
+        for m, f in a.items() if len(a) == 1 else ():
+            if f == ONE and len(m) == 1 and m[0][1] == 1 and self.keys[m[0][0]][0] == "opposite":
+                return dict(self.keys[m[0][0]][1])
+        x = self.atom(("opposite", frozenset(a.items())), composed_kind(Op.STEP, self.fastest(a)))
+        return {((x, 1),): ONE}
 
     def partner(self, x: int) -> int:
         """The cosine of a sine, the sine of a cosine."""
