@@ -182,12 +182,15 @@ def _sum_of_angles(ring: Ring, a: tuple[Sum, Sum], b: tuple[Sum, Sum]) -> tuple[
 
 def _by_basis(ring: Ring, angle: Angle, constant: Angle) -> tuple[tuple[Sum, Sum], float]:
     """Sine and cosine of an *angle* with a number, and this number. An angle that joins the basis of a ring whose angles keep
-    their numbers does so with the *constant*, in terms, that it is met with; phases of what runs with the time are kept apart.
+    their numbers does so with the *constant*, in terms, that it is met with; phases and harmonics of what runs with the time are
+    kept apart.
     """
     ring.shifted |= bool(constant)
     if ring.keeps and constant and _is_of_time(ring, angle):
         return _own_waves(ring, (*angle, *constant), 1), _number(ring, constant)
     weights = _weights([tuple((m, f) for m, f in b if ring.numerical(m) is None) for b in ring.basis], angle)
+    if weights is not None and sum(map(abs, weights)) > 1 and _is_of_time(ring, angle):
+        return _own_waves(ring, angle, 1), 0.0
     if weights is None:
         ring.basis.append((*angle, *constant) if ring.keeps else angle)
         weights = [Fraction(0)] * (len(ring.basis) - 1) + [Fraction(1)]

@@ -9,7 +9,8 @@ from itertools import count
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import Op
 from kineta.notation.premises import NONE, Premises
-from kineta.notation.printed_numbers import NumberStyle, in_one_style
+from kineta.notation.printed_numbers import NumberStyle, in_one_style, is_fraction
+from kineta.notation.rationals import Fraction
 from kineta.notation.readable.angles import with_numbers, with_sums_of_angles
 from kineta.notation.readable.brackets import with_short_brackets
 from kineta.notation.readable.common_denominators import apart, over_common_denominators
@@ -29,7 +30,7 @@ from kineta.notation.readable.normal_form import (
     with_squares_of_momenta,
 )
 from kineta.notation.readable.parts import NamedParts
-from kineta.notation.readable.polynomials import ONE, LongFormError, Sum
+from kineta.notation.readable.polynomials import ONE, LongFormError, Sum, content, inverse, scaled
 from kineta.notation.readable.ring import PI, Ring
 from kineta.notation.readable.trees import Tree, alike_oriented, oriented
 from kineta.notation.typesetting import LAST, FactorKind, Kinds, Notation, typeset
@@ -105,6 +106,7 @@ def readable_form(
     roots = {n for n, ref in zip(labels, refs, strict=True) if graph.op[ref >> 1] == Op.SQRT}
     taken = {n.replace("_", "") for n in (*graph.names, *labels)}
     given = {k for k, n in enumerate(labels) if n in graph.names}
+    conditions = {k for k, n in enumerate(labels) if n == "0"}
     letters = (n for k in count(1) if (n := f"d{k}") not in taken)
     distances = dict(zip(distance_components(graph, refs) if parts else (), letters, strict=False))
     others = (i for i in (squared_differences(graph, refs, kinds) if parts else ()) if i not in distances)
@@ -119,7 +121,7 @@ def readable_form(
                 {**kinds, PI: (FactorKind.NUMBER, 0)}, keeps=keeps, quaternions=premises.quaternions, roots=roots
             )
             with suppress(LongFormError):
-                sums.append(_sums(ring, graph, refs, named, premises))
+                sums.append(_sums(ring, graph, refs, named, premises, conditions))
             if not ring.shifted:
                 break
     least = min((way.size() for way in sums), default=0)
@@ -161,16 +163,37 @@ class _Sums:
         return sum(map(len, (*self.named.values(), *self.entries)))
 
 
-def _sums(ring: Ring, graph: Graph, refs: Sequence[Ref], distances: Mapping[int, str], premises: Premises) -> _Sums:
-    """*refs* as sums, in terms of names of *distances*. Raises :class:`LongFormError`."""
+def _sums(
+    ring: Ring,
+    graph: Graph,
+    refs: Sequence[Ref],
+    distances: Mapping[int, str],
+    premises: Premises,
+    conditions: Collection[int],
+) -> _Sums:
+    """*refs* as sums, in terms of names of *distances*; those of *conditions* vanish. Raises :class:`LongFormError`."""
     given, sums = normal_form(ring, graph, refs, distances)
     sums = [with_numbers(ring, cancelled(ring, a)) for a in sums]
     sums = [with_squares_of_momenta(ring, a, given) for a in sums] if given else sums
+    sums = [_without_divisor(ring, a) if a and k in conditions else a for k, a in enumerate(sums)]
     start = premises.start
     sums, signs = without_lasting_signs(ring, sums, start) if start is not None else (sums, {})
     if sum(map(len, sums)) > MOST or sum(len(with_sums_of_angles(ring, a)) for a in sums) > LONG:
         raise LongFormError
     return _Sums(ring, given, sums, signs)
+
+
+def _without_divisor(ring: Ring, a: Sum) -> Sum:
+    """What vanishes where the sum *a* does, which is a condition on places or speeds, without the parameters below all of it and
+    the number beside them.
+    """
+    if ring.fastest(a) == FactorKind.ACCELERATION:
+        return a
+    f, m = content(a)
+    below = tuple(
+        (x, p) for x, p in m if p < 0 and ring.keys[x][0] == "symbol" and ring.kind[x] <= FactorKind.PARAMETER
+    )
+    return scaled(a, inverse(below), Fraction(f.denominator if below and all(map(is_fraction, a.values())) else 1))
 
 
 def _named_parts(own: _Sums, taken: Collection[str], definitions: Collection[int], *, parts: bool) -> NamedParts:

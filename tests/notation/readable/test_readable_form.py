@@ -320,3 +320,16 @@ def test_what_is_left_of_one_by_the_cosine_between_two_directions_is_its_square(
     assert form is not None
     ((_, text),) = form.lines(TEXT, ["R"])
     assert text == "m*(2 - (sin(a)*sin(b)*cos(c) + cos(a)*cos(b))^2)"
+
+
+def test_conditions_on_places_have_nothing_below_them() -> None:
+    arm = "A | Sx(x), Sz(z) = 1; B | Ry(q) = Jy(J); coordinates x, z, q; parameters a, b, J;"
+    rod = "loop rod : distance = b between B at (a, 0, 0) and A at (2*a, 0, 0);"
+    assert kn.derive(kn.loads(arm + rod)).text().splitlines()[-1] == (
+        "0 = (2*a - a*cos(q) + x)^2 - b^2 + (a*sin(q) + z)^2"
+    )
+
+
+def test_harmonics_stay_as_they_are_written() -> None:
+    system = kn.loads("coordinates x; parameters a, w; A | Sx(x) = 1; force f = a*(1 + sin(3*w*t)) - cos(2*w*t) on x;")
+    assert kn.derive(system).text() == "tau[x'] = x'' - a*sin(3*w*t) + cos(2*w*t) - a"
