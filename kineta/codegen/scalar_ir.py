@@ -41,7 +41,7 @@ _ZERO = (0.0).hex()
 KEPT = 18
 #: Distances that one byte of an x86 instruction tells: in bytes, or in vectors of 64 bytes.
 REACH = 256
-#: Results from which on their lines of the cache are brought near: where these are in no cache of the core, stores would wait.
+#: Results from which on their lines of the cache are prefetched: where these are in no cache of the core, stores would wait.
 MANY = 512
 #: Windows of scratch memory in registers at most.
 WINDOWS = 9
@@ -74,14 +74,14 @@ def core(
 
     They are ``@name.core.W(ptr in_0, ..., ptr out)`` for the width W, of numbers or vectors. *packed* is the largest number of
     angles whose sines a scalar core computes in one vector; the input blocks *shared*, by index, are numbers at any width. With
-    *fused* sums take in the products that are scheduled with them. Results are brought near before they are stored; those that
+    *fused* sums take in the products that are scheduled with them. Results are prefetched before they are stored; those that
     stand behind a last parameter ``ptr later`` and are stored by others if there are so many of them *later*.
     """
     program = plan.program
     pointers = [*(f"%in{i}" for i in range(len(program.inputs))), "%out"]
     writer = ScalarWriter(program, results, width, packed, needs, shared, fused=fused)
     name, more, n = f"@{program.name}.core.{width}", ["%later"] if later else [], later or len(results)
-    near = _brought_near([*pointers, *more][-1], n, len(plan.chunks)) if width == 1 and n >= MANY else ()
+    near = _prefetches([*pointers, *more][-1], n, len(plan.chunks)) if width == 1 and n >= MANY else ()
     return functions(plan, writer, name, pointers, more, near)
 
 
@@ -115,8 +115,8 @@ def functions(
     return "".join(parts)
 
 
-def _brought_near(base: str, results: int, chunks: int) -> list[str]:
-    """Behind each of some *chunks* the instructions that bring lines of the cache with some of the *results* near."""
+def _prefetches(base: str, results: int, chunks: int) -> list[str]:
+    """Behind each of some *chunks* the instructions that prefetch lines of the cache with some of the *results*."""
     lines = -(-results // 8)
     texts = [
         f"  %line{k} = getelementptr double, ptr {base}, i64 {8 * k}\n"

@@ -273,7 +273,7 @@ def without_repeated_rows(equations: T, start: Callable[[], tuple[FloatArray, St
     p, initial = start()
     if not consistent_state(NumericConstraints(equations, p), 0.0, *initial).satisfied:
         return equations
-    left = Redundancy(tuple(found), tuple(found.values()), ())
+    left = Redundancy.of(found)
     warn(f"Model '{equations.system.name}': {left.sentence(total)}.")
     return equations.without(found)
 
@@ -282,4 +282,4 @@ def redundant_beside_quasi_velocities(equations: Derived) -> str:
     """Sentence on the constraints that quasi-velocities leave out; ``''`` for none."""
     with equations.shared() as d:
         found = d.definitions.redundant
-        return Redundancy(tuple(found), tuple(found.values()), ()).sentence(len(d.constraint_rows))
+        return Redundancy.of(found).sentence(len(d.constraint_rows))

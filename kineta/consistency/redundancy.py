@@ -9,7 +9,7 @@ writing; a row violated in all of them is never redundant merely for its vanishi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
 
 import numpy as np
@@ -44,6 +44,11 @@ class Redundancy:
     left_out: tuple[str, ...]
     others: tuple[tuple[str, ...], ...]
     states: tuple[State, ...]
+
+    @classmethod
+    def of(cls, found: Mapping[str, tuple[str, ...]]) -> Redundancy:
+        """Constraints that are redundant whatever the state, each with those it is a linear combination of."""
+        return cls(tuple(found), tuple(found.values()), ())
 
     def sentence(self, total: int) -> str:
         """Sentence on the redundant constraints among *total* rows; ``''`` where all are independent."""

@@ -276,7 +276,7 @@ class _ReportWriter:
         self.parts = set[str]()
         self.latex_names: dict[int, str] = {}
         taken = {n.replace("_", "") for n in graph.names}
-        self.fresh = (n for k in count(1) if (n := f"z{k}") not in taken)
+        self.taken = taken
         self.uses: dict[int, int] = {}
         rest = [r for r in refs if r not in self.explicit]
         for i in reachable(graph, rest):
@@ -369,26 +369,27 @@ class _ReportWriter:
             again = self.uses.get(i, 0) > 1 and length[i] > AGAIN
             if i != ref >> 1 and i not in unnamed and (again or length[i] > LINE):
                 length[i] = 0
-                value = self._entry("", 2 * i)
-                if SINGLE.fullmatch(value.text) is None:  # what a part is made of may cancel in print
-                    part = self._named_part(value)
-                    self._know(part)
+                part = self._named_part(self._entry("", 2 * i))
+                if SINGLE.fullmatch(part.text) is None and self._know(
+                    part
+                ):  # what a part is made of may cancel in print
+                    self.parts.add(part.name)
                     yield part
 
     def _named_part(self, value: ReportLine) -> ReportLine:
-        name = next(n for n in self.fresh if n not in self.parts)
-        self.parts.add(name)
+        name = next(n for k in count(1) if (n := f"z{k}") not in self.taken and n not in self.parts)
         return replace(value, name=name, latex_name=latex.label(name))
 
-    def _know(self, entry: ReportLine) -> None:
-        """Use the name of *entry* in later expressions, if it is shorter."""
+    def _know(self, entry: ReportLine) -> bool:
+        """Use the name of *entry* in later expressions, if it is shorter, and whether it is."""
         i = entry.ref >> 1
         if i in self.names or entry.name == "0" or self.graph.op[i] in LEAVES or len(entry.text) < len(entry.name) + 3:
-            return
+            return False
         sign = "-" * (entry.ref & 1)
         self.names[i], self.latex_names[i] = sign + entry.name, sign + entry.latex_name
         for shown in (entry.name, entry.latex_name):
             self.kinds[shown] = self.known[i], LAST
+        return True
 
 
 def _written_out(

@@ -13,7 +13,6 @@ QUIET = 50
 #: Penetration [m, rad] at the start that time stepping pushes apart; more is refused, and not taken back to events.
 DEEPEST_START = 1e-4
 
-
 #: What is too many in a run by events: steps, or changes.
 STEPS, CHANGES = 1, 2
 

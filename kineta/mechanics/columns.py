@@ -22,8 +22,9 @@ from kineta.mechanics.force_derivatives import applied_changes
 from kineta.mechanics.kinematics.common_frames import CommonFrames, Frames, hubs, twist_seen, wrench_seen
 from kineta.mechanics.kinematics.sweeps import acceleration_matrix
 from kineta.mechanics.kinematics.tree import At, Rate
+from kineta.mechanics.loops_over_links.operands import StepOperands
 from kineta.spatial.twist import Twist
-from kineta.spatial.vector import Matrix, Vector, along
+from kineta.spatial.vector import Vector, along
 from kineta.spatial.wrench import Wrench
 
 #: Blocks of columns of the quantities that are swept so.
@@ -104,29 +105,17 @@ class ColumnNumbers:
         return [*found, *(row[k] for row in R.rows for k in order), *r.refs]
 
 
-class _SpatialReader:
-    """References, read one after the other."""
-
-    def __init__(self, graph: Graph, refs: Iterator[Ref]) -> None:
-        self.graph, self.refs = graph, refs
-
-    def vector(self) -> Vector:
-        return Vector(self.graph, next(self.refs), next(self.refs), next(self.refs))
-
-    def matrix(self) -> Matrix:
-        return Matrix(self.graph, [self.vector().refs for _ in range(3)])
+class _SweepOperands(StepOperands):
+    """What the operands of a step of the columns stand for."""
 
     def twist(self) -> Twist:
         return Twist(self.vector(), self.vector())
 
-    def wrench(self) -> Wrench:
-        return Wrench(self.vector(), self.vector())
-
     def rate(self) -> SweptRate:
-        return SweptRate(self.twist(), self.wrench(), self.vector(), next(self.refs))
+        return SweptRate(self.twist(), self.wrench(), self.vector(), *self.refs(1))
 
     def begun(self, taken: Sequence[At]) -> Begun:
-        return Begun(self.twist(), self.vector(), self.wrench(), {at: next(self.refs) for at in taken})
+        return Begun(self.twist(), self.vector(), self.wrench(), dict(zip(taken, self.refs(len(taken)), strict=True)))
 
 
 def _rate_refs(x: SweptRate) -> list[Ref]:
@@ -137,9 +126,9 @@ def _begun_refs(x: Begun) -> list[Ref]:
     return [*x.X.w.refs, *x.X.v.refs, *x.y.refs, *x.P.f.refs, *x.P.n.refs, *x.taken.values()]
 
 
-def _link_step(read: _SpatialReader) -> list[Ref]:
+def _link_step(read: _SweepOperands) -> list[Ref]:
     """The rate of a link, and what the columns of q and of v that belong to it begin with."""
-    g, inverse, factor = read.graph, next(read.refs), next(read.refs)
+    g, (inverse, factor) = read.graph, read.refs(2)
     U, b, p, moved = read.wrench(), read.vector(), read.wrench(), read.wrench()
     w, wdot, a, twice = (read.vector() for _ in range(4))
     left, N, F = Articulated(read.matrix(), read.matrix(), read.matrix(), p), read.matrix(), read.matrix()
@@ -219,7 +208,7 @@ class ColumnSteps:
                 refs.append(g.const(value))
         if not lanes:
             return None
-        results = _link_step(_SpatialReader(g, iter(refs)))
+        results = _link_step(_SweepOperands(g, refs))
         values = [g.value(r) for r in results]
         places: dict[Ref, int] = {}
         for r, value in zip(results, values, strict=True):
@@ -266,16 +255,16 @@ class ColumnSteps:
         begun: dict[int, tuple[Begun, Begun]] = {}
         for k, at in numbers.at_speed.items():
             if at in self._of_link:
-                rates[at] = _SpatialReader(g, of_link(at)).rate()
+                rates[at] = _SweepOperands(g, of_link(at)).rate()
                 if k in run:
-                    read = _SpatialReader(g, of_link(at, k - run.start))
+                    read = _SweepOperands(g, of_link(at, k - run.start))
                     read.rate()
                     begun[k] = read.begun([at]), read.begun([at])
             else:
-                rates[at] = _SpatialReader(g, map(given(), _rate_refs(numbers.rates[at]))).rate()
+                rates[at] = _SweepOperands(g, map(given(), _rate_refs(numbers.rates[at]))).rate()
                 if k in run:
                     own = (
-                        _SpatialReader(g, map(given(1 << k - run.start), _begun_refs(x))).begun([*x.taken])
+                        _SweepOperands(g, map(given(1 << k - run.start), _begun_refs(x))).begun([*x.taken])
                         for x in numbers.begun[at]
                     )
                     begun[k] = next(own), next(own)

@@ -187,7 +187,7 @@ class CaseWords:
         raise NotImplementedError
 
     def put(self, found: Solution, stays: Mask) -> list[int]:
-        """Put what is told of the cases that *stay* into *found*; returns the others, to be run as single motions."""
+        """Put what is told of the cases that stay, by *stays*, into *found*; returns the others, to be run as single motions."""
         cases = len(stays)
         found.impacts = CaseSequence(cases, lambda i: tuple(self.happened(i)[0]))
         found.changes = CaseSequence(cases, lambda i: tuple(self.happened(i)[1]))

@@ -388,3 +388,14 @@ def test_no_part_of_an_account_is_a_letter_or_zero() -> None:
     parts = [e.text for e in account.entries if re.fullmatch(r"z\d+", e.name)]
     assert parts
     assert not [text for text in parts if re.fullmatch(r"-?[\w.]+'*", text)]
+
+
+def test_every_part_of_an_account_is_used() -> None:
+    system = kn.loads(
+        """gravity g; parameters Mx, My, m, g; coordinates x, y, l, alpha, beta;
+        Bridge | Sx(x) = Mx; Trolley ~ Bridge | Sy(y) = My; Load ~ Trolley | Rx(alpha), Ry(beta), Sz(-l) = m;"""
+    )
+    told = kn.derive(system, "lagrange").account().markdown()
+    parts = re.findall(r"^(z\d+) =", told, flags=re.M)
+    assert len(parts) == len(set(parts)) > 3
+    assert [n for n in parts if len(re.findall(rf"\b{n}\b", told)) < 2] == []

@@ -16,7 +16,7 @@ from tests.support import quick_but
 
 G, R, MASS, MOMENT = 9.81, 0.02, 0.1, 1e-3
 #: Depth below the ground and opening of the loop [m], and growth of energy in parts of its range: three to six times those of
-#: seed 129, which passes a fold in steps of 1 ms; of all others, a hundredth.
+#: seed 129, which passes a fold in steps of 1 ms; all others stay below a hundredth of these.
 DEPTH, OPENING, GROWTH = 1e-5, 1e-8, 1e-6
 
 

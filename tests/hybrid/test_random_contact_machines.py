@@ -72,7 +72,7 @@ def test_motions_stay_on_their_planes_and_within_their_cones(seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 14])
-def test_closed_machines_in_a_plane_move_as_an_own_solver_moves_them(seed: int) -> None:
+def test_closed_machines_in_a_plane_move_as_an_independent_solver_moves_them(seed: int) -> None:
     """With impacts, sticking, slip and separation on the way."""
     body, q, _, v = at_random(seed)
     run = kn.simulate(kn.loads(text(body, q, v)), 0.1, rtol=1e-11, atol=1e-12, method="events")

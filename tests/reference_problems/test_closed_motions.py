@@ -282,6 +282,7 @@ def test_rows_of_four_bars_keep_their_energy_past_all_folds_wherever_steps_fall(
         assert np.ptp(run.q[:, [system.q_names.index(f"a{i}") for i in range(n + 1)]], axis=1).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_a_four_bar_keeps_as_much_energy_past_its_folds_as_the_pendulum_that_it_is() -> None:
     """At a loose tolerance steps are so long that distances from a fold are no straight lines in the time."""
     bar = kn.derive(four_bars(1))

@@ -108,8 +108,8 @@ def _times(wrench: Wrench, factor: Ref) -> Wrench:
 
 def multipliers_of(d: Derivation) -> dict[str, Ref]:
     """The multipliers of constraints by the names of their rows."""
-    kept = d.constraint_rows
-    return dict(zip((r.constraint for r in kept), d["multipliers"].refs if kept else (), strict=True))
+    rows = d.constraint_rows
+    return dict(zip((r.constraint for r in rows), d["multipliers"].refs if rows else (), strict=True))
 
 
 def _released_loads(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from kineta.expr.graph import ZERO, Graph, Ref
@@ -93,7 +93,7 @@ UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 class StepOperands:
     """What the operands of a step stand for, read one after the other."""
 
-    def __init__(self, graph: Graph, refs: Sequence[Ref]) -> None:
+    def __init__(self, graph: Graph, refs: Iterable[Ref]) -> None:
         self.graph = graph
         self._refs = iter(refs)
 

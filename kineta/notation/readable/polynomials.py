@@ -7,7 +7,8 @@ fraction for every monomial.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from kineta.notation.rationals import Fraction
 
@@ -193,17 +194,32 @@ def power_root(a: Sum, n: int = 2) -> Sum | None:
     return None if rest else root
 
 
+def _place(k: int, x: int) -> int:
+    """The value of the atom *x* at the *k*-th of the places at which sums are looked at."""
+    return k * 1_000_003 + (x + 1) * 7919
+
+
+def residue(a: Sum, at: Callable[[int], int | None]) -> int | None:
+    """The value of the sum *a* modulo the prime where atoms have the values *at* them; None where
+    one has none, or zero below a bar.
+    """
+    total = 0
+    for m, f in a.items():
+        term = f.numerator * pow(f.denominator, -1, PRIME) if f.denominator != 1 else f.numerator
+        for x, p in m:
+            own = at(x)
+            if own is None or (p < 0 and not own):
+                return None
+            term = term * pow(own, p, PRIME) % PRIME
+        total += term
+    return total % PRIME
+
+
 def _is_power_modulo(a: Sum, n: int) -> bool:
     """Whether the sum *a* has values modulo a prime that are powers *n*, as those of such a power are: others are soon told."""
     exponent = (PRIME - 1) // math.gcd(n, PRIME - 1)
     for k in range(1, TRIALS + 1):
-        total = 0
-        for m, f in a.items():
-            value = f.numerator * pow(f.denominator, -1, PRIME) if f.denominator != 1 else f.numerator
-            for x, p in m:
-                value = value * pow(k * 1_000_003 + (x + 1) * 7919, p, PRIME) % PRIME
-            total += value
-        total %= PRIME
+        total = residue(a, partial(_place, k))
         if total and pow(total, exponent, PRIME) != 1:
             return False
     return True

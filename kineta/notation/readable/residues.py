@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kineta.expr.op import Op
-from kineta.notation.readable.polynomials import ONE, PRIME, Sum, power
+from kineta.notation.readable.polynomials import ONE, PRIME, Sum, power, residue
 from kineta.notation.readable.ring import Ring
 
 #: Places that are tried for one where all roots are numbers.
@@ -51,16 +51,7 @@ class _Residues:
 
     def value(self, a: Sum) -> int | None:
         """The value of a sum."""
-        total = 0
-        for m, f in a.items():
-            term = f.numerator * (pow(f.denominator, -1, PRIME) if f.denominator != 1 else 1)
-            for x, p in m:
-                own = self._atom(x)
-                if own is None or (p < 0 and not own):
-                    return None
-                term = term * pow(own, p, PRIME) % PRIME
-            total += term
-        return total % PRIME
+        return residue(a, self._atom)
 
     def _atom(self, x: int) -> int | None:
         if x not in self.values:
