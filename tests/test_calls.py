@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.algebra.tables import LEAST
 from kineta.cli.main import app
 from kineta.errors import ArgumentError
 from kineta.expr.op import FUNCTIONS
@@ -192,6 +193,7 @@ def test_the_vocabulary_names_what_there_is() -> None:
         *FUNCTIONS,
         *kn.__all__,
         *app.commands,
+        *LEAST,
         "if",
         "q'",
     }

@@ -111,8 +111,9 @@ def test_a_mass_matrix_that_is_not_finite_is_no_number(kineta: Command, here: Pa
     done = kineta("check", "pole.kin")
     assert done.code == 2
     assert (
-        "(relative error over condition number nan): a force is not finite: '1/k' needs k != 0, and k = 0" in done.out
-    )
+        "(relative error over condition number nan): a force is not finite: '1/k' of 'f' (pole.kin:3:7) needs k != 0, "
+        "and k = 0"
+    ) in done.out
 
 
 def test_check_says_where_the_coordinates_come_from(kineta: Command, here: Path) -> None:

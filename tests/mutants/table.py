@@ -365,7 +365,7 @@ _REACTIONS = (
             "forces[k] = d.graph.sub(forces[k], d.graph.mul(partial, multiplier))",
             "reactions",
         ),
-        ("else neg(next(kept))", "else next(kept)", "reactions"),
+        ("kept = map(neg, cheapest(", "kept = iter(cheapest(", "reactions"),
     ),
 )
 

@@ -194,7 +194,8 @@ def test_a_quaternion_has_unit_length() -> None:
         (
             block("sqrt(x)", "x = -1"),
             {},
-            "Model 'block': x'' is not finite in the initial state; 'sqrt(x)' needs x >= 0, and x = -1 at t = 0 s.",
+            "Model 'block': x'' is not finite in the initial state; 'sqrt(x)' of 'f' (<text>:1:51) needs x >= 0, and x = -1 "
+            "at t = 0 s.",
         ),
     ],
 )

@@ -438,7 +438,7 @@ def test_a_damaged_mesh_is_told_as_such(tmp_path: Path) -> None:
     broken = tmp_path / "broken.stl"
     broken.write_bytes(b"solid x\xff\xfe\x80\x81 garbage\x00\x01")
     with pytest.raises(MeshError, match=r"broken\.stl' is damaged: its content is not that of a \.stl file"):
-        mesh(broken, 100)
+        mesh(broken, (0, 0), 100)
 
 
 SLING = """gravity 9.81;

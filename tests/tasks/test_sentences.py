@@ -36,13 +36,17 @@ POINT = "coordinates x; P | Sx(x) = 1; "
 )
 def test_a_force_without_a_value_names_its_expression(force: str, ask: Callable[[kn.System], Any]) -> None:
     system = kn.loads(f"{POINT}force f on P = ({force}, 0, 0);")
-    with pytest.raises(kn.SimulationError, match=r"'.*' needs .*(>=|>|<=|!=) .*, and .* = .* at t = 0 s\.$"):
+    with pytest.raises(
+        kn.SimulationError, match=r"'.*' of .f. \(<text>:1:37\) needs .*(>=|>|<=|!=) .*, and .* = .* at t = 0 s\.$"
+    ):
         ask(system)
 
 
 def test_a_motion_that_leaves_the_domain_says_when() -> None:
     system = kn.loads(f"{POINT}force f on P = (log(1 - x), 0, 0);")
-    with pytest.raises(kn.SimulationError, match=r"'log\(1 - x\)' needs 1 - x > 0, and 1 - x = 0 at t = 1 s\.$"):
+    with pytest.raises(
+        kn.SimulationError, match=r"'log\(1 - x\)' of 'f' \(<text>:1:37\) needs 1 - x > 0, and 1 - x = 0 at t = 1 s\.$"
+    ):
         kn.inverse(system, {"x": "t"}, t=[0.0, 0.5, 1.0, 2.0])
 
 
