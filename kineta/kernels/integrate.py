@@ -119,7 +119,7 @@ def begin_anew(method: LoopMethod, run: RunData) -> None:
 @kernel
 def step(method: LoopMethod, run: RunData) -> int:
     """Try a step; what the loop returns, or that it goes on."""
-    cut, known = False, False
+    cut, stops, known = False, False, False
     if method.sliding and run.slides.loose:
         find_sides(method, run, run.t, run.y, run.k)
     if method.kinked:
@@ -130,10 +130,11 @@ def step(method: LoopMethod, run: RunData) -> int:
     t, h, last = run.t, next_step(run), is_last(run)
     if method.kinked:
         h, last = cut_step(run) if cut else h, last and not cut
-    if not (last or cut or fabs(h) > resolution(t)):
+        stops = cut and run.kinks.found
+    if not (last or stops or fabs(h) > resolution(t)):
         return STEP_TOO_SMALL
     end = run.t_end if last else t + h
-    if method.kinked and cut and run.kinks.found:
+    if method.kinked and stops:
         end = run.kinks.stop
     error = free_step(method, run, t, h) if not method.projecting else projected_step(method, run, t, h, end)
     if error < 1.0:
