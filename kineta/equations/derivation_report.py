@@ -275,8 +275,7 @@ class _ReportWriter:
         self.names: dict[int, str] = {}
         self.parts = set[str]()
         self.latex_names: dict[int, str] = {}
-        taken = {n.replace("_", "") for n in graph.names}
-        self.taken = taken
+        self.taken = {n.replace("_", "") for n in graph.names}
         self.uses: dict[int, int] = {}
         rest = [r for r in refs if r not in self.explicit]
         for i in reachable(graph, rest):
@@ -370,9 +369,8 @@ class _ReportWriter:
             if i != ref >> 1 and i not in unnamed and (again or length[i] > LINE):
                 length[i] = 0
                 part = self._named_part(self._entry("", 2 * i))
-                if SINGLE.fullmatch(part.text) is None and self._know(
-                    part
-                ):  # what a part is made of may cancel in print
+                # What a part is made of may cancel in print.
+                if SINGLE.fullmatch(part.text) is None and self._know(part):
                     self.parts.add(part.name)
                     yield part
 
